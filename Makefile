@@ -67,8 +67,8 @@ test-push: $(STAMPS)/test  ## what every push is tested by: also each address as
 # test of the database there.
 ON_POSTGRES := annotations/answering annotations/exchange/importing annotations/ledger annotations/models \
     annotations/panels annotations/writing crowdgrade/test_races.py desk/test_access.py \
-    evaluation/background evaluation/judging evaluation/models evaluation/steps/asking \
-    evaluation/steps/test_cache.py evaluation/grading/storage/test_save.py \
+    evaluation/runs/background evaluation/runs/judging evaluation/models evaluation/runs/steps/asking \
+    evaluation/runs/steps/test_cache.py evaluation/grading/storage/test_save.py \
     evaluation/deletion evaluation/experts/test_audit.py evaluation/interim
 test-postgres: $(STAMPS)/test  ## the tests where databases differ, on the PostgreSQL of DATABASE_URL
 	$(BIN)/python -m pytest --migrations -m "database and not browser and not slow and not long" $(BESIDE) $(addprefix tests/,$(ON_POSTGRES))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from evaluation.background import asking
-from evaluation.background.doorbell import ring_if_needed
-from evaluation.background.work import work_one_turn
+from evaluation.runs.background import request_process as asking
+from evaluation.runs.background.notification import notify_if_needed
+from evaluation.runs.background.work import work_one_turn
 
 
 @shared_task(ignore_result=True, acks_late=True, reject_on_worker_lost=True)
 def work() -> None:
     """Work on the oldest free run for some minutes; a failure is stored and let out."""
-    work_one_turn(lane=asking.lane())
+    work_one_turn(lane=asking.get_own_lane())
 
 
 @shared_task(ignore_result=True)
 def ring_again() -> None:
     """Ring for runs whose message was lost or whose worker died."""
-    ring_if_needed(asking.lane())
+    notify_if_needed(asking.get_own_lane())

@@ -15,9 +15,9 @@ import pytest
 from django.conf import settings
 from hypothesis import settings as hypothesis_settings
 
-from evaluation.words.catalogue import Catalogue
-from evaluation.words.message import Message
-from tests.evaluation.background.scratch import Scratch
+from evaluation.core.messages.catalogue import Catalogue
+from evaluation.core.messages.message import Message
+from tests.evaluation.runs.background.scratch import Scratch
 from tests.services import address_of
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -83,9 +83,9 @@ ROOMS = {
         ("tests/annotations/answering", "tests/evaluation/admission/test_storage.py"),
     ),
     "background": Room(
-        ("evaluation/background/*",),
+        ("evaluation/runs/background/*",),
         (
-            "tests/evaluation/background",
+            "tests/evaluation/runs/background",
             "tests/evaluation/commands/test_grade.py",
             "tests/desk/test_runs.py",
             "tests/api/test_runs.py",
@@ -109,13 +109,13 @@ ROOMS = {
     ),
     "flows": Room(
         (
-            *(f"evaluation/flow/{name}/*" for name in OTHER_FLOWS),
+            *(f"evaluation/runs/flow/{name}/*" for name in OTHER_FLOWS),
             *(f"evaluation/{name}/*" for name in FEATURES),
         ),
         (
             *(f"tests/evaluation/{name}" for name in FEATURES),
-            *(f"tests/evaluation/flow/{name}" for name in OTHER_FLOWS if has_tests(name)),
-            "tests/evaluation/kinds",
+            *(f"tests/evaluation/runs/flow/{name}" for name in OTHER_FLOWS if has_tests(name)),
+            "tests/evaluation/runs/run_types",
             *matching("tests/evaluation/commands/test_*multiqa*.py"),
             *matching("tests/evaluation/commands/test_*eloquent*.py"),
             *matching("tests/evaluation/commands/test_umwp*.py"),
@@ -126,7 +126,7 @@ ROOMS = {
         (
             "tests/annotations/exchange/importing",
             "tests/annotations/test_import_commands.py",
-            "tests/evaluation/exports/test_exports.py",
+            "tests/evaluation/runs/exports/test_exports.py",
         ),
     ),
     # The lists for panels are tested where they are paid by.
@@ -135,26 +135,34 @@ ROOMS = {
     # Grading and asking; `flows` are those of the other kinds.
     "flow": Room(
         (
-            *directly_in("evaluation/flow"),
-            *("evaluation/flow/asking/*", "evaluation/consensus/*", "evaluation/grading/run/*"),
+            *directly_in("evaluation/runs/flow"),
+            *(
+                "evaluation/runs/flow/asking/*",
+                "evaluation/consensus/*",
+                "evaluation/grading/run/*",
+            ),
             *("evaluation/grading/alarms/run/*", "evaluation/grading/facts/run/*"),
             "evaluation/grading/remedies/run.py",
         ),
         (
-            *("tests/evaluation/flow", "tests/evaluation/consensus", "tests/evaluation/grading"),
-            "tests/evaluation/steps",
+            *(
+                "tests/evaluation/runs/flow",
+                "tests/evaluation/consensus",
+                "tests/evaluation/grading",
+            ),
+            "tests/evaluation/runs/steps",
             "tests/contracts",
             "tests/evaluation/commands/test_evaluate_numbers.py",
             "tests/evaluation/commands/test_evaluate_remedies.py",
         ),
     ),
     "steps": Room(
-        ("evaluation/steps/*",),
+        ("evaluation/runs/steps/*",),
         (
-            "tests/evaluation/steps",
-            "tests/evaluation/flow",
-            "tests/evaluation/background/test_draw_parts.py",
-            "tests/evaluation/kinds",
+            "tests/evaluation/runs/steps",
+            "tests/evaluation/runs/flow",
+            "tests/evaluation/runs/background/test_draw_parts.py",
+            "tests/evaluation/runs/run_types",
         ),
     ),
 }

@@ -91,11 +91,11 @@ def is_below(path: str, folders: Sequence[str]) -> bool:
 
 LONG = "long and not alone and not browser"
 EVIDENCE = (
-    *("tests/evaluation/evidence", "tests/evaluation/methods", "tests/evaluation/consensus"),
+    *("tests/evaluation/evidence", "tests/evaluation/core/stats", "tests/evaluation/consensus"),
     "tests/evaluation/grading",
 )
 COMMANDS = (
-    *("tests/evaluation/commands", "tests/evaluation/flow", "tests/contracts"),
+    *("tests/evaluation/commands", "tests/evaluation/runs/flow", "tests/contracts"),
     *("tests/evaluation/maqa", "tests/evaluation/umwp", "tests/evaluation/eloquent"),
     "tests/evaluation/multiqa",
 )

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from evaluation.options import API, SITE, TERMINAL
-from evaluation.words.message import Message
+from evaluation.core.messages.message import Message
+from evaluation.core.options import API, SITE, TERMINAL
 
 
 def site_sentence(code: str, **values: Any) -> str:

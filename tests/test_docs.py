@@ -13,7 +13,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 
 from evaluation.evidence import tables
-from evaluation.files.asked import COLUMNS
+from evaluation.runs.files.reply_tables import COLUMNS
 from tests.evaluation.commands.crowd import header_of, make_crowd, summary_of
 from tests.evaluation.commands.running import evaluate
 

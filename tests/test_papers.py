@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
-from evaluation.kinds import all_kinds
+from evaluation.runs.run_types import list_kinds
 from tests.test_docs import DOCS, OURS, resolved, text_of
 
 PAPERS = tomllib.loads(Path(__file__).with_name("papers.toml").read_text("utf-8"))
@@ -70,7 +70,7 @@ def subcommands(command: str) -> set[str]:
         from evaluation.evidence.registry import STUDIES
 
         return set(STUDIES)
-    kinds = all_kinds().values()
+    kinds = list_kinds().values()
     wanted = {"evaluate": lambda kind: kind.evaluate, "study": lambda kind: kind.study}[command]
     return {kind.name for kind in kinds if wanted(kind)}
 

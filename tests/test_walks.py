@@ -10,8 +10,8 @@ MOST = {"an upload": 25, "a click on Grade": 43, "the page of the results": 39}
 
 @pytest.mark.django_db(transaction=True)
 def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model, monkeypatch):
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rana", is_staff=True)
     client.force_login(owner)
     walks = walked(client, owner)
@@ -23,5 +23,5 @@ def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model,
 
 def test_no_two_rooms_import_each_other():
     found = imports_between_rooms()
-    assert found["evaluation.site", "evaluation.reports"] > 5
+    assert found["evaluation.site", "evaluation.runs.reports"] > 5
     assert [pair for pair in found if pair[::-1] in found] == []

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("annotations", "evaluation", "crowdgrade")
 # What computes and what is stored is entered from anywhere, and is nobody's layer.
-LEAVES = (".methods", "evaluation.backends", "evaluation.texts", ".models", ".apps")
+LEAVES = (".methods", "evaluation.core.backends", "evaluation.core.text", ".models", ".apps")
 # Four people on two questions: enough for a grade, an alarm and a page.
 ANSWERS = "worker,question,answer\n" + "".join(
     f"{who},{question},{text} {who}\n"
@@ -87,8 +87,8 @@ def _clicks(client, owner, name: str) -> dict[str, Walk]:
     from django.urls import reverse
 
     from annotations.models import QuestionSet
-    from evaluation.background.work import work_one_turn
     from evaluation.models import Run
+    from evaluation.runs.background.work import work_one_turn
 
     question_set = QuestionSet.objects.create(owner=owner, name=name)
     key = question_set.public_id

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Reply
 
 from annotations.exchange import read_answers
-from annotations.exchange.importing.answers import make_ready, stage_answers, store_staged
+from annotations.exchange.importing.answers import prepare_answers, stage_answers, store_staged
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
@@ -169,7 +169,7 @@ class AnswerViewSet(BulkViewSet):
         with self.telling_rows(), stage_answers(self.source(), **reading) as stage:
             dry_run = storing.pop("dry_run")
             if not dry_run:
-                make_ready(into, stage, **storing)
+                prepare_answers(into, stage, **storing)
             # Nothing is stored before; the rest runs in one transaction with the Idempotency-Key.
             yield
             report = store_staged(into, stage, dry_run=dry_run, **storing)

@@ -10,9 +10,9 @@ from django.utils.text import capfirst
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.exchange.importing.target import locked
+from annotations.exchange.importing.target import lock_set
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.source import rows_source
+from annotations.exchange.reading.source import make_rows_source
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.web.paging import POSITION
 from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, read_options
@@ -64,7 +64,7 @@ class ItemViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         with transaction.atomic():
             # The lock keeps the version a draft until the change is stored.
-            locked(question_set)
+            lock_set(question_set)
             row = self._load_item(request, set_id)
             if row.version.is_published:
                 raise ApiProblem(
@@ -95,7 +95,7 @@ class ItemViewSet(BulkViewSet):
         """
         merged = {**self.build_row(row), **sent}
         try:
-            (record,) = self.reader(rows_source("row", [merged])).records
+            (record,) = self.reader(make_rows_source("row", [merged])).records
         except InputError as error:
             faults = [
                 Fault(

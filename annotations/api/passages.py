@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from annotations.api.items import ItemViewSet
 from annotations.exchange.importing import import_passages
-from annotations.exchange.importing.questions import passage_fields
+from annotations.exchange.importing.questions import build_passage_fields
 from annotations.exchange.reading.questions import LONGEST_BESIDE, read_passages
 from annotations.models import Passage, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
@@ -112,4 +112,4 @@ class PassageViewSet(ItemViewSet):
 
     def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
         """Return the model fields of a checked passage."""
-        return passage_fields(record)
+        return build_passage_fields(record)

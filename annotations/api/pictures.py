@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from annotations.api.passages import PassageSerializer
 from annotations.editing import attach_image, drop_image
-from annotations.exchange.importing.target import locked
+from annotations.exchange.importing.target import lock_set
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.images import (
     LARGEST_IMAGE,
@@ -112,7 +112,7 @@ class PictureViewSet(ApiViewSet):
 
     def _load_draft(self, set_id: UUID, passage_id: UUID) -> Passage:
         """Lock the question set; return the passage of its draft, 409 if it is published."""
-        locked(self._load_passage(set_id, passage_id).version.question_set)
+        lock_set(self._load_passage(set_id, passage_id).version.question_set)
         # Again: another request may have changed the row before the lock.
         passage = self._load_passage(set_id, passage_id)
         if passage.version.is_published:

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from annotations.api.items import ItemViewSet
 from annotations.exchange.importing import import_questions
-from annotations.exchange.importing.questions import question_fields
+from annotations.exchange.importing.questions import build_question_fields
 from annotations.exchange.reading.questions import LONGEST_BESIDE, LONGEST_QUESTION, read_questions
 from annotations.models import Question, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
@@ -141,4 +141,4 @@ class QuestionViewSet(ItemViewSet):
             raise build_field_problem(
                 "passage", f"version {version.number} has no passage {record.passage}"
             )
-        return question_fields(record, passages)
+        return build_question_fields(record, passages)

@@ -34,8 +34,8 @@ from annotations.exchange.presets import (
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, QuestionTemplate
-from annotations.exchange.reading.mturk_columns import AnswerColumn, columns_of
-from annotations.exchange.reading.source import Source, stored_source
+from annotations.exchange.reading.mturk_columns import AnswerColumn, describe_columns
+from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.exchange.records import AnswerRecord
 from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
@@ -238,7 +238,7 @@ def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None
 def _read_answer_columns(source: Source) -> list[AnswerColumn]:
     """Return the answer columns of a Mechanical Turk file; [] if it is not such a file."""
     try:
-        return columns_of(source, COLUMNS)
+        return describe_columns(source, COLUMNS)
     except InputError:
         return []
 
@@ -280,7 +280,7 @@ def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:
 
 def _open_source(staged: Upload) -> Source:
     """Return the stored file as a source of rows."""
-    return stored_source(staged.name, staged.opened, staged.file.size)
+    return make_stored_source(staged.name, staged.opened, staged.file.size)
 
 
 def _load_arranged(staged: Upload) -> Arranged:

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from annotations.desk.forms import UploadForm
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.source import stored_source
+from annotations.exchange.reading.source import make_stored_source
 from annotations.models import QuestionSet, Response, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
 from annotations.web.pages import build_breadcrumbs
@@ -250,7 +250,7 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
     """
     options = upload.options
     if kind.stage is None:
-        source = stored_source(upload.name, upload.opened, upload.file.size)
+        source = make_stored_source(upload.name, upload.opened, upload.file.size)
         user = {"imported_by": upload.owner_id} if kind.knows_who else {}
         return kind.load(
             into, source, dry_run=dry_run, **_parse_columns(upload, kind), **options, **user
@@ -264,7 +264,7 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
     if upload.checked:
         with upload.checked_path() as path, stage.kind.opened(path) as rows:
             return stage.store(into, rows, dry_run=dry_run, **storing_options)
-    source = stored_source(upload.name, upload.opened, upload.file.size)
+    source = make_stored_source(upload.name, upload.opened, upload.file.size)
     with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
         report = stage.store(into, rows, dry_run=dry_run, **storing_options)
         if dry_run and report.changed:

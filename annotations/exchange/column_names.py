@@ -16,18 +16,18 @@ LONGEST_LABEL = 4
 
 
 @lru_cache(4096)
-def plain_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return the letters and digits of a name in small letters, without accents."""
     parts = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in parts if c.isalnum())
 
 
-def plain_names(text: str | Iterable[str]) -> frozenset[str]:
+def normalise_names(text: str | Iterable[str]) -> frozenset[str]:
     """Return a set of names as they are compared; a text holds one in each word."""
-    return frozenset(map(plain_name, text.split() if isinstance(text, str) else text))
+    return frozenset(map(normalise_name, text.split() if isinstance(text, str) else text))
 
 
-PERSONAL = plain_names(
+PERSONAL = normalise_names(
     # Network and e-mail addresses.
     "ip ips userip clientip remoteip ipaddr ipaddress ip-adresse adresseip adresip ipadres "
     "direccionip dirip indirizzoip enderecoip ipv4 ipv6 ip地址 ipアドレス ip-адрес "
@@ -78,7 +78,7 @@ PERSONAL = plain_names(
 )
 """Names of columns with a person's identity, contact or place."""
 
-_PERSONAL_PARTS = plain_names(
+_PERSONAL_PARTS = normalise_names(
     "ipaddress ipadresse emailaddress emailadresse latitude longitude firstname lastname surname "
     "phonenumber dateofbirth geburtsdatum telefonnummer vorname nachname correoelectronico "
     "postleitzahl recipientemail"
@@ -99,7 +99,7 @@ _OWN_THINGS = re.compile(
     re.IGNORECASE,
 )
 
-DEMOGRAPHIC = plain_names(
+DEMOGRAPHIC = normalise_names(
     "age ages agegroup ageinyears yearofbirth birthyear gender genderidentity sex ethnicity "
     "ethnicitysimplified ethnicgroup race nationality citizenship country countryofbirth "
     "countryofresidence currentcountryofresidence residence region state city town language "
@@ -147,7 +147,7 @@ _DEMOGRAPHIC_QUESTION = re.compile(
     re.IGNORECASE,
 )
 
-BOOKKEEPING = plain_names(
+BOOKKEEPING = normalise_names(
     # What a survey tool or a panel notes of a row.
     "status responsestatus progress finished duration durationinseconds durationseconds seconds "
     "minutes timetaken timetakenseconds leadtime worktimeinseconds distributionchannel "
@@ -161,7 +161,7 @@ BOOKKEEPING = plain_names(
     "referrer condition group arm treatment consent zustimmung einwilligung consentement "
     "consentimiento consenso lastpage seed startlanguage token wave batch"
 )
-TIMES = plain_names(
+TIMES = normalise_names(
     "timestamp time date datetime starttime endtime completiontime started submitted startdate "
     "enddate recordeddate startdatum enddatum createdat updatedat startedat completedat "
     "submittedat submitdate datestamp lastmodifiedtime lastmodified zeitstempel datum uhrzeit "
@@ -197,7 +197,7 @@ REMARKS = re.compile(
 @lru_cache(4096)
 def is_personal(name: str) -> bool:
     """Return whether a heading names a column with a person's identity, contact or place."""
-    plain = plain_name(name)
+    plain = normalise_name(name)
     if plain in PERSONAL:
         return True
     if len(re.findall(r"\w+", name)) <= LONGEST_LABEL and any(
@@ -210,12 +210,14 @@ def is_personal(name: str) -> bool:
 @lru_cache(4096)
 def is_demographic(name: str) -> bool:
     """Return whether a heading asks for a fact about the person, such as age or education."""
-    return plain_name(name) in DEMOGRAPHIC or bool(_DEMOGRAPHIC_QUESTION.match(name.strip(" *¿")))
+    return normalise_name(name) in DEMOGRAPHIC or bool(
+        _DEMOGRAPHIC_QUESTION.match(name.strip(" *¿"))
+    )
 
 
 def is_bookkeeping(name: str) -> bool:
     """Return whether a heading names a tool's own column, such as status or duration."""
-    plain = plain_name(name)
+    plain = normalise_name(name)
     return plain in BOOKKEEPING or plain in TIMES
 
 

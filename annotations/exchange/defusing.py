@@ -28,7 +28,7 @@ _DEFUSED_INSIDE = re.compile("([,;|\\t\\r\\n\\v\\f][\\s\ufeff\"']*)'(?=[=+\\-@�
 _FIRST = frozenset("=+-@＝＋－＠'\ufeff")
 
 
-def defused(text: str) -> str:
+def defuse(text: str) -> str:
     """Return a text that no spreadsheet runs as a formula; `restore` reverses it exactly."""
     if not text:
         return text
@@ -43,7 +43,7 @@ def defuse_cell(cell: object) -> object:
     """Return a cell, defused if it is a text: numbers are unchanged, None becomes ""."""
     if cell is None:
         return ""
-    return defused(cell) if isinstance(cell, str) else cell
+    return defuse(cell) if isinstance(cell, str) else cell
 
 
 def restore(text: str) -> str:

@@ -116,7 +116,7 @@ def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
         rejected=read_flag("rejected", rejected, note),
         started_at=read_time("started_at", started, note),
         submitted_at=read_time("submitted_at", submitted, note),
-        work_seconds=seconds_of("work_seconds", seconds, note),
+        work_seconds=read_seconds("work_seconds", seconds, note),
         session_state=state,
         session_started_at=session_started,
         session_last_seen_at=session_seen,
@@ -179,7 +179,7 @@ def read_time(name: str, cell: str, note: Note) -> datetime | None:
     return None
 
 
-def seconds_of(name: str, cell: str, note: Note) -> float | None:
+def read_seconds(name: str, cell: str, note: Note) -> float | None:
     """Return seconds, 0 or more; None for an empty cell or, with a note, a bad one."""
     if not (cell := cell.strip()):
         return None
@@ -226,16 +226,16 @@ def read_object(name: str, cell: str, note: Note) -> dict[str, Any]:
     return value
 
 
-def written_time(value: datetime | None) -> str | None:
+def format_time(value: datetime | None) -> str | None:
     """Return a time as ISO 8601 text in UTC; None for None."""
     return None if value is None else value.astimezone(UTC).isoformat()
 
 
-def written_object(value: dict[str, Any]) -> str | None:
+def format_object(value: dict[str, Any]) -> str | None:
     """Return an object as JSON, its keys sorted; None for {}."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
 
 
-def written_seconds(value: float | None) -> float | int | None:
+def format_seconds(value: float | None) -> float | int | None:
     """Return seconds as a cell: whole ones as an int, so without a point."""
     return int(value) if value is not None and value.is_integer() else value

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from annotations.exchange.column_names import plain_name
+from annotations.exchange.column_names import normalise_name
 from annotations.exchange.defusing import MARK as DEFUSED
 from annotations.exchange.defusing import restore
 from annotations.exchange.problems import InputError, Problem
@@ -57,7 +57,7 @@ class Column:
         if self.mark and not marked:
             return []
         # A name in another case is preferred to one with other blanks and signs.
-        folds = (str.casefold, plain_name) if self.any_case else (str,)
+        folds = (str.casefold, normalise_name) if self.any_case else (str,)
         for fold in (str, *folds) if self.exactly_first else folds:
             for name in self.names:
                 positions = [
@@ -107,7 +107,7 @@ class ColumnNames:
         a name that would serve two columns of the same file.
         """
         known = [field.name for field in fields(cls)]
-        names_by_key = given_names(text, known)
+        names_by_key = parse_column_names(text, known)
         names = cls(**names_by_key)
         for same_file in (("worker", "question", "answer"), ("model", *known[1:3], "status")):
             key_by_name: dict[str, str] = {}
@@ -139,7 +139,7 @@ class ColumnNames:
         )
 
 
-def given_names(text: str, known: Sequence[str]) -> dict[str, str]:
+def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
     """Return the names in `KEY=NAME,...` by their keys, which are among `known`.
 
     Raises ValueError, with a sentence for the user, as `ColumnNames.parse` says.

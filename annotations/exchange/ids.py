@@ -69,7 +69,7 @@ def is_blank(text: str) -> bool:
     return _NOTHING.fullmatch(text) is not None
 
 
-def wording_of(question: str) -> str:
+def read_as_wording(question: str) -> str:
     """Return a question id that reads as a wording (3 words or a final question mark), else ""."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)

@@ -52,7 +52,7 @@ _MEANING = {word: meaning for meaning, words in _REASONS.items() for word in wor
 _PREFIXES = ("finish_reason_", "finishreason_", "finishreason.", "stop_reason_")
 
 
-def finish_of(reason: str) -> Finish:
+def read_finish(reason: str) -> Finish:
     """Return the meaning of a finish reason: "MAX_TOKENS" and "length" are LENGTH."""
     word = reason.strip().casefold().replace("-", "_").replace(" ", "_")
     for prefix in _PREFIXES:
@@ -106,7 +106,7 @@ def read_reply(
     answer = "" if is_blank(separated.answer) else separated.answer
     if status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
         return ModelReply(answer, status, separated.thinking)
-    finish = finish_of(finish_reason)
+    finish = read_finish(finish_reason)
     # Errors and refusals precede the text: a filter may leave the beginning of an answer.
     if finish is Finish.ERROR:
         status = AnswerStatus.ERROR
@@ -127,10 +127,10 @@ def describe_replies(replies: Iterable[_ReadReply]) -> list[str]:
     for reply in replies:
         n_thinking += bool(reply.thinking)
         n_cut_off += reply.status is AnswerStatus.CUT_OFF
-    return thinking_notes(n_thinking, n_cut_off)
+    return describe_thinking(n_thinking, n_cut_off)
 
 
-def thinking_notes(n_thinking: int, n_cut_off: int = 0) -> list[str]:
+def describe_thinking(n_thinking: int, n_cut_off: int = 0) -> list[str]:
     """Return sentences on how many replies had thinking and were cut off; [] without any."""
     notes = []
     if n_thinking:

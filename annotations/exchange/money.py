@@ -18,20 +18,20 @@ class AmountError(CodedError, ValueError):
     sentences = AMOUNTS
 
 
-def amount_of(text: str) -> Decimal:
+def parse_amount(text: str) -> Decimal:
     """Return the amount of a bonus, such as 1.5 or 0.25, with two decimal places.
 
     Raises AmountError for what is no number with a point and at most two decimal places, and for
     less than 0.01 or more than 10,000. "1,50" is refused, because in half of the world it means
     150.
     """
-    amount = sum_of(text)
+    amount = parse_sum(text)
     if not LEAST <= amount <= MOST:
         raise AmountError("out_of_range", amount=amount, least=LEAST, most=MOST)
     return amount
 
 
-def sum_of(text: str) -> Decimal:
+def parse_sum(text: str) -> Decimal:
     """Return a sum of amounts with two decimal places, such as 0 or 12500.75.
 
     Raises AmountError for any other text.

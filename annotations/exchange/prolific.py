@@ -66,15 +66,15 @@ PAST_PART = SETTLED
 """Statuses that are no longer paid in part; returned and timed-out ones still may be."""
 
 
-def squashed(text: str) -> str:
+def squash(text: str) -> str:
     """Return a text in capitals without blanks, "-" and "_", as statuses are compared."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
-_STATUS_BY_KEY = {squashed(name): name for name in STATUSES}
+_STATUS_BY_KEY = {squash(name): name for name in STATUSES}
 
 
-class Wrong(NamedTuple):
+class DecisionFault(NamedTuple):
     """A fault of a decision: the field, the reason, the remedy, the reason's code."""
 
     field: str
@@ -83,28 +83,28 @@ class Wrong(NamedTuple):
     code: str
 
     @classmethod
-    def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> Wrong:
+    def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> DecisionFault:
         """Return the fault by the code of its sentence in `DECISIONS`."""
         return cls(field, REASONS.text(code, **values), remedy, code)
 
 
 def find_status(text: str) -> str | None:
     """Return the status in Prolific's spelling, however it is written; None for an unknown one."""
-    return _STATUS_BY_KEY.get(squashed(text))
+    return _STATUS_BY_KEY.get(squash(text))
 
 
-def status_said(status: str) -> str:
+def describe_status(status: str) -> str:
     """Return a status in words for people; "" where it is not known."""
     words = status.lower()
     return f"{words} (a part of the pay was paid there)" if status in PAID_A_PART else words
 
 
-def category_named(text: str) -> str:
+def normalise_category(text: str) -> str:
     """Return a category in Prolific's spelling: "low effort" is LOW_EFFORT."""
     return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
 
 
-def message_length(text: str) -> int:
+def count_visible(text: str) -> int:
     """Return the number of visible characters of a message; blanks in a row count as one.
 
     The smallest length is checked with this count: blanks and characters without a width are no
@@ -115,26 +115,26 @@ def message_length(text: str) -> int:
     return len(" ".join("".join(visible).split()))
 
 
-def wrong_with(decision: str, category: str, reason: str) -> Iterator[Wrong]:
+def find_decision_faults(decision: str, category: str, reason: str) -> Iterator[DecisionFault]:
     """Yield the faults of a decision, the same for a file, a form and the REST API."""
     if decision not in DECISIONS:
         code = "decision_unknown" if decision else "decision_missing"
         remedy = f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}."
-        yield Wrong.of("decision", code, remedy, text=decision[:40])
+        yield DecisionFault.of("decision", code, remedy, text=decision[:40])
         return
     if "\0" in reason:
-        yield Wrong.of("reason", "reason_not_text", "Remove it.")
+        yield DecisionFault.of("reason", "reason_not_text", "Remove it.")
     if (whole := len(reason.strip())) > LONGEST_MESSAGE:
         remedy = "Shorten it: the worker reads it on the panel."
-        yield Wrong.of("reason", "reason_too_long", remedy, n=whole, most=LONGEST_MESSAGE)
+        yield DecisionFault.of("reason", "reason_too_long", remedy, n=whole, most=LONGEST_MESSAGE)
     if decision != REJECT:
         if category:
-            yield Wrong.of("category", "category_not_allowed", "Leave it empty.")
+            yield DecisionFault.of("category", "category_not_allowed", "Leave it empty.")
         return
     if category not in CATEGORIES:
         code = "category_unknown" if category else "category_missing"
         remedy = f"Write one of {', '.join(CATEGORIES)}."
-        yield Wrong.of("category", code, remedy, text=category[:40])
-    if (length := message_length(reason)) < LEAST_MESSAGE:
+        yield DecisionFault.of("category", code, remedy, text=category[:40])
+    if (length := count_visible(reason)) < LEAST_MESSAGE:
         remedy = "Write what was wrong, in words that the worker can answer to."
-        yield Wrong.of("reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length)
+        yield DecisionFault.of("reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length)

@@ -152,7 +152,7 @@ def separate_thinking(text: str) -> SeparatedReply:
     return SeparatedReply(answer, separated.thinking, separated.is_cut)
 
 
-def joined(answer: str, thinking: str) -> str:
+def join_thinking(answer: str, thinking: str) -> str:
     """Return the answer with its thinking before it, between <think> and </think>."""
     if not thinking:
         return answer

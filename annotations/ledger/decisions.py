@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 
-from annotations.exchange.prolific import Wrong, category_named, wrong_with
+from annotations.exchange.prolific import DecisionFault, find_decision_faults, normalise_category
 from annotations.ledger.decision_signal import decisions_stored
 from annotations.ledger.sentences import PAYMENTS
 from annotations.models import Decision, QuestionSet, QuestionSetVersion, Submission
@@ -30,7 +30,7 @@ KEYS_PER_QUERY = 500
 class DecisionError(ValueError):
     """A decision is not valid; `wrong` has a reason for each field."""
 
-    def __init__(self, wrong: Sequence[Wrong]) -> None:
+    def __init__(self, wrong: Sequence[DecisionFault]) -> None:
         super().__init__(" ".join(f"{problem.field}: {problem.why}." for problem in wrong))
         self.wrong = tuple(wrong)
 
@@ -83,8 +83,8 @@ def may_decide(user: AnyUser, version: QuestionSetVersion) -> bool:
 
 def validate_decision(kind: str, category: str, reason: str) -> tuple[str, str, str]:
     """Return kind, category and reason as they are stored. Raises DecisionError."""
-    kind, category, reason = kind.strip().casefold(), category_named(category), reason.strip()
-    if wrong := list(wrong_with(kind, category, reason)):
+    kind, category, reason = kind.strip().casefold(), normalise_category(category), reason.strip()
+    if wrong := list(find_decision_faults(kind, category, reason)):
         raise DecisionError(wrong)
     return kind, category, reason
 

@@ -10,8 +10,8 @@ from typing import Any
 from django.db import transaction
 
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.decisions import DecisionFile, GivenDecision, read_decisions
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.decisions import DecisionFile, DecisionRow, read_decisions
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.ledger.bonuses import (
     ROUND,
     confirm,
@@ -94,7 +94,7 @@ def decide_by_file(
     bonus in a round. Raises `InputError` with every invalid row; nothing is stored then. With
     `dry_run`, everything is checked and nothing stored.
     """
-    problems = Problems(source_of(source).name)
+    problems = Problems(make_source(source).name)
     file = read_decisions(source, problems)
     with transaction.atomic():
         keys = _match_submissions(version, file.rows, problems)
@@ -158,7 +158,7 @@ def _warn_bonus_of_rejected(
         yield DECISIONS.text("held_bonus_of_rejected", n=n_held)
 
 
-def _has_bonus_for_rejected(row: GivenDecision) -> bool:
+def _has_bonus_for_rejected(row: DecisionRow) -> bool:
     return row.decision == Decision.Kind.REJECT and row.bonus is not None
 
 
@@ -198,7 +198,7 @@ def _store_bonuses(
 
 
 def _match_submissions(
-    version: QuestionSetVersion, rows: tuple[GivenDecision, ...], problems: Problems
+    version: QuestionSetVersion, rows: tuple[DecisionRow, ...], problems: Problems
 ) -> dict[int, int]:
     """Return the key of each row's submission, by line. Rows without one match become problems."""
     by_worker: dict[str, list[Submission]] = {}

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.mturk import PANEL as MTURK
-from annotations.exchange.writing.formats import Table, csv_chunks, lines_chunks, panel_csv_chunks
+from annotations.exchange.writing.formats import Table, write_csv, write_lines, write_panel_csv
 from annotations.ledger import parts
 from annotations.ledger.bonuses import (
     PART,
@@ -78,7 +78,7 @@ def _list_approvals(version: QuestionSetVersion, request: ListRequest) -> ListOu
         *_note_settled(lists, rejected=False),
         _note_undecided(lists),
     ]
-    return lines_chunks(ids), notes
+    return write_lines(ids), notes
 
 
 def _list_rejections(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
@@ -91,7 +91,7 @@ def _list_rejections(version: QuestionSetVersion, request: ListRequest) -> ListO
         *_note_settled(lists, rejected=True),
         _note_undecided(lists),
     ]
-    return panel_csv_chunks(table.header, rows), notes
+    return write_panel_csv(table.header, rows), notes
 
 
 def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
@@ -217,7 +217,7 @@ def _list_mturk_batch(version: QuestionSetVersion, request: ListRequest) -> List
     content = f"the batch {batch.name}" if batch else "assignments or workers that are decided of"
     counted = (LISTS.text(f"rows_{outcome}", n=n) for outcome, n in lists.of_rows.items())
     notes = sorted(counted, key=lambda note: note.partition(" ")[2])
-    return panel_csv_chunks(table.header, rows), [
+    return write_panel_csv(table.header, rows), [
         LISTS.text("rows", n=len(rows), what=content),
         *notes,
         _note_undecided(lists),
@@ -228,7 +228,7 @@ def _list_log(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
     """Return all decisions as CSV."""
     table: Table = build_log_table(version)
     rows = list(table.rows)
-    return csv_chunks(table.header, rows), [LISTS.text("decisions", n=len(rows))]
+    return write_csv(table.header, rows), [LISTS.text("decisions", n=len(rows))]
 
 
 FORMATS: dict[str, Callable[[QuestionSetVersion, ListRequest], ListOutput]] = {

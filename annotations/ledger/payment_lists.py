@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 
-from annotations.exchange.defusing import defused
+from annotations.exchange.defusing import defuse
 from annotations.exchange.writing.formats import Table
 from annotations.ledger.bonuses import Batch, Payment
 
@@ -25,9 +25,7 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
     for payment in batch.payments:
         worker_id = payment.name if ids is None else ids[payment.submission]
         line = io.StringIO(newline="")
-        csv.writer(line, lineterminator="\n").writerow(
-            [defused(worker_id), f"{payment.amount:.2f}"]
-        )
+        csv.writer(line, lineterminator="\n").writerow([defuse(worker_id), f"{payment.amount:.2f}"])
         yield line.getvalue().encode()
 
 

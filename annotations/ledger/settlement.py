@@ -8,8 +8,8 @@ from uuid import UUID
 
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.answers import normalise_text
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.ledger.bonuses import load_payments, settle
 from annotations.models import BonusPayment, QuestionSetVersion
@@ -31,7 +31,7 @@ def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> 
     Returns the number of new reports, and of those that were stored already. Raises `InputError` as
     `read_settled` does, also for a payment of another version.
     """
-    problems = Problems(source_of(source).name)
+    problems = Problems(make_source(source).name)
     reports = read_settled(source, problems, {payment.id for payment in load_payments(version)})
     return settle(version, user, reports)
 
@@ -50,14 +50,14 @@ def read_settled(
     n_rows = 0
     for line, (payment, state, reference), _ in table.rows:
         n_rows += 1
-        state_name = cleaned(state).casefold()
+        state_name = normalise_text(state).casefold()
         if state_name in IGNORED_STATES:
             continue
         if state_name not in EVENTS:
             problems.add_code(line, "state", "payment_state_unknown", state=state_name[:40])
             continue
         try:
-            key = UUID(cleaned(payment))
+            key = UUID(normalise_text(payment))
         except ValueError:
             problems.add_code(line, "payment", "payment_id_unreadable", cell=payment[:40])
             continue
@@ -66,7 +66,7 @@ def read_settled(
         elif key not in known:
             problems.add_code(line, "payment", "payment_unknown", payment=str(key))
         # Cut to the length of the column.
-        reports[key] = (EVENTS[state_name], cleaned(reference)[:200])
+        reports[key] = (EVENTS[state_name], normalise_text(reference)[:200])
     if not n_rows and not problems.total:
         problems.add_code(None, None, "no_payment_in_file")
     problems.raise_if_any()

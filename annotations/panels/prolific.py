@@ -27,7 +27,7 @@ import httpx
 import tenacity
 from django.conf import settings
 
-from annotations.exchange.reading.source import Source, bytes_source
+from annotations.exchange.reading.source import Source, make_bytes_source
 from annotations.outgoing.addresses import vetting
 from annotations.outgoing.connections import AddressRefusedError, VettedTransport
 from annotations.outgoing.waiting import retry_after
@@ -127,7 +127,7 @@ class Prolific:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(_format_row(row, study) for row in submissions.values())
-        return bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
+        return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
         """Approve submissions; approved ones stay approved."""

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import HANDED_IN, SETTLED
 from annotations.exchange.reading.mturk import PANEL as MTURK
-from annotations.exchange.reading.panel_statuses import GivenStatus, StatusFile, read_statuses
+from annotations.exchange.reading.panel_statuses import StatusFile, StatusRow, read_statuses
 from annotations.exchange.reading.source import Readable
 from annotations.models import PanelSession, PanelStatus, QuestionSetVersion, Response, Submission
 from annotations.models.panel_files import LONGEST_NAME
@@ -152,7 +152,7 @@ def _build_new_statuses(
     user: Any,
     *,
     instead: bool,
-) -> tuple[list[PanelStatus], list[GivenStatus]]:
+) -> tuple[list[PanelStatus], list[StatusRow]]:
     """Return the states to store, and the rows about workers who took part."""
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in submissions]
@@ -268,7 +268,7 @@ def _refuse_other_submissions(
             )
 
 
-def _can_match(row: GivenStatus, sessions: Collection[str]) -> bool:
+def _can_match(row: StatusRow, sessions: Collection[str]) -> bool:
     """Return whether a row can be about one of the sessions; true if no session is known."""
     return not sessions or not row.submission or row.submission in sessions
 
@@ -286,7 +286,7 @@ def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
 
 
 def _refuse_strangers(
-    rows: Sequence[GivenStatus], submissions: dict[str, Submission], problems: Problems
+    rows: Sequence[StatusRow], submissions: dict[str, Submission], problems: Problems
 ) -> None:
     # Prolific removes the id of deleted participants; such rows say nothing about the study.
     """Add a problem if the workers of the file are unknown, or most of the finished ones."""

@@ -15,14 +15,14 @@ from annotations.exchange.importing import (
     import_questions,
 )
 from annotations.exchange.importing.answers import stage_answers, store_staged
-from annotations.exchange.importing.mapped import (
+from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
+from annotations.exchange.importing.stage import Stage
+from annotations.exchange.importing.survey_exports import (
     MappedAnswers,
     import_mapped,
     stage_chosen,
     store_chosen,
 )
-from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
-from annotations.exchange.importing.stage import Stage
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
 from annotations.web.samples import find_sample

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from annotations.exchange.reading.word_problems import WordProblem, as_umwp
+from annotations.exchange.reading.word_problems import WordProblem, convert_to_umwp
 from annotations.models import Question, WritingProject
 from annotations.writing.projects import State
 
@@ -24,7 +24,7 @@ def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
     )
     originals = {problem.original_id: problem.original for problem in problems}
     for question in originals.values():
-        yield as_umwp(
+        yield convert_to_umwp(
             WordProblem(
                 question.external_id,
                 question.text,
@@ -37,7 +37,7 @@ def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
             )
         )
     for problem in problems:
-        yield as_umwp(
+        yield convert_to_umwp(
             WordProblem(
                 problem.external_id,
                 problem.text,

@@ -21,7 +21,7 @@ from annotations.web.scope import UserRequest, select_visible
 from evaluation.models import Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
-from evaluation.raw_scores import RawScore, scores_of
+from evaluation.runs.raw_scores import RawScore, scores_of
 
 End = ScoreRule.End
 

@@ -1,4 +1,4 @@
-"""Serve the tables of `evaluation.exports` as streamed files."""
+"""Serve the tables of `evaluation.runs.exports` as streamed files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.problems import ApiProblem, build_parameter_problem
 from annotations.web.rest.versions import VERSION, select_version
 from annotations.web.scope import get_answered_set, get_visible_or_404
-from evaluation import exports
-from evaluation.exports import ChoiceError, Export, chosen_run
 from evaluation.models import Run
-from evaluation.rest.done_runs import FORMAT
+from evaluation.runs import exports
+from evaluation.runs.exports import ChoiceError, Export, chosen_run
+from evaluation.runs.rest.finished_runs import FORMAT
 
 Action = TypeVar("Action", bound=Callable[..., Any])
 

@@ -16,15 +16,15 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import RefusedError, get_user_id, get_visible_or_404, select_visible
-from evaluation import judging as door
-from evaluation.judging import Choice, Judging, Part
-from evaluation.judging.inbox import inbox
-from evaluation.judging.sample import MOST_DRAWN, MOST_SEED, ExpertProgress
-from evaluation.kinds import RunSummary, UnknownKindError, judging_of
 from evaluation.models import Run
-from evaluation.reports.judging import JudgingReport, judging_report
-from evaluation.rest.done_runs import DoneRunViewSet
-from evaluation.rest.experts import experts_named
+from evaluation.runs import judging as door
+from evaluation.runs.judging import Choice, Judging, Part
+from evaluation.runs.judging.inbox import load_inbox
+from evaluation.runs.judging.sample import MOST_DRAWN, MOST_SEED, ExpertProgress
+from evaluation.runs.reports.judging import JudgingReport, build_judging_report
+from evaluation.runs.rest.experts import find_experts
+from evaluation.runs.rest.finished_runs import DoneRunViewSet
+from evaluation.runs.run_types import RunSummary, UnknownKindError, find_judging
 
 AboutJudging = build_serializer(JudgingReport, without=("judging", "experts", "others"))
 NAME = OpenApiParameter(
@@ -126,7 +126,7 @@ class RunJudgingViewSet(DoneRunViewSet):
     def judging(self, request: Request, run_id: Any, name: str) -> Response:
         """Return the report."""
         run, judging = self._of(request, run_id, name)
-        return Response(JudgingReportSerializer(judging_report(run, judging)).data)
+        return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
     @extend_schema(
         operation_id="results_judging_ask",
@@ -142,13 +142,13 @@ class RunJudgingViewSet(DoneRunViewSet):
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         asked = self.checked(AskExpertsSerializer).validated_data
-        experts = experts_named(request, run, asked["experts"])
-        drawn = door.draw(run, judging, asked["count"], asked["seed"])
+        experts = find_experts(request, run, asked["experts"])
+        drawn = door.draw_sample(run, judging, asked["count"], asked["seed"])
         if not drawn:
             raise ApiProblem("conflict", f"This run has no {judging.many} to judge.")
         for expert in experts:
-            door.ask_about(drawn, expert)
-        return Response(JudgingReportSerializer(judging_report(run, judging)).data)
+            door.request_judgements(drawn, expert)
+        return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
     def _of(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
         """Return the finished run and the named judging. Raises Http404."""
@@ -188,9 +188,9 @@ class JudgingViewSet(ApiViewSet):
         """Return it."""
         sets = select_visible(request, QuestionSet.objects.all())
         rows = []
-        for one in inbox(sets, get_user_id(request)):
+        for one in load_inbox(sets, get_user_id(request)):
             try:
-                judging = judging_of(one.declared)
+                judging = find_judging(one.declared)
             except UnknownKindError:
                 continue
             row = {"question_set": one.question_set, "judging": judging, "progress": one.progress}
@@ -208,7 +208,7 @@ class JudgingViewSet(ApiViewSet):
         found = []
         for queue in door.load_queues(question_set, get_user_id(request)):
             try:
-                found.append({"judging": judging_of(queue.declared), "progress": queue.progress})
+                found.append({"judging": find_judging(queue.declared), "progress": queue.progress})
             except UnknownKindError:
                 continue
         return Response(ToJudgeListSerializer({"results": found}).data)
@@ -241,7 +241,7 @@ class JudgingViewSet(ApiViewSet):
             codes = ", ".join(one.code for one in judging.choices)
             raise build_field_problem("choice", f"Choose one of: {codes}.")
         try:
-            following = door.judge(question_set, get_user_id(request), task_id, choice)
+            following = door.store_judgement(question_set, get_user_id(request), task_id, choice)
         except door.NotAskedError:
             raise Http404 from None
         return Response(JudgedSerializer({"choice": choice.code, "next": following}).data)
@@ -256,7 +256,7 @@ class JudgingViewSet(ApiViewSet):
         """Take it back."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         try:
-            door.undo(question_set, get_user_id(request), task_id)
+            door.delete_judgement(question_set, get_user_id(request), task_id)
         except door.NotAskedError:
             raise Http404 from None
         return Response(status=204)
@@ -266,10 +266,10 @@ class JudgingViewSet(ApiViewSet):
     ) -> tuple[QuestionSet, Judging, door.Task]:
         """Return set, judging and task of a request. Raises Http404."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
-        task = door.task(question_set, get_user_id(request), task_id)
+        task = door.load_task(question_set, get_user_id(request), task_id)
         if task is None:
             raise Http404
         try:
-            return question_set, judging_of(task.declared), task
+            return question_set, find_judging(task.declared), task
         except UnknownKindError as error:
             raise Http404(str(error)) from error

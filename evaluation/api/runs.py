@@ -35,19 +35,19 @@ from annotations.web.scope import (
     select_visible,
 )
 from evaluation.admission import storage as recruiting
-from evaluation.background import runs as lifecycle
-from evaluation.background.exclusions import EXCLUDE, leave_out_excluded
-from evaluation.kinds import kind_named, kind_of
-from evaluation.kinds.listed import listed
+from evaluation.core.options import OptionError
 from evaluation.models import Run
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
 from evaluation.models.runs_of_record import choose
-from evaluation.options import OptionError
-from evaluation.reports.list_filters import RunApiFilter
-from evaluation.reports.lists import in_short, unarchived
-from evaluation.rest.done_runs import SECONDS_BETWEEN_LOOKS
-from evaluation.rest.run_kinds import NEW_RUN, find_request_serializer
-from evaluation.rest.runs import RUN, RunRowSerializer, RunSerializer, refused_options
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.exclusions import EXCLUDE, leave_out_excluded
+from evaluation.runs.reports.list_filters import RunApiFilter
+from evaluation.runs.reports.lists import filter_unarchived, select_list_rows
+from evaluation.runs.rest.finished_runs import SECONDS_BETWEEN_LOOKS
+from evaluation.runs.rest.run_kinds import NEW_RUN, find_request_serializer
+from evaluation.runs.rest.runs import RUN, RunRowSerializer, RunSerializer, build_options_problem
+from evaluation.runs.run_types import get_kind, get_run_kind
+from evaluation.runs.run_types.run_list import list_runs
 
 WATCH = {
     "Retry-After": {
@@ -162,9 +162,11 @@ class RunViewSet(ApiViewSet):
         if parse_flag(request.query_params, "archived"):
             rows = rows.exclude(archived_at=None)
         else:
-            rows = unarchived(rows)
-        page = load_filtered_page(request, RunApiFilter(request.query_params, in_short(rows)))
-        known = {"listed": {one.run.pk: one for one in listed(page.rows)}}
+            rows = filter_unarchived(rows)
+        page = load_filtered_page(
+            request, RunApiFilter(request.query_params, select_list_rows(rows))
+        )
+        known = {"listed": {one.run.pk: one for one in list_runs(page.rows)}}
         shown = RunRowSerializer(page.rows, many=True, context=known).data
         return Response(build_page_body(request, shown, page.next))
 
@@ -180,10 +182,10 @@ class RunViewSet(ApiViewSet):
             )
         question_set = get_editable(request, QuestionSet.objects.all(), values["question_set"])
         number = values.get("version")
-        kind = kind_named(values["run_type"])
+        kind = get_kind(values["run_type"])
         usual = question_set.default_version(answered=kind.needs_answers)
         read = usual.number if number is None and usual is not None else number
-        version = lifecycle.version_to_grade(
+        version = lifecycle.find_version(
             question_set, None if read is None else str(read), answered=kind.needs_answers
         )
         if version is None:
@@ -194,7 +196,7 @@ class RunViewSet(ApiViewSet):
         if EXCLUDE not in named:
             parameters = leave_out_excluded(parameters, version)
         try:
-            run = lifecycle.queue(
+            run = lifecycle.queue_run(
                 version,
                 asks,
                 parameters,
@@ -203,7 +205,7 @@ class RunViewSet(ApiViewSet):
                 notes=values.get("notes", ""),
             )
         except OptionError as error:
-            raise refused_options(kind, error) from None
+            raise build_options_problem(kind, error) from None
         return self._started(run)
 
     def retrieve(self, request: Request, run_id: Any) -> Response:
@@ -214,7 +216,7 @@ class RunViewSet(ApiViewSet):
         """Change name and notes."""
         run = get_editable(request, self._rows(), run_id)
         values = self.checked(RunLabelSerializer).validated_data
-        lifecycle.rename(run, values.get("name", run.name), values.get("notes", run.notes))
+        lifecycle.rename_run(run, values.get("name", run.name), values.get("notes", run.notes))
         return self._shown(run)
 
     @action(detail=True, methods=["post"])
@@ -231,7 +233,7 @@ class RunViewSet(ApiViewSet):
     def cancel(self, request: Request, run_id: Any) -> Response:
         """End a run that waits or works."""
         run = get_editable(request, self._rows(), run_id)
-        if not lifecycle.cancel(run) and run.state != Run.State.CANCELLED:
+        if not lifecycle.cancel_run(run) and run.state != Run.State.CANCELLED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._shown(run)
 
@@ -239,7 +241,7 @@ class RunViewSet(ApiViewSet):
     def pause(self, request: Request, run_id: Any) -> Response:
         """Let nobody work on a run for now."""
         run = get_editable(request, self._rows(), run_id)
-        if not lifecycle.pause(run) and run.state != Run.State.PAUSED:
+        if not lifecycle.pause_run(run) and run.state != Run.State.PAUSED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._shown(run)
 
@@ -247,7 +249,7 @@ class RunViewSet(ApiViewSet):
     def resume(self, request: Request, run_id: Any) -> Response:
         """Let a paused run go on."""
         run = get_editable(request, self._rows(), run_id)
-        if not lifecycle.resume(run) and run.is_finished:
+        if not lifecycle.resume_run(run) and run.is_finished:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
         return self._shown(run)
 
@@ -257,9 +259,9 @@ class RunViewSet(ApiViewSet):
         """Start a run with the same parameters over the same version as it is now."""
         run = get_editable(request, self._rows(), run_id)
         try:
-            return self._started(lifecycle.again(run, get_user_id(request)))
+            return self._started(lifecycle.repeat_run(run, get_user_id(request)))
         except OptionError as error:
-            raise refused_options(kind_of(run), error, "conflict") from None
+            raise build_options_problem(get_run_kind(run), error, "conflict") from None
 
     def _rows(self) -> Any:
         """Return the runs with their question sets, without long fields."""

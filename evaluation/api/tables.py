@@ -15,10 +15,10 @@ from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.web.downloads import download
 from annotations.web.query import parse_choice
 from annotations.web.rest.negotiation import AnyForm
-from evaluation.kinds import RunSummary
-from evaluation.kinds.data_sheets import FORMS, data_workbook, data_zip
-from evaluation.reports.called import file_of
-from evaluation.rest.done_runs import FORMAT, DoneRunViewSet
+from evaluation.runs.reports.run_titles import build_run_file_name
+from evaluation.runs.rest.finished_runs import FORMAT, DoneRunViewSet
+from evaluation.runs.run_types import RunSummary
+from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_zip
 
 
 class TableSerializer(serializers.Serializer[Any]):
@@ -74,8 +74,8 @@ class TableViewSet(DoneRunViewSet):
         run = self.done(request, run_id, summary=RunSummary)
         kind = self.kind_of(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
-        chunks = data_zip(kind, run) if form == "zip" else data_workbook(kind, run)
-        return download(chunks, file_of(run, "results"), form)
+        chunks = build_zip(kind, run) if form == "zip" else build_workbook(kind, run)
+        return download(chunks, build_run_file_name(run, "results"), form)
 
     @extend_schema(
         operation_id="results_table",
@@ -95,4 +95,4 @@ class TableViewSet(DoneRunViewSet):
         form = parse_choice(request.query_params, "format", FORMATS, "jsonl")
         table = table_of(run)
         chunks = FORMATS[form](table.header, table.rows)
-        return download(chunks, file_of(run, name), form)
+        return download(chunks, build_run_file_name(run, name), form)

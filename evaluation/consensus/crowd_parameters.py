@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.options import Ids, Parameters, option
-from evaluation.options.declaration import ADVANCED, DATABASE, NOT_SIGNED
+from evaluation.core.options import Ids, Parameters, declare_option
+from evaluation.core.options.declaration import ADVANCED, DATABASE, NOT_SIGNED
 
 OF_GRADING = AqerParameters.options()
 # The hash of the inputs in a signature says already that their answers are not there.
@@ -37,14 +37,14 @@ EXCLUDED_SENTENCES = {
 class CrowdParameters(Parameters):
     """Options of a run type that grades the crowd inside: embedding, similarity, switches."""
 
-    embedder: str = option("minilm", OF_GRADING["embedder"])
-    precision: str = option("float32", OF_GRADING["precision"])
-    similarity: str = option("cosine", OF_GRADING["similarity"])
-    leave_one_out: bool = option(False, OF_GRADING["leave_one_out"])
-    difficulty: bool = option(False, OF_GRADING["difficulty"])
-    discrimination: bool = option(False, OF_GRADING["discrimination"])
-    include_rejected: bool = option(False, OF_GRADING["include_rejected"])
-    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
+    embedder: str = declare_option("minilm", OF_GRADING["embedder"])
+    precision: str = declare_option("float32", OF_GRADING["precision"])
+    similarity: str = declare_option("cosine", OF_GRADING["similarity"])
+    leave_one_out: bool = declare_option(False, OF_GRADING["leave_one_out"])
+    difficulty: bool = declare_option(False, OF_GRADING["difficulty"])
+    discrimination: bool = declare_option(False, OF_GRADING["discrimination"])
+    include_rejected: bool = declare_option(False, OF_GRADING["include_rejected"])
+    exclude_workers: tuple[str, ...] = declare_option((), EXCLUDED)
 
     groups: ClassVar = {ADVANCED: "More settings"}
     sentences: ClassVar = {

@@ -167,7 +167,7 @@ class GradingInput:
         return digest.hexdigest()
 
 
-def choose(
+def select_graded_answers(
     parameters: AqerParameters, answers: Answers, models: ModelAnswers | None = None
 ) -> GradingInput:
     """Return the input of a grading: without rejected answers, one answer a model and question.

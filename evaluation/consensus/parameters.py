@@ -8,8 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from evaluation.backends import BackendError, for_operators, kind_of, named_model, parse_spec
-from evaluation.options import (
+from evaluation.core.backends import (
+    BackendError,
+    find_kind,
+    find_model_name,
+    find_reserved_kind,
+    parse_spec,
+)
+from evaluation.core.options import (
     Choice,
     Ids,
     Parameters,
@@ -18,12 +24,12 @@ from evaluation.options import (
     Switch,
     Text,
     Whole,
-    option,
-    problem,
+    build_problem,
+    declare_option,
 )
-from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED, named
-from evaluation.options.parameters import short_hash
-from evaluation.texts.spelling import LANGUAGES
+from evaluation.core.options.declaration import ADVANCED, BASIC, NOT_SIGNED, get_model_name
+from evaluation.core.options.parameters import compute_short_hash
+from evaluation.core.text.spelling import LANGUAGES
 
 if TYPE_CHECKING:
     from evaluation.consensus import AQER
@@ -43,7 +49,7 @@ def _list_estimator_parameters() -> frozenset[str]:
 
 def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
     """Return the signature's part on collapsed workers, count and hash; "" for all groups."""
-    return f"-of-{len(workers)}-{short_hash(sorted(workers))}" if workers else ""
+    return f"-of-{len(workers)}-{compute_short_hash(sorted(workers))}" if workers else ""
 
 
 def _check_embedder(spec: str) -> Problem | None:
@@ -51,11 +57,11 @@ def _check_embedder(spec: str) -> Problem | None:
     try:
         parse_spec(spec)
     except BackendError as error:
-        return problem("unreadable", "embedder", reason=str(error))
+        return build_problem("unreadable", "embedder", reason=str(error))
     return None
 
 
-def draws_of(what: str, **other: Any) -> Whole:
+def build_draws_option(what: str, **other: Any) -> Whole:
     """Return the option "Bootstrap draws" of `what`: 0, or 2 to 100,000."""
     return Whole(
         label="Bootstrap draws",
@@ -86,7 +92,7 @@ class AqerParameters(Parameters):
     well.
     """
 
-    embedder: str = option(
+    embedder: str = declare_option(
         "minilm",
         Text(
             label="How texts become vectors",
@@ -103,13 +109,13 @@ class AqerParameters(Parameters):
             other_help="Such as sentence-transformers:all-mpnet-base-v2. The worker must have it. "
             "Operators may name a server or a file as well.",
             test=_check_embedder,
-            reserved=for_operators,
-            loads=named_model,
+            reserved=find_reserved_kind,
+            loads=find_model_name,
             short="{value}",
             metavar="SPEC",
         ),
     )
-    precision: str = option(
+    precision: str = declare_option(
         "float32",
         Choice(
             label="Precision",
@@ -121,7 +127,7 @@ class AqerParameters(Parameters):
             },
         ),
     )
-    similarity: str = option(
+    similarity: str = declare_option(
         "cosine",
         Choice(
             label="Similarity",
@@ -129,7 +135,7 @@ class AqerParameters(Parameters):
             choices={"cosine": "cosine", "euclidean": "Euclidean distance, negative"},
         ),
     )
-    init: str = option(
+    init: str = declare_option(
         "equal",
         Choice(
             label="First weights",
@@ -142,7 +148,7 @@ class AqerParameters(Parameters):
             sign=lambda of: f"entailment({of.nli})" if of.init == "entailment" else of.init,
         ),
     )
-    nli: str | None = option(
+    nli: str | None = declare_option(
         None,
         Text(
             label="Entailment model",
@@ -150,12 +156,12 @@ class AqerParameters(Parameters):
             "which answers contradict the exemplary one, in no grade; with {init:entailment} it "
             "makes the first weights instead.",
             optional=True,
-            loads=named,
+            loads=get_model_name,
             signed_as=NOT_SIGNED,
             metavar="NAME",
         ),
     )
-    aggregation: str = option(
+    aggregation: str = declare_option(
         "mean",
         Choice(
             label="How answers become the exemplary one",
@@ -167,7 +173,7 @@ class AqerParameters(Parameters):
             short="{value}",
         ),
     )
-    stopping: str = option(
+    stopping: str = declare_option(
         "relative",
         Choice(
             label="Stopping rule",
@@ -181,7 +187,7 @@ class AqerParameters(Parameters):
             short="stopping {value}",
         ),
     )
-    tolerance: float = option(
+    tolerance: float = declare_option(
         1e-6,
         Real(
             label="Tolerance",
@@ -190,7 +196,7 @@ class AqerParameters(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    max_iterations: int = option(
+    max_iterations: int = declare_option(
         100,
         Whole(
             label="Most iterations",
@@ -200,7 +206,7 @@ class AqerParameters(Parameters):
             signed_as="iterations",
         ),
     )
-    leave_one_out: bool = option(
+    leave_one_out: bool = declare_option(
         False,
         Switch(
             label="Leave one out",
@@ -209,7 +215,7 @@ class AqerParameters(Parameters):
             negatable=True,
         ),
     )
-    difficulty: bool = option(
+    difficulty: bool = declare_option(
         False,
         Switch(
             label="Take out difficulty",
@@ -217,7 +223,7 @@ class AqerParameters(Parameters):
             negatable=True,
         ),
     )
-    discrimination: bool = option(
+    discrimination: bool = declare_option(
         False,
         Switch(
             label="Weight by discrimination",
@@ -225,7 +231,7 @@ class AqerParameters(Parameters):
             negatable=True,
         ),
     )
-    include_rejected: bool = option(
+    include_rejected: bool = declare_option(
         False,
         Switch(
             label="Grade rejected answers too",
@@ -235,8 +241,8 @@ class AqerParameters(Parameters):
             sign=lambda of: "graded" if of.include_rejected else "left_out",
         ),
     )
-    bootstrap: int = option(400, draws_of("questions", group=BASIC))
-    bootstrap_workers: bool = option(
+    bootstrap: int = declare_option(400, build_draws_option("questions", group=BASIC))
+    bootstrap_workers: bool = declare_option(
         False,
         Switch(
             label="Draw workers too",
@@ -245,7 +251,7 @@ class AqerParameters(Parameters):
             sign=lambda of: "questions+workers" if of.bootstrap_workers else "questions",
         ),
     )
-    seed: int = option(
+    seed: int = declare_option(
         0,
         Whole(
             label="Seed",
@@ -253,7 +259,7 @@ class AqerParameters(Parameters):
             highest=2**63 - 1,
         ),
     )
-    exclude_workers: tuple[str, ...] = option(
+    exclude_workers: tuple[str, ...] = declare_option(
         (),
         Ids(
             label="Exclude workers",
@@ -268,7 +274,7 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
-    collapse_copies: bool = option(
+    collapse_copies: bool = declare_option(
         False,
         Switch(
             label="Collapse copies",
@@ -280,7 +286,7 @@ class AqerParameters(Parameters):
             sign=lambda of: f"{of.group_vote:g}{_sign_collapsed_workers(of.collapse_workers)}",
         ),
     )
-    collapse_workers: tuple[str, ...] = option(
+    collapse_workers: tuple[str, ...] = declare_option(
         (),
         Ids(
             label="Only the groups of",
@@ -295,7 +301,7 @@ class AqerParameters(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    group_vote: float = option(
+    group_vote: float = declare_option(
         0.25,
         Real(
             label="Vote of such a group",
@@ -309,7 +315,7 @@ class AqerParameters(Parameters):
             short="vote of a group {value}",
         ),
     )
-    weight_cap: float | None = option(
+    weight_cap: float | None = declare_option(
         None,
         Real(
             label="Most weight of a worker",
@@ -324,7 +330,7 @@ class AqerParameters(Parameters):
             sign=lambda of: str(of.weight_cap),
         ),
     )
-    anchors: bool = option(
+    anchors: bool = declare_option(
         False,
         Switch(
             label="Use experts' grades",
@@ -337,7 +343,7 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
-    suggest_anchors: int = option(
+    suggest_anchors: int = declare_option(
         0,
         Whole(
             label="Answers to suggest",
@@ -353,7 +359,7 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
-    camps: bool = option(
+    camps: bool = declare_option(
         False,
         Switch(
             label="Several right answers",
@@ -364,7 +370,7 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
-    unit_length: bool = option(
+    unit_length: bool = declare_option(
         False,
         Switch(
             label="Vectors of unit length",
@@ -375,7 +381,7 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
-    spelling: str | None = option(
+    spelling: str | None = declare_option(
         None,
         Choice(
             label="Correct the spelling",
@@ -391,7 +397,7 @@ class AqerParameters(Parameters):
             gathered=True,
         ),
     )
-    facts: bool = option(
+    facts: bool = declare_option(
         True,
         Switch(
             label="Facts",
@@ -466,7 +472,7 @@ class AqerParameters(Parameters):
     def estimator(self) -> AQER:
         """Return an unfitted `AQER` with these parameters.
 
-        Remedies that depend on the crowd are none of its parameters: see `evaluation.flow`.
+        Remedies that depend on the crowd are none of its parameters: see `evaluation.runs.flow`.
         """
         from evaluation.consensus import AQER
 
@@ -480,18 +486,18 @@ class AqerParameters(Parameters):
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield a problem for each pair of options that exclude each other."""
-        kind = kind_of(self.embedder)
+        kind = find_kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
-            yield problem("precision_of_file", "precision")
+            yield build_problem("precision_of_file", "precision")
         if self.init == "entailment" and not self.nli:
-            yield problem("nli_needed", "init")
+            yield build_problem("nli_needed", "init")
         if self.nli and self.init != "entailment" and not self.facts:
-            yield problem("nli_idle", "nli")
+            yield build_problem("nli_idle", "nli")
         if self.aggregation == "majority" and kind not in ("bow", "precomputed"):
-            yield problem("majority_needs_bow", "aggregation")
+            yield build_problem("majority_needs_bow", "aggregation")
         if self.camps and (self.anchors or self.suggest_anchors):
-            yield problem("camps_or_anchors", "camps")
+            yield build_problem("camps_or_anchors", "camps")
         if self.unit_length and self.aggregation == "majority":
-            yield problem("unit_length_of_mean", "unit_length")
+            yield build_problem("unit_length_of_mean", "unit_length")
         if self.spelling is not None and kind == "precomputed":
-            yield problem("spelling_of_vectors", "spelling")
+            yield build_problem("spelling_of_vectors", "spelling")

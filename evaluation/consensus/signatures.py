@@ -9,24 +9,24 @@ from importlib import metadata
 from pathlib import Path
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.options import signed
-from evaluation.options.parameters import SHORT
+from evaluation.core.options import build_signature_parts
+from evaluation.core.options.parameters import SHORT
 
-__all__ = ["SHORT", "aqer_signature", "combined_hash", "file_hash", "versions"]
+__all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes", "hash_file"]
 
 
-def combined_hash(hashes: Iterable[str]) -> str:
+def combine_hashes(hashes: Iterable[str]) -> str:
     """Return the SHA-256 of several hashes, joined in their order, as hexadecimal digits."""
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
-def file_hash(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def collect_versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return version numbers by name: Crowdgrade, Python, numpy, scipy and those of `extra`."""
     found = {"crowdgrade": metadata.version("crowdgrade"), "python": platform.python_version()}
     for name in ("numpy", "scipy"):
@@ -34,7 +34,7 @@ def versions(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**found, **(extra or {})}
 
 
-def aqer_signature(
+def build_aqer_signature(
     parameters: AqerParameters, model: str, revision: str, precision: str, input_hash: str
 ) -> str:
     """Return the signature of a grading run, ``aqer|name:value|...``.
@@ -44,7 +44,7 @@ def aqer_signature(
     parts = {
         "embedder": model,
         "revision": revision,
-        **signed(parameters),
+        **build_signature_parts(parameters),
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import EmbedderInfo, get_embedder
-from evaluation.backends.nli import EntailmentModel
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.methods.grams import Vectors
-from evaluation.methods.undefined import ratio
-from evaluation.texts.languages import language_warning
-from evaluation.texts.spelling import corrected
-from evaluation.words.message import Message
+from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.backends.nli import EntailmentModel
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.text.languages import check_language
+from evaluation.core.text.spelling import correct_spelling
 
 # (what, done, total)
 Progress = Callable[[str, int, int], None]
@@ -77,13 +77,13 @@ def embed(
         cut += embedder.n_truncated_
     info = embedder.describe()
     found = [
-        truncation_warning(cut, info),
-        language_warning([*answers, *(model_answers or ())], info),
+        build_truncation_warning(cut, info),
+        check_language([*answers, *(model_answers or ())], info),
     ]
     return Embedded(vectors, of_models, info, [warning for warning in found if warning])
 
 
-def truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
+def build_truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
     """Return a warning that `cut` answers exceed the embedder's longest input; None for 0."""
     if not cut:
         return None
@@ -91,7 +91,7 @@ def truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
     return Message("truncated", values)
 
 
-def entailment_scores(
+def compute_entailment_scores(
     name: str,
     texts: Sequence[str],
     questions: Sequence[Hashable],
@@ -113,10 +113,10 @@ def entailment_scores(
     hypotheses = np.array([hypothesis for _, hypothesis in pairs], dtype=np.int64)
     count = np.bincount(hypotheses, minlength=len(texts))
     total = np.bincount(hypotheses, weights=found, minlength=len(texts))
-    return ratio(total, count)
+    return divide_where_positive(total, count)
 
 
-def vectors_of(given: GradingInput, embed: EmbedTexts) -> Embedded:
+def embed_graded_answers(given: GradingInput, embed: EmbedTexts) -> Embedded:
     """Return vectors of all graded answers, and one row for each answer of a model.
 
     Rows of models' answers without a text are zeros, which are never read. With a language for the
@@ -135,7 +135,7 @@ def vectors_of(given: GradingInput, embed: EmbedTexts) -> Embedded:
         found = embed(texts, of_models)
     else:
         n = len(texts)
-        both, done = corrected([*texts, *(of_models or ())], language)
+        both, done = correct_spelling([*texts, *(of_models or ())], language)
         plain = embed(texts, None).answers
         found = embed(both[:n], None if of_models is None else both[n:])
         found = replace(found, plain=plain, spelling=done)

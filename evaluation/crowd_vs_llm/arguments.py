@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from evaluation.kinds.answer_files import (
+from evaluation.runs.run_types.answer_files import (
     add_answers,
     add_columns,
     add_keep_thinking,
     add_models,
     add_output,
 )
-from evaluation.kinds.kind import Evaluation
+from evaluation.runs.run_types.kind import Evaluation
 
 EPILOG = """\
 Three panels make exemplary answers by AQER: people, models, both together; a fourth is people

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, draw_axis
-from evaluation.charts.scales import around, three_digits
-from evaluation.charts.svg import Drawing, width_of
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, draw_axis
+from evaluation.core.charts.scales import build_scale, format_number
+from evaluation.core.charts.svg import Drawing, estimate_width
 from evaluation.crowd_vs_llm.report import PANEL_NAMES, PanelsReport
 
 MOST = 60
@@ -29,7 +29,7 @@ def build_panels_chart(report: PanelsReport) -> Chart | None:
         description = f"{len(models)} models scored by {len(names)} panels"
         drawing = Drawing(width, layout.height, "Panels", description)
         scores = [s.score for model in models for s in model.standings if s]
-        scale = around(scores, layout.left, layout.right)
+        scale = build_scale(scores, layout.left, layout.right)
         draw_axis(drawing, layout, scale, "mean similarity to the panel's consensus", top)
         for panel, (name, (left, row)) in enumerate(zip(names, keys, strict=True)):
             _draw_mark(drawing, left + 8, 12 + row * KEY, panel)
@@ -37,7 +37,7 @@ def build_panels_chart(report: PanelsReport) -> Chart | None:
         for index, model in enumerate(models):
             y = layout.y(index)
             tips = [
-                f"{name}: {three_digits(s.score if s else None)}"
+                f"{name}: {format_number(s.score if s else None)}"
                 + (f", rank {s.rank}" if s and s.rank else "")
                 for name, s in zip(names, model.standings, strict=True)
             ]
@@ -82,7 +82,7 @@ def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]
     """Return the left edge and the row of each entry of the key."""
     places, left, row = [], 4.0, 0
     for name in names:
-        entry_width = 20 + width_of(name) + 20
+        entry_width = 20 + estimate_width(name) + 20
         if left > 4 and left + entry_width > width:
             left, row = 4.0, row + 1
         places.append((left, row))

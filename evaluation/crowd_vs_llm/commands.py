@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.exchange import OutputFolder
+from evaluation.core.messages.console import format_table
+from evaluation.core.messages.message import format_count
+from evaluation.core.options import TERMINAL
 from evaluation.crowd_vs_llm.files import PanelsRequest, compare_files
 from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
-from evaluation.kinds.kind import Progress
 from evaluation.models import LanguageModel, Run
-from evaluation.options import TERMINAL
-from evaluation.words.console import text_table
-from evaluation.words.message import counted
+from evaluation.runs.run_types.kind import Progress
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
@@ -63,17 +63,17 @@ def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = Non
         for row in summary.standings
     ]
     counts = (
-        f"{counted(summary.answers, 'answer')} of {counted(summary.workers, 'worker')} and "
-        f"{summary.model_answers:,} of {counted(summary.models, 'model')} to "
-        f"{counted(summary.questions, 'question')}"
+        f"{format_count(summary.answers, 'answer')} of {format_count(summary.workers, 'worker')} and "
+        f"{summary.model_answers:,} of {format_count(summary.models, 'model')} to "
+        f"{format_count(summary.questions, 'question')}"
     )
     return "\n\n".join(
         [
             counts,
             "\n".join(TERMINAL.all_said(summary.messages)),
-            text_table(PANEL, panels),
-            text_table(DISTANCE, distances),
-            text_table(STANDING, standings),
+            format_table(PANEL, panels),
+            format_table(DISTANCE, distances),
+            format_table(STANDING, standings),
         ]
     )
 

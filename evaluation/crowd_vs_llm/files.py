@@ -16,10 +16,11 @@ from annotations.exchange import (
     read_model_answers,
 )
 from annotations.exchange.reading.duplicates import Duplicates
-from evaluation.backends import parse_spec
-from evaluation.consensus.inputs import choose
-from evaluation.consensus.signatures import combined_hash
+from evaluation.consensus.inputs import select_graded_answers
+from evaluation.consensus.signatures import combine_hashes
 from evaluation.consensus.vectors import Progress
+from evaluation.core.backends import parse_spec
+from evaluation.core.options import TERMINAL
 from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.run.comparison import (
     NoModelsError,
@@ -28,15 +29,14 @@ from evaluation.crowd_vs_llm.run.comparison import (
     compute_comparison,
 )
 from evaluation.crowd_vs_llm.run.summary import Distance, PanelAbout, PanelsSummary, Standing
-from evaluation.files.answers import (
-    answers_of,
-    model_answers_of,
-    read_people,
-    refuse_nothing,
-    vectors_from,
+from evaluation.runs.files.answers import (
+    check_not_empty,
+    convert_answers,
+    convert_model_answers,
+    load_precomputed,
+    read_worker_answers,
 )
-from evaluation.files.metrics import refuse_to_replace
-from evaluation.options import TERMINAL
+from evaluation.runs.files.metrics import refuse_to_replace
 
 PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"
 QUESTIONS, SUMMARY = "panel_questions.csv", "summary.json"
@@ -101,7 +101,7 @@ class FileComparison:
 
     def _build_summary(self) -> dict[str, Any]:
         """Return the content of summary.json."""
-        summary, input_hash = self.summary, combined_hash(self.input_hashes.values())
+        summary, input_hash = self.summary, combine_hashes(self.input_hashes.values())
         plain = summary.as_dict()
         return {
             "signature": self.comparison.build_signature(input_hash),
@@ -131,11 +131,13 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
-    answers = read_people(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
     models = read_model_answers(request.models, request.columns, request.keep_thinking)
-    inputs = choose(request.parameters.grading(), answers_of(answers), model_answers_of(models))
-    refuse_nothing(answers, inputs)
-    embed_texts, vector_hashes = vectors_from(inputs, answers, models)
+    inputs = select_graded_answers(
+        request.parameters.grading(), convert_answers(answers), convert_model_answers(models)
+    )
+    check_not_empty(answers, inputs)
+    embed_texts, vector_hashes = load_precomputed(inputs, answers, models)
     try:
         comparison = compute_comparison(request.parameters, inputs, embed_texts, progress)
     except NoModelsError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluation.words.message import Sentence
+from evaluation.core.messages.message import Sentence
 
 PANELS: Mapping[str, Sentence] = {
     "panels.farther_than_halves": "Models agree on other answers than people do: over "

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.grams import Vectors
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.statistics.correlation import spearman
 
 PEOPLE, UNFLAGGED, MODELS, BOTH = "people", "unflagged_people", "models", "people_and_models"
 HALVES = ("half_of_people", "other_half_of_people")

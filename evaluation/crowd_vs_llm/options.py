@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.consensus.crowd_parameters import OF_GRADING, CrowdParameters
-from evaluation.options import Whole, option
+from evaluation.core.options import Whole, declare_option
 
 
 @dataclass(frozen=True)
 class PanelsParameters(CrowdParameters):
     """Options of grading each panel, and the number of bootstrap draws."""
 
-    bootstrap: int = option(
+    bootstrap: int = declare_option(
         400,
         Whole(
             label="Bootstrap draws",
@@ -22,4 +22,4 @@ class PanelsParameters(CrowdParameters):
             signed_as="draws",
         ),
     )
-    seed: int = option(0, OF_GRADING["seed"])
+    seed: int = declare_option(0, OF_GRADING["seed"])

@@ -9,6 +9,8 @@ from uuid import UUID
 
 from annotations.models import Question, Response
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import SITE
 from evaluation.crowd_vs_llm.methods import BOTH, HALVES, MODELS, PEOPLE, UNFLAGGED
 from evaluation.crowd_vs_llm.run.summary import (
     Alikeness,
@@ -19,9 +21,7 @@ from evaluation.crowd_vs_llm.run.summary import (
 )
 from evaluation.crowd_vs_llm.storage import QUESTIONS
 from evaluation.models import LanguageModel, LLMResponse, Run, RunData
-from evaluation.options import SITE
-from evaluation.reports.spreadsheet import Table
-from evaluation.words.reasons import in_words
+from evaluation.runs.reports.spreadsheet import Table
 
 QUESTIONS_SHOWN = 10
 PANEL_NAMES = {
@@ -62,7 +62,7 @@ class ModelUnderPanels:
     def why(self) -> str:
         """Why a score is missing, as a phrase; "" if none is missing."""
         reasons = [row.reason for row in self.standings if row and row.score is None]
-        return in_words(reasons[0]) if reasons else ""
+        return describe_reason(reasons[0]) if reasons else ""
 
 
 @dataclass(frozen=True)

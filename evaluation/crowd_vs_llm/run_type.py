@@ -1,6 +1,6 @@
 """Run type `panels`: compare the crowd with models (Yahav et al. 2025, section 7.4)."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 PANELS = Kind(
     name="panels",
@@ -21,7 +21,7 @@ PANELS = Kind(
     report="evaluation.crowd_vs_llm.report.build_report",
     text="evaluation.crowd_vs_llm.commands.format_run",
     pages=("evaluation.crowd_vs_llm.views.PANELS_PAGE",),
-    check="evaluation.steps.outside.problems_of_workers",
+    check="evaluation.runs.steps.remedy_inputs.find_worker_problems",
     evaluate="evaluation.crowd_vs_llm.arguments.EVALUATE",
     action="Compare crowd and models",
 )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from annotations.models import Question
-from evaluation.consensus.inputs import choose
+from evaluation.consensus.inputs import select_graded_answers
 from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.run.comparison import (
     NoModelsError,
@@ -16,10 +16,10 @@ from evaluation.crowd_vs_llm.run.comparison import (
 )
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.steps.answers import answers_of, model_answers_of
-from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.outside import without_workers
+from evaluation.runs.steps.answers import read_answers, read_model_answers
+from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
+from evaluation.runs.steps.remedy_inputs import remove_workers
 
 # Name of the stored rows of questions.
 QUESTIONS = "panel-questions"
@@ -35,8 +35,8 @@ def compare_panels(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    answers = without_workers(run.version, parameters.exclude_workers, answers_of(run.version_id))
-    given = choose(parameters.grading(), answers, model_answers_of(run.version_id))
+    answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
+    given = select_graded_answers(parameters.grading(), answers, read_model_answers(run.version_id))
     if not len(given.answered):
         raise RunInputError("run.no_answer")
     models = LanguageModel.objects.in_bulk(set(given.models.models) if given.models else ())
@@ -54,7 +54,7 @@ def compare_panels(turn: Turn) -> None:
         RunData.objects.filter(run=run, name=QUESTIONS).delete()
         RunData.objects.create(run=run, name=QUESTIONS, data=rows)
         turn.end(
-            Ending(
+            RunEnd(
                 comparison.build_signature(input_hash),
                 input_hash,
                 summary,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.charts.chart import Chart
+from evaluation.core.charts.chart import Chart
 from evaluation.crowd_vs_llm.charts import build_panels_chart
 from evaluation.crowd_vs_llm.report import PANEL_NAMES, build_report, load_panel_questions
-from evaluation.kinds.kind import Page
 from evaluation.models import Run
+from evaluation.runs.run_types.kind import Page
 
 
 def build_chart(run: Run) -> Chart | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import add_keep_thinking
-from evaluation.kinds.kind import Evaluation, Study
-from evaluation.words.console import at_least, number_from_zero
+from evaluation.core.messages.console import build_minimum_type, build_number_type
+from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
 SPEC is one of
@@ -115,7 +115,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--repeats",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=1,
         metavar="K",
         help="how often each judge is asked the same; beyond 1 choose a --judge-temperature "
@@ -123,14 +123,14 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--judge-temperature",
-        type=number_from_zero(),
+        type=build_number_type(),
         default=0.0,
         metavar="X",
         help="of the judges (%(default)g)",
     )
     add(
         "--judge-max-tokens",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=512,
         metavar="N",
         help="longest reply of a judge, its notes and its score (%(default)s)",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.labels import labels
-from evaluation.charts.scales import Scale, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.labels import fit_labels
+from evaluation.core.charts.scales import Scale, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.eloquent.run.findings import Findings
 
 LOWEST, HIGHEST = 0.0, 5.0
@@ -73,18 +73,18 @@ def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: floa
         drawing.text(scale(tick), TOP - 12, str(tick), "faint", "middle")
     y = TOP
     names = [row.item if width <= 600 else f"{row.item}  {row.variation}" for row in items]
-    shortened = labels(names, left - 8)
+    shortened = fit_labels(names, left - 8)
     rows = zip(items, names, shortened, lanes, heights, strict=True)
     for item, name, label, placed, height in rows:
         drawing.line(0, y + height, width, y + height, "grid")
         drawing.text(0, y + height / 2 + 4, label, "label", full=name)
         for system, score, lane in placed:
-            drawing.mark(f"{item.item}, {systems[system]}: {three_digits(score)}")
+            drawing.mark(f"{item.item}, {systems[system]}: {format_number(score)}")
             _draw_mark(drawing, scale(score), y + AIR / 2 + MARK + 1 + lane * LANE, system)
             drawing.end_mark()
         average = item.average
         if average is not None:
-            drawing.mark(f"{item.item}, average: {three_digits(average)}")
+            drawing.mark(f"{item.item}, average: {format_number(average)}")
             drawing.diamond(scale(average), y + height - 3, "consensus", 5)
             drawing.end_mark()
         y += height
@@ -112,7 +112,7 @@ def _draw_mark(drawing: Drawing, x: float, y: float, system: int) -> None:
 
 
 def _draw_legend(drawing: Drawing, systems: Sequence[str], y: float, width: float) -> None:
-    shortened = labels(systems, width - 2 * MARK - 20)
+    shortened = fit_labels(systems, width - 2 * MARK - 20)
     for system, (name, label) in enumerate(zip(systems, shortened, strict=True)):
         _draw_mark(drawing, MARK + 1, y, system)
         drawing.text(2 * MARK + 10, y + 4, label, "label", full=name)

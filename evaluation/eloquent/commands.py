@@ -9,6 +9,8 @@ from typing import Any
 
 from annotations.exchange import OutputFolder
 from annotations.exchange.reading.prompts import PromptFile
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.eloquent.charts import build_findings_chart
 from evaluation.eloquent.files import (
     FIGURE,
@@ -30,11 +32,9 @@ from evaluation.eloquent.run.findings import (
     build_submissions,
 )
 from evaluation.eloquent.storage import EloquentSummary
-from evaluation.files.asking import Asking
-from evaluation.kinds.kind import Progress, Studied
 from evaluation.models import Run
-from evaluation.words.console import printable, text_table
-from evaluation.words.reasons import in_words
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.run_types.kind import Progress, Studied
 
 # Items shown; files have all of them.
 SHOWN = 40
@@ -49,7 +49,9 @@ def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
         _format_totals(findings),
         _format_agreement(findings),
         "\n".join(_format_exclusions(evaluated)),
-        "\n".join(f"Warning: {printable(warning)}" for warning in evaluated.warnings),
+        "\n".join(
+            f"Warning: {remove_control_characters(warning)}" for warning in evaluated.warnings
+        ),
         f"Tables: {output}",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -63,7 +65,8 @@ def format_run(run: Run) -> str:
         f"{summary.requests} requests, {summary.reused} replies of earlier runs"
     )
     left_out = (
-        f"Left out: {one['count']:,} ({in_words(one['reason'])})" for one in summary.exclusions
+        f"Left out: {one['count']:,} ({describe_reason(one['reason'])})"
+        for one in summary.exclusions
     )
     parts = [
         head,
@@ -89,7 +92,7 @@ def _format_prompts(prompts: PromptFile) -> str:
             for one in prompts.repairs
         ),
     ]
-    return printable("\n".join(lines))
+    return remove_control_characters("\n".join(lines))
 
 
 def _format_scores(findings: Findings) -> str:
@@ -103,7 +106,7 @@ def _format_scores(findings: Findings) -> str:
     for metric in ("sum", "n", "mean"):
         cells = [findings.metric(system, metric) for system in findings.systems]
         shown.append([metric, *(cell and cell.value for cell in cells), None])
-    table, more = text_table(columns, shown), len(known) - SHOWN
+    table, more = format_table(columns, shown), len(known) - SHOWN
     return table if more <= 0 else f"{table}\n... and {more} more items in items_by_system.csv"
 
 
@@ -134,8 +137,8 @@ def _format_totals(findings: Findings) -> str:
                 found["similarity_answered"] and found["similarity_answered"].value,
             )
         )
-    table = text_table(header, rows)
-    return f"{table}\nNo ranks: {in_words(why)}." if why else table
+    table = format_table(header, rows)
+    return f"{table}\nNo ranks: {describe_reason(why)}." if why else table
 
 
 def _format_agreement(findings: Findings) -> str:
@@ -146,12 +149,12 @@ def _format_agreement(findings: Findings) -> str:
         (one.judge, one.other, one.n, one.absolute_difference, one.kappa, one.spearman)
         for one in findings.agreements
     ]
-    return text_table(header, rows)
+    return format_table(header, rows)
 
 
 def _format_exclusions(evaluated: FileEvaluation) -> Iterator[str]:
     for entry in evaluated.exclusions.as_list():
-        yield f"Left out: {entry['count']:,} ({in_words(entry['reason'])})"
+        yield f"Left out: {entry['count']:,} ({describe_reason(entry['reason'])})"
 
 
 def evaluate(
@@ -191,7 +194,7 @@ def _format_caption(evaluated: FileEvaluation) -> str:
 def run_study(
     parameters: EloquentRunOptions,
     arguments: Mapping[str, Any],
-    asking: Asking,
+    asking: AskSettings,
     progress: Progress,
 ) -> Studied:
     """Ask models, evaluate, write tables and submissions, and return the text to print."""

@@ -13,6 +13,8 @@ from annotations.exchange.reading.judgements import read_judgements
 from annotations.exchange.reading.prompt_replies import NO_ANSWER, ReplyFile, read_prompt_replies
 from annotations.exchange.reading.prompts import PromptFile, read_prompts
 from evaluation.consensus.vectors import Progress
+from evaluation.core.options import TERMINAL
+from evaluation.core.text.similarity_scores import parse_score
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
 from evaluation.eloquent.run.findings import (
@@ -43,29 +45,27 @@ from evaluation.eloquent.run.result_tables import (
     REPLIES,
     SETS,
 )
-from evaluation.files.asking import Asking
-from evaluation.files.journal import NAME as JOURNAL
-from evaluation.files.journal import Row
-from evaluation.files.metrics import (
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.journal import NAME as JOURNAL
+from evaluation.runs.files.journal import ReplyRow
+from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
+    build_study_summary,
     refuse_to_replace,
-    study_summary,
     write_metrics,
     write_table,
 )
-from evaluation.files.study import Step, StudyFolder
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.metrics import Exclusions, MetricRow, group_name
-from evaluation.flow.result_tables import StudyTable, file_names
-from evaluation.options import TERMINAL
-from evaluation.texts.similarity_scores import read_score
+from evaluation.runs.files.study import Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.metrics import Exclusions, MetricRow, build_group_name
+from evaluation.runs.flow.result_tables import StudyTable, list_file_names
 
 KIND = "eloquent"
 PROMPTS, MENDED = "prompts.csv", "prompts.json"
 BY_SYSTEM, FIGURE = "items_by_system.csv", "figure1.svg"
 FINDINGS_TABLES = (REPLIES, SETS, JUDGEMENTS, AGREEMENT)
-TABLES = (*FILES, PROMPTS, MENDED, *file_names(FINDINGS_TABLES), BY_SYSTEM, FIGURE)
+TABLES = (*FILES, PROMPTS, MENDED, *list_file_names(FINDINGS_TABLES), BY_SYSTEM, FIGURE)
 
 PROMPT_COLUMNS = ("item", "variation", "language", "variant", "prompt")
 
@@ -208,9 +208,9 @@ def build_prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
     yield row("", "prompts", prompts.n_prompts)
     yield row("", "languages", len(prompts.languages))
     for variation, count in prompts.variations.items():
-        yield row(group_name("variation", variation), "items", count)
+        yield row(build_group_name("variation", variation), "items", count)
     for language, count in prompts.languages.items():
-        yield row(group_name("language", language), "prompts", count)
+        yield row(build_group_name("language", language), "prompts", count)
 
 
 def build_system_table(findings: Findings) -> tuple[list[str], list[list[object]]]:
@@ -232,7 +232,7 @@ def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
     prompts, findings = evaluated.prompts, evaluated.findings
     info = findings.embedding
     made = None if info is None else {"embedder": info.model, "revision": info.revision}
-    return study_summary(
+    return build_study_summary(
         KIND,
         evaluated.parameters,
         evaluated.hashes,
@@ -318,7 +318,7 @@ class StudyResult:
     complete: bool
 
 
-def execute_study(request: StudyRequest, asking: Asking, progress: Progress) -> StudyResult:
+def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress) -> StudyResult:
     """Ask what the folder's journal does not have yet, and evaluate; writes only the journal.
 
     Raises
@@ -386,10 +386,10 @@ def _refuse_foreign_tables(output: Path) -> None:
             )
 
 
-def _name_judges(request: StudyRequest, asking: Asking) -> dict[str, Asking]:
+def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSettings]:
     """Return the asking of each judge by name; equal names are numbered, such as "gpt #2"."""
     parameters = {"temperature": request.judge_temperature, "max_tokens": request.judge_max_tokens}
-    found: dict[str, Asking] = {}
+    found: dict[str, AskSettings] = {}
     for spec in request.judges:
         judge = replace(
             asking,
@@ -424,7 +424,7 @@ def _request_replies(
     return conversations.replies(folder.system)
 
 
-def _select_texts(rows: Mapping[tuple[str, int], Row]) -> dict[str, ReplyText]:
+def _select_texts(rows: Mapping[tuple[str, int], ReplyRow]) -> dict[str, ReplyText]:
     return {name: (row.answer, row.status) for (name, _), row in rows.items()}
 
 
@@ -434,7 +434,7 @@ def _request_judgements(
     prompts: PromptFile,
     replies: Sequence[Reply],
     name: str,
-    judge: Asking,
+    judge: AskSettings,
 ) -> list[Judgement]:
     """Ask a judge about every set of replies, and once more after a reply without a score."""
     sets = select_judged_sets(prompts.items, replies)
@@ -444,9 +444,9 @@ def _request_judgements(
     again = {
         f"{at}/{sample + 1}": (at, sample)
         for (at, sample), row in first.items()
-        if row.status is not AnswerStatus.ERROR and read_score(row.answer).score is None
+        if row.status is not AnswerStatus.ERROR and parse_score(row.answer).score is None
     }
-    second: dict[tuple[str, int], Row] = {}
+    second: dict[tuple[str, int], ReplyRow] = {}
     if again:
         items = [
             Item(own, build_second_question(sets[ids[at]], first[at, sample].answer or NO_ANSWER))

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.statistics.correlation import pearson, spearman
-from evaluation.methods.statistics.kappa import cohen_kappa
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.statistics.correlation import pearson, spearman
+from evaluation.core.stats.statistics.kappa import cohen_kappa
+from evaluation.core.stats.undefined import divide_where_positive
 
 DIFFERENT_COUNTS = "different_counts"
 DIFFERENT_SETS = "different_sets"
@@ -68,15 +68,15 @@ def compute_set_scores(
     # Some versions of numpy return the inverse of a two-dimensional array with two dimensions.
     pair = pair.reshape(-1)
     count = np.bincount(pair, minlength=len(pairs))
-    mean = ratio(np.bincount(pair, weights=values, minlength=len(pairs)), count)
+    mean = divide_where_positive(np.bincount(pair, weights=values, minlength=len(pairs)), count)
     squares = np.bincount(pair, weights=(values - mean[pair]) ** 2, minlength=len(pairs))
-    deviation = np.sqrt(ratio(squares, count - 1))
+    deviation = np.sqrt(divide_where_positive(squares, count - 1))
     pair_sets = pairs[:, 0].astype(np.int64)
     n_judges = np.bincount(pair_sets, minlength=n_sets)
     repeated = ~np.isnan(deviation)
     return SetScores(
-        ratio(np.bincount(pair_sets, weights=mean, minlength=n_sets), n_judges),
-        ratio(
+        divide_where_positive(np.bincount(pair_sets, weights=mean, minlength=n_sets), n_judges),
+        divide_where_positive(
             np.bincount(pair_sets[repeated], weights=deviation[repeated], minlength=n_sets),
             np.bincount(pair_sets[repeated], minlength=n_sets),
         ),
@@ -224,8 +224,8 @@ def compute_set_similarity(
     n = np.bincount(set_codes, minlength=n_sets)
     n_answered = np.bincount(set_codes[is_answer], minlength=n_sets)
     return SetSimilarity(
-        _clip_cosines(ratio(pairs, n * (n - 1))),
-        _clip_cosines(ratio(pairs, n_answered * (n_answered - 1))),
+        _clip_cosines(divide_where_positive(pairs, n * (n - 1))),
+        _clip_cosines(divide_where_positive(pairs, n_answered * (n_answered - 1))),
         n,
         n_answered,
     )
@@ -259,7 +259,9 @@ def compute_similarity_across_languages(
     counts = np.bincount(group, minlength=len(groups)).astype(np.float64)
     n = np.bincount(item_codes, minlength=n_items)
     pairs = n**2 - np.bincount(group_items, weights=counts**2, minlength=n_items)
-    return _clip_cosines(ratio(whole - inside, pairs)), (pairs // 2).astype(np.int64)
+    return _clip_cosines(divide_where_positive(whole - inside, pairs)), (pairs // 2).astype(
+        np.int64
+    )
 
 
 def _normalize_rows(vectors: object) -> tuple[Floats, Floats]:
@@ -269,7 +271,7 @@ def _normalize_rows(vectors: object) -> tuple[Floats, Floats]:
     if rows.ndim != 2:
         rows = rows.reshape(len(rows), -1)
     lengths = np.linalg.norm(rows, axis=1)
-    return ratio(rows, lengths[:, None], undefined=0.0), lengths
+    return divide_where_positive(rows, lengths[:, None], undefined=0.0), lengths
 
 
 def _sum_groups(units: Floats, groups: Integers, n_groups: int) -> Floats:

@@ -6,20 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.backends import BackendError, for_operators, named_model, parse_spec
-from evaluation.consensus.parameters import AqerParameters, draws_of
-from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
-from evaluation.options import Parameters, Problem, RegisteredModels, Text, Whole, option, problem
-from evaluation.options.declaration import BASIC, DATABASE
-from evaluation.options.parameters import NOTHING, short_hash
+from evaluation.consensus.parameters import AqerParameters, build_draws_option
+from evaluation.core.backends import BackendError, find_model_name, find_reserved_kind, parse_spec
+from evaluation.core.options import (
+    Parameters,
+    Problem,
+    RegisteredModels,
+    Text,
+    Whole,
+    build_problem,
+    declare_option,
+)
+from evaluation.core.options.declaration import BASIC, DATABASE
+from evaluation.core.options.parameters import NOTHING, compute_short_hash
+from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
 
 def _find_embedder_problem(spec: str) -> Problem | None:
     try:
         kind = parse_spec(spec).kind
     except BackendError as error:
-        return problem("unreadable", "embedder", reason=str(error))
-    return problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
+        return build_problem("unreadable", "embedder", reason=str(error))
+    return build_problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class EloquentParameters(Parameters):
         "no_file_of_vectors": "A file of vectors cannot be used: replies are compared as texts.",
     }
 
-    embedder: str = option(
+    embedder: str = declare_option(
         "minilm",
         Text(
             label="Embedder of replies",
@@ -48,14 +56,14 @@ class EloquentParameters(Parameters):
             other_help="Such as sentence-transformers:paraphrase-multilingual-MiniLM-L12-v2, which "
             "knows many languages. The worker must have it. Operators may name a server as well.",
             test=_find_embedder_problem,
-            reserved=for_operators,
-            loads=named_model,
+            reserved=find_reserved_kind,
+            loads=find_model_name,
             metavar="SPEC",
         ),
     )
-    precision: str = option("float32", AqerParameters.options()["precision"])
-    bootstrap: int = option(400, draws_of("items", group=BASIC))
-    seed: int = option(0, AqerParameters.options()["seed"])
+    precision: str = declare_option("float32", AqerParameters.options()["precision"])
+    bootstrap: int = declare_option(400, build_draws_option("items", group=BASIC))
+    seed: int = declare_option(0, AqerParameters.options()["seed"])
 
 
 def _hash_option(name: str) -> Callable[[Parameters], str]:
@@ -63,7 +71,7 @@ def _hash_option(name: str) -> Callable[[Parameters], str]:
 
     def sign(parameters: Parameters) -> str:
         text = getattr(parameters, name)
-        return short_hash([text]) if text else NOTHING
+        return compute_short_hash([text]) if text else NOTHING
 
     return sign
 
@@ -81,11 +89,11 @@ class EloquentRunOptions(EloquentParameters):
         "bad_changed_wordings": "{changed_wordings}: {reason}",
     }
 
-    models: tuple[str, ...] = option(
+    models: tuple[str, ...] = declare_option(
         (),
         replace(OF_REPLIES["models"], help="Each question is asked in all its wordings."),
     )
-    judges: tuple[str, ...] = option(
+    judges: tuple[str, ...] = declare_option(
         (),
         RegisteredModels(
             label="Judges",
@@ -95,7 +103,7 @@ class EloquentRunOptions(EloquentParameters):
             most=5,
         ),
     )
-    repeats: int = option(
+    repeats: int = declare_option(
         1,
         Whole(
             label="Judgements of a set",
@@ -106,7 +114,7 @@ class EloquentRunOptions(EloquentParameters):
             highest=20,
         ),
     )
-    judge_temperature: float = option(
+    judge_temperature: float = declare_option(
         0.0,
         replace(
             OF_REPLIES["temperature"],
@@ -114,7 +122,7 @@ class EloquentRunOptions(EloquentParameters):
             help="0 takes the likeliest tokens, 1 samples from the model's distribution.",
         ),
     )
-    judge_max_tokens: int = option(
+    judge_max_tokens: int = declare_option(
         512,
         Whole(
             label="Longest judgement",
@@ -124,17 +132,17 @@ class EloquentRunOptions(EloquentParameters):
             highest=100_000,
         ),
     )
-    temperature: float = option(0.0, OF_REPLIES["temperature"])
-    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
+    temperature: float = declare_option(0.0, OF_REPLIES["temperature"])
+    max_tokens: int = declare_option(256, OF_REPLIES["max_tokens"])
 
-    budget: float | None = option(
+    budget: float | None = declare_option(
         None,
         replace(
             OF_REPLIES["budget"],
             help="Spend no more than this; needs the prices of all models and judges.",
         ),
     )
-    told: str | None = option(
+    told: str | None = declare_option(
         None,
         Text(
             label="What the models are told first",
@@ -146,7 +154,7 @@ class EloquentRunOptions(EloquentParameters):
             sign=_hash_option("told"),
         ),
     )
-    follow_ups: str | None = option(
+    follow_ups: str | None = declare_option(
         None,
         Text(
             label="Follow-up questions",
@@ -159,7 +167,7 @@ class EloquentRunOptions(EloquentParameters):
             sign=_hash_option("follow_ups"),
         ),
     )
-    changed_wordings: str | None = option(
+    changed_wordings: str | None = declare_option(
         None,
         Text(
             label="Changed wordings",

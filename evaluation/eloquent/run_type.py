@@ -1,6 +1,6 @@
 """Run type `eloquent`: compare replies to prompts with the same meaning (ELOQUENT robustness)."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 ELOQUENT = Kind(
     name="eloquent",
@@ -19,7 +19,7 @@ ELOQUENT = Kind(
     pages="evaluation.eloquent.views.PAGES",
     judging=("evaluation.eloquent.report.SAME_MEANING",),
     needs_answers=False,
-    standing="evaluation.kinds.going.STANDING",
+    standing="evaluation.runs.run_types.model_progress.STANDING",
     check="evaluation.eloquent.storage.find_start_problems",
     evaluate="evaluation.eloquent.arguments.EVALUATE",
     study="evaluation.eloquent.arguments.STUDY",

@@ -15,10 +15,14 @@ from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_cha
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.reading.prompt_replies import Turn as Spoken
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.exchange.records import AnswerStatus
 from annotations.models import Question, QuestionSetVersion, Variant
 from annotations.models.access import AnyUser
+from evaluation.core.options import Problem, build_problem, build_signature_parts
+from evaluation.core.options.parameters import SHORT
+from evaluation.core.stats.inference.comparison import Comparison
+from evaluation.core.text.similarity_scores import parse_score
 from evaluation.eloquent.methods import JudgeAgreement
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
@@ -30,19 +34,19 @@ from evaluation.eloquent.run.judging import (
     build_second_question,
 )
 from evaluation.eloquent.run.replies import Conversations, Reply
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import StudySummary, Usage, cut_off_warnings
-from evaluation.flow.metrics import Exclusions, MetricRow
-from evaluation.methods.inference.comparison import Comparison
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.options import Problem, problem, signed
-from evaluation.options.parameters import SHORT
-from evaluation.steps.asking.foreseen import Foreseeing, Foreseen
-from evaluation.steps.asking.in_turns import AskedInTurns, Asks, Round
-from evaluation.steps.asking.registered import chosen, problems_with_models, registered
-from evaluation.steps.cache import lane_of_embedder
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.texts.similarity_scores import read_score
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.metrics import Exclusions, MetricRow
+from evaluation.runs.steps.asking.registered_models import (
+    find_problems_with_models,
+    load_registered_models,
+    select_registered_models,
+)
+from evaluation.runs.steps.asking.request_forecast import RequestCounter, RequestForecast
+from evaluation.runs.steps.asking.study_asking import Round, StepAsker, StudyAsker
+from evaluation.runs.steps.cache import find_lane_of_embedder
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 VERSION = 1
 
@@ -210,17 +214,17 @@ def execute_run(turn: Turn) -> None:
     items = load_items(run.version)
     if not has_comparable_item(items):
         raise RunInputError("run.no_two_wordings")
-    models = registered(run, parameters.models)
+    models = load_registered_models(run, parameters.models)
     if not models:
         raise RunInputError("run.no_model_to_compare")
-    judges = registered(run, parameters.judges, "judge")
+    judges = load_registered_models(run, parameters.judges, "judge")
     changed = _read_stored_changes(parameters, items)
-    asked = AskedInTurns(turn, run, models + judges, parameters.budget)
+    asked = StudyAsker(turn, run, models + judges, parameters.budget)
     replies = _request_replies(asked, models, items, parameters, changed)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     judgements = _request_judgements(asked, judges, items, replies, parameters)
-    turn.go_on_in(lane_of_embedder(parameters.embedder))
+    turn.go_on_in(find_lane_of_embedder(parameters.embedder))
     turn.between_parts()
     exclusions = Exclusions()
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report)
@@ -229,7 +233,7 @@ def execute_run(turn: Turn) -> None:
     with turn.fenced():
         store_findings(turn, findings)
         turn.end(
-            Ending(
+            RunEnd(
                 _build_signature(parameters, findings, models, judges, input_hash),
                 input_hash,
                 _build_summary(usage, items, findings, exclusions),
@@ -240,11 +244,14 @@ def execute_run(turn: Turn) -> None:
 
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
-) -> Foreseen:
+) -> RequestForecast:
     """Return the greatest number of requests and tokens of a run; sends nothing."""
     items = load_items(version)
-    estimate = Foreseeing(user, unread=(JUDGING,))
-    models, judges = chosen(user, options.models), chosen(user, options.judges)
+    estimate = RequestCounter(user, unread=(JUDGING,))
+    models, judges = (
+        select_registered_models(user, options.models),
+        select_registered_models(user, options.judges),
+    )
     changed = read_changed_wordings(options, items)
     replies = _request_replies(estimate, models, items, options, changed)
     _request_judgements(estimate, judges, items, replies, options)
@@ -258,24 +265,26 @@ def estimate_requests(
         )
     if judges:
         notes.append("Not counted: a judgement without a score is asked for once more.")
-    return Foreseen(tuple(estimate.takes), examples, tuple(notes))
+    return RequestForecast(tuple(estimate.takes), examples, tuple(notes))
 
 
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
 ) -> list[Problem]:
     """Return why a run with these options cannot start; [] if it can."""
-    problems = problems_with_models(user, options, ("models", "judges"), needed=("models",))
+    problems = find_problems_with_models(user, options, ("models", "judges"), needed=("models",))
     if problems:
         return problems
     items = load_items(version)
     if not has_comparable_item(items):
-        return [problem("no_wordings")]
+        return [build_problem("no_wordings")]
     try:
         read_changed_wordings(options, items)
     except InputError as error:
         return [
-            problem("bad_changed_wordings", "changed_wordings", reason=_format_first_problem(error))
+            build_problem(
+                "bad_changed_wordings", "changed_wordings", reason=_format_first_problem(error)
+            )
         ]
     return []
 
@@ -286,7 +295,7 @@ def read_changed_wordings(
     """Return the changed prompts by item and number of the wording. Raises `InputError`."""
     if not options.changed_wordings:
         return {}
-    source = bytes_source("changed_prompts.csv", options.changed_wordings.encode())
+    source = make_bytes_source("changed_prompts.csv", options.changed_wordings.encode())
     return read_changed_prompts(source, tuple(items)).prompts
 
 
@@ -321,7 +330,7 @@ def load_parameters(run: Run) -> EloquentRunOptions:
 
 
 def _request_replies(
-    asked: Asks,
+    asked: StepAsker,
     models: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     parameters: EloquentRunOptions,
@@ -352,7 +361,7 @@ def _request_replies(
 
 
 def _request_judgements(
-    asked: Asks,
+    asked: StepAsker,
     judges: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     replies: Sequence[Reply],
@@ -375,7 +384,7 @@ def _request_judgements(
         keys_again = {
             f"{name}/{sample}": (name, sample)
             for (name, sample), reply in replies_of_judge.items()
-            if not reply.status.is_missing and read_score(reply.text).score is None
+            if not reply.status.is_missing and parse_score(reply.text).score is None
         }
         questions_again = [
             Item(
@@ -416,7 +425,7 @@ def _build_signature(
     """Return the signature: parameters, models, judges, embedding, hash of the inputs, version."""
     info = findings.embedding
     parts = {
-        **signed(parameters),
+        **build_signature_parts(parameters),
         "models": "+".join(model.spec for model in models),
         "judges": "+".join(judge.spec for judge in judges) or "none",
         **({} if info is None else {"embedder": info.model, "revision": info.revision}),

@@ -10,7 +10,8 @@ from django.http import HttpRequest
 
 from annotations.models import QuestionSetVersion
 from annotations.web.query import parse_choice, parse_number
-from evaluation.charts.chart import Chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.estimates import CORRECTED_BY
 from evaluation.eloquent.charts import build_findings_chart
 from evaluation.eloquent.report import build_report, load_findings_with_people
 from evaluation.eloquent.report.comparison import (
@@ -26,11 +27,10 @@ from evaluation.eloquent.storage import (
     has_comparable_item,
     load_items,
 )
-from evaluation.flow.view import Side, View, Viewed, column
-from evaluation.kinds.kind import Beforehand, Page, Start, StartFile
 from evaluation.models import Run
-from evaluation.reports.values import CORRECTED_BY
-from evaluation.result_pages import Context, asked_correction, results_page
+from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.result_pages import Context, asked_correction, results_page
+from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 
 CHART = "reply-scores"
 
@@ -97,7 +97,7 @@ START = Start(
 
 
 VIEWS = (
-    Viewed(
+    ViewSource(
         View(
             "reply_similarity",
             Side.ROBUSTNESS,
@@ -106,9 +106,9 @@ VIEWS = (
             "the same.",
             highest=1.0,
         ),
-        column("similarity"),
+        read_column("similarity"),
     ),
-    Viewed(
+    ViewSource(
         View(
             "judged_similarity",
             Side.ROBUSTNESS,
@@ -118,7 +118,7 @@ VIEWS = (
             lowest=0.0,
             highest=5.0,
         ),
-        column("score"),
+        read_column("score"),
     ),
 )
 

@@ -12,13 +12,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.inference.clustered_bootstrap import (
+    ClusteredEstimate,
+    compute_clustered_interval,
+)
+from evaluation.core.stats.statistics.correlation import pearson
+from evaluation.core.stats.statistics.roc import auc
 from evaluation.evidence.baselines import Method, UnavailableError
 from evaluation.evidence.labelled_crowd import DRAWS
 from evaluation.evidence.methods_table import Trial
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.resampled import Estimated, clustered_interval
-from evaluation.methods.statistics.correlation import pearson
-from evaluation.methods.statistics.roc import auc
 
 HEADER = ("setting", "method", "measure", "value", "low", "high", "questions")
 WITHIN = "correlation_within_questions"
@@ -42,7 +45,7 @@ class AnswerMeasure:
     setting: str
     method: str
     measure: str
-    found: Estimated
+    found: ClusteredEstimate
 
     def cells(self) -> tuple[object, ...]:
         """Return the row in the order of `HEADER`; None for an empty cell."""
@@ -82,7 +85,7 @@ def _compute_measures(
     method: Method,
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     seed: int,
-) -> Iterator[tuple[str, Estimated]]:
+) -> Iterator[tuple[str, ClusteredEstimate]]:
     """Yield (measure, estimate) pairs; all are empty, with a reason, without answer scores."""
     crowd = trial.crowd
     reason = NO_ANSWER_SCORES
@@ -93,7 +96,7 @@ def _compute_measures(
         except UnavailableError as error:
             reason = error.reason
     if scores is None:
-        empty = Estimated(None, None, None, 0, 0, reason)
+        empty = ClusteredEstimate(None, None, None, 0, 0, reason)
         yield from ((measure, empty) for measure in (WITHIN, BEST, *contrasts))
         return
     worth, questions = values[crowd.rows], crowd.questions
@@ -120,18 +123,18 @@ def _compute_best_value(scores: Floats, values: Floats) -> float:
     return float(values[scores >= scores.max() - 1e-12].mean())
 
 
-def _estimate_mean(by_question: Sequence[float], seed: int, reason: str) -> Estimated:
+def _estimate_mean(by_question: Sequence[float], seed: int, reason: str) -> ClusteredEstimate:
     """Return the mean over questions with its bootstrap interval; empty for no question."""
     numbers = np.array(by_question)
     if not len(numbers):
-        return Estimated(None, None, None, 0, 0, reason)
+        return ClusteredEstimate(None, None, None, 0, 0, reason)
     n = np.arange(len(numbers))
-    return clustered_interval(lambda rows: float(numbers[rows].mean()), n, DRAWS, seed)
+    return compute_clustered_interval(lambda rows: float(numbers[rows].mean()), n, DRAWS, seed)
 
 
 def _estimate_auc(
     scores: Floats, questions: Integers, higher: Booleans, lower: Booleans, seed: int
-) -> Estimated:
+) -> ClusteredEstimate:
     """Return the AUC of scores of `higher` against `lower` answers, resampled by question."""
     higher = higher & ~np.isnan(scores)
     rows = np.flatnonzero(higher | lower)
@@ -140,5 +143,5 @@ def _estimate_auc(
     def statistic(drawn: Integers) -> float | None:
         return auc(scores[drawn[higher[drawn]]], scores[drawn[~higher[drawn]]])
 
-    estimate = clustered_interval(statistic, questions[rows], DRAWS, seed)
+    estimate = compute_clustered_interval(statistic, questions[rows], DRAWS, seed)
     return estimate if estimate.value is not None else replace(estimate, reason=NO_PAIRS)

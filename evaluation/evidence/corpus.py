@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.backends import Embedder, get_embedder
-from evaluation.backends.errors import EntailmentError
-from evaluation.backends.nli import ContradictionModel, EntailmentModel
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.consensus.vectors import Embedded, Progress, embed
+from evaluation.core.backends import Embedder, get_embedder
+from evaluation.core.backends.errors import EntailmentError
+from evaluation.core.backends.nli import ContradictionModel, EntailmentModel
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import Corpus, UnavailableError
 from evaluation.evidence.baselines.judge import Judge
 from evaluation.evidence.data_sets import (
@@ -25,8 +27,6 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.request import Request
 from evaluation.llm_judge.prompts import SCORE
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.grams import Vectors
 
 
 class CorpusVectors:
@@ -218,12 +218,12 @@ class GradedCorpus:
             "seeds": [request.seeds.start, request.seeds.stop - 1],
             "embedders": self.vectors.describe(),
             "judge": self.judged,
-            "input_hash": combined_hash(
+            "input_hash": combine_hashes(
                 [
-                    file_hash(request.data / name)
+                    hash_file(request.data / name)
                     for name in (MOHLER, MOHLER_QUESTIONS)
                     if (request.data / name).exists()
                 ]
             ),
-            "versions": versions(),
+            "versions": collect_versions(),
         }

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
+from evaluation.core.stats.cells import Booleans
 from evaluation.evidence.baselines import Method
 from evaluation.evidence.tables import EvidenceRow, write_table
-from evaluation.methods.cells import Booleans
 
 HEADER = ("method", "setting", "pearson_mean", "mean_of_settings", "chosen")
 

@@ -30,6 +30,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.inference.draws import compute_standard_deviations, draw_multiplicities
+from evaluation.core.stats.inference.intervals import (
+    compute_t_interval,
+    compute_widened_percentile_interval,
+)
 from evaluation.evidence.baselines import Corpus, Crowd, Method
 from evaluation.evidence.methods_table import (
     FEWEST_WORKERS,
@@ -40,9 +46,6 @@ from evaluation.evidence.methods_table import (
     score_trials,
 )
 from evaluation.evidence.tables import EvidenceRow, compute_correlations
-from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.inference.draws import multiplicities, standard_deviations
-from evaluation.methods.inference.intervals import t_interval, widened_percentile_interval
 
 DRAWS = 400
 HALVES = 50
@@ -89,7 +92,7 @@ class LabelledCrowd:
     @cached_property
     def codes(self) -> Integers:
         """(N,) worker codes, 0 to M-1."""
-        return codes_of(self.workers)[0]
+        return encode_labels(self.workers)[0]
 
     @property
     def n_workers(self) -> int:
@@ -206,9 +209,9 @@ def _compute_agreement(
         worker_ends = question_ends = no_ends
     else:
         drawn = _bootstrap_workers(scored.scores, truth, seed)
-        interval = widened_percentile_interval(drawn, truth.shape[1])
+        interval = compute_widened_percentile_interval(drawn, truth.shape[1])
         worker_ends = {name: (interval.low[k], interval.high[k]) for k, name in enumerate(names)}
-        question_interval = t_interval(
+        question_interval = compute_t_interval(
             np.clip([row.pearson_mean, row.spearman_mean], -1.0, 1.0),
             _compute_half_errors(halves, n),
             n,
@@ -229,7 +232,7 @@ def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:
     """
     m = truth.shape[1]
     correlations_drawn: list[tuple[float, float]] = []
-    for block in multiplicities(m, DRAWS, seed):
+    for block in draw_multiplicities(m, DRAWS, seed):
         for times in block.astype(np.int64):
             rows = np.repeat(np.arange(m), times)
             repetition = len(correlations_drawn) % len(truth)
@@ -268,7 +271,9 @@ def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
     # A half in which two columns are the same to rounding would be infinite.
     inside = np.clip(halves, -1 + 1e-9, 1 - 1e-9)
     n_half = n_questions // 2
-    return standard_deviations(np.arctanh(inside)) * np.sqrt(n_half / max(1, n_questions - n_half))
+    return compute_standard_deviations(np.arctanh(inside)) * np.sqrt(
+        n_half / max(1, n_questions - n_half)
+    )
 
 
 def _find_undefined_reason(truth: Floats) -> str | None:

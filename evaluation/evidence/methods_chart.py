@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Look, Row, estimates_chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Look, Row, draw_estimates
 from evaluation.evidence.baselines import CONTRADICTION, METHODS
 from evaluation.evidence.tables import EvidenceRow
 
@@ -26,7 +26,7 @@ def draw_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> C
     """Return the chart of one setting's rows, without the methods that have no number."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
-    chart = estimates_chart(
+    chart = draw_estimates(
         name=f"table-{setting}",
         title=f"Agreement with the truth, {setting}",
         explanation=(

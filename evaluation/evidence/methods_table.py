@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.correlation_differences import compare_correlations
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
 from evaluation.evidence.tables import EvidenceRow, compute_correlations
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.correlation_differences import correlation_differences
 
 FEWEST_WORKERS = 3
 BEST_BASELINE = "best_baseline"
@@ -49,7 +49,7 @@ def score_trials(trials: Sequence[Trial], method: Method) -> MethodScores:
         return MethodScores(method, None, error.reason)
 
 
-def compare(
+def compare_methods(
     setting: str,
     trials: Sequence[Trial],
     methods: Iterable[Method],
@@ -90,7 +90,7 @@ def build_rows(
         if index != best and scored.scores is not None
     }
     stacked = np.array(list(tested.values())).reshape(-1, *truth.shape)
-    differences = correlation_differences(stacked, baseline_scores, truth, seed=seed)
+    differences = compare_correlations(stacked, baseline_scores, truth, seed=seed)
     for index, difference in zip(tested, differences, strict=True):
         if difference.p_value is None:
             rows[index] = _drop_p_value(rows[index], difference.reason or UNDEFINED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluation.evidence.request import Study
 from evaluation.evidence.studies.alarm_rates import reproduce_alarms
 from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
-from evaluation.evidence.studies.false_rings import reproduce_false_rings
+from evaluation.evidence.studies.false_alarms import reproduce_false_rings
 from evaluation.evidence.studies.forecasts import reproduce_forecasts
 from evaluation.evidence.studies.graded import reproduce_graded
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs

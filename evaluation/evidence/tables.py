@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.stats.statistics.correlation import pearson, round_for_ties, spearman
 from evaluation.evidence.request import StudyTable
-from evaluation.methods.statistics.correlation import pearson, spearman, tied
 
 HEADER = (
     "setting",
@@ -63,7 +63,7 @@ class EvidenceRow:
 
 def compute_correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
     """Return Pearson's and Spearman's correlation with the truth; NaN where undefined."""
-    both = pearson(scores, truth), spearman(tied(scores), tied(truth))
+    both = pearson(scores, truth), spearman(round_for_ties(scores), round_for_ties(truth))
     linear, of_ranks = (math.nan if value is None else value for value in both)
     return linear, of_ranks
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import add_columns, add_output
-from evaluation.kinds.kind import Evaluation
+from evaluation.runs.run_types.answer_files import add_columns, add_output
+from evaluation.runs.run_types.kind import Evaluation
 
 EPILOG = """\
 JUDGEMENTS holds experts' grades of answers, 0 to 5: worker or model, question, grade, expert and,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.core.messages.console import format_table
 from evaluation.experts.files import ExpertsRequest, evaluate_experts
 from evaluation.experts.messages import LEVELS
 from evaluation.experts.options import ExpertsParameters
 from evaluation.experts.run import ExpertFindings, agreement_rows
-from evaluation.kinds.kind import Progress
-from evaluation.words.console import text_table
+from evaluation.runs.run_types.kind import Progress
 
 HEADER = ("coefficient", "value", "low", "high", "answers", "questions")
 
@@ -41,7 +41,7 @@ def text_of(found: ExpertFindings) -> str:
         f"{found.n_graded} answers graded by {len(found.experts)} experts, {panel.n_by_two} by two "
         f"or more, {found.n_settled} settled by another one; {panel.n_missing} grades missing of "
         f"{panel.n * panel.n_raters}",
-        text_table(HEADER, [row[:6] for row in agreement_rows(found)]),
+        format_table(HEADER, [row[:6] for row in agreement_rows(found)]),
         LEVELS[found.level],
     ]
     if found.means:
@@ -49,5 +49,5 @@ def text_of(found: ExpertFindings) -> str:
             (one.kind, one.name, one.mean, one.low, one.high, one.graded, one.n, one.n_answers)
             for one in found.means[:SHOWN]
         ]
-        parts.append(text_table(MEANS, rows))
+        parts.append(format_table(MEANS, rows))
     return "\n\n".join(parts)

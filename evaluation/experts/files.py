@@ -11,7 +11,7 @@ from annotations.exchange import ColumnNames, InputError, OutputFolder, read_ans
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answer_grades import GradeFile, unknown_answers
+from annotations.exchange.reading.answer_grades import GradeFile, refuse_unknown_answers
 from annotations.exchange.reading.tables import open_table
 from evaluation.experts.options import ExpertsParameters
 from evaluation.experts.run import (
@@ -26,8 +26,8 @@ from evaluation.experts.run import (
     estimate_rows,
     find,
 )
-from evaluation.files.metrics import SUMMARY, refuse_to_replace, study_summary
-from evaluation.flow.metrics import Exclusions
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.flow.metrics import Exclusions
 
 TABLES = ("agreement.csv", "difficulty.csv", "estimates.csv")
 # What `evaluate aqer` writes: the file, whose answers, and the column of the score.
@@ -65,7 +65,7 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     answers = list(_scores(request.scores, hashes)) if request.scores else []
     if answers and request.scores:
         known = {_key(one) for one in answers}
-        unknown_answers(grades, known, str(request.scores))
+        refuse_unknown_answers(grades, known, str(request.scores))
     found = find(_graded(grades, answers), answers, request.parameters, random=not request.chosen)
     with OutputFolder(request.output) as folder:
         folder.write_csv(TABLES[0], AGREEMENT, agreement_rows(found))
@@ -152,4 +152,6 @@ def _summary(
         "estimates": len(found.means),
     }
     more = {"level": found.level, "experts": found.experts, "without_means": found.without_means}
-    return study_summary("experts", request.parameters, hashes, counts, Exclusions(), more=more)
+    return build_study_summary(
+        "experts", request.parameters, hashes, counts, Exclusions(), more=more
+    )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.options import Parameters, Whole, option
+from evaluation.core.options import Parameters, Whole, declare_option
 
 
 @dataclass(frozen=True)
 class ExpertsParameters(Parameters):
     """How often questions are drawn for the intervals."""
 
-    bootstrap: int = option(
+    bootstrap: int = declare_option(
         400,
         Whole(
             label="Bootstrap draws",
@@ -22,4 +22,4 @@ class ExpertsParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.options()["seed"])

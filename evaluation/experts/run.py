@@ -11,12 +11,12 @@ from dataclasses import astuple, dataclass, field, fields
 
 import numpy as np
 
+from evaluation.core.stats.inference.clustered_bootstrap import NO_ROWS, ClusteredEstimate
+from evaluation.core.stats.inference.powered_groups import GroupMean, estimate_powered_group_means
+from evaluation.core.stats.inference.rater_panel import PanelAgreement, compute_panel_agreement
+from evaluation.core.stats.inference.sample_correlation import estimate_correlation
+from evaluation.core.stats.inference.weighted_mean import compute_weighted_mean
 from evaluation.experts.options import ExpertsParameters
-from evaluation.methods.inference.powered_groups import GroupMean, powered_groups
-from evaluation.methods.inference.rater_panel import PanelAgreement, panel_agreement
-from evaluation.methods.inference.resampled import NO_ROWS, Estimated
-from evaluation.methods.inference.sample_correlation import sample_correlation
-from evaluation.methods.inference.weighted_mean import weighted_mean
 
 HIGHEST = 5.0
 WORKER, MODEL = "worker", "model"
@@ -147,8 +147,8 @@ class ExpertFindings:
     panel: PanelAgreement
     level: str
     agreement: list[Coefficient]
-    people: Estimated
-    models: Estimated
+    people: ClusteredEstimate
+    models: ClusteredEstimate
     difficulty: list[Difficulty]
     means: list[TrueMean] = field(default_factory=list)
     without_means: str | None = None
@@ -174,7 +174,7 @@ def find(
         [[one.grades.get(name, np.nan) for name in experts] for one in graded], dtype=np.float64
     ).reshape(len(graded), len(experts))
     draws, seed = parameters.bootstrap, parameters.seed
-    panel = panel_agreement(ratings, [one.answer.question for one in graded], draws, seed)
+    panel = compute_panel_agreement(ratings, [one.answer.question for one in graded], draws, seed)
     known = list(answers)
     standing = [one for one in graded if one.weight > 0]
     means = true_means(standing, known) if random else []
@@ -227,7 +227,7 @@ def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> l
 
 
 def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) -> Difficulty:
-    mean = weighted_mean([one.grade for one in given], [one.weight for one in given])
+    mean = compute_weighted_mean([one.grade for one in given], [one.weight for one in given])
     low, high = (
         None if end is None else min(1.0, max(0.0, 1 - end / HIGHEST))
         for end in (mean.high, mean.low)
@@ -247,7 +247,7 @@ def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> lis
     for of_model in (False, True):
         mine = [one for one in answers if one.of_model == of_model]
         grades = [given.get((of_model, one.author, one.question)) for one in mine]
-        groups = powered_groups(
+        groups = estimate_powered_group_means(
             [np.nan if one is None else one.grade for one in grades],
             [np.nan if one.score is None else one.score for one in mine],
             [one.author for one in mine],
@@ -282,11 +282,13 @@ def _cut(grade: float | None) -> float | None:
     return None if grade is None else min(HIGHEST, max(0.0, grade))
 
 
-def _correlation(graded: Sequence[GradedAnswer], parameters: ExpertsParameters) -> Estimated:
+def _correlation(
+    graded: Sequence[GradedAnswer], parameters: ExpertsParameters
+) -> ClusteredEstimate:
     known = [(one, one.answer.score) for one in graded if one.answer.score is not None]
     if not known:
-        return Estimated(None, None, None, 0, 0, NO_ROWS)
-    return sample_correlation(
+        return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
+    return estimate_correlation(
         [score for _, score in known],
         [one.grade for one, _ in known],
         [one.answer.question for one, _ in known],

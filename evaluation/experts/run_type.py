@@ -1,6 +1,6 @@
 """What experts' grades in a file say; over a question set it is the page “What experts say”."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 EXPERTS = Kind(
     name="experts",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.backends.chat.registry import FORMS
 from evaluation.consensus.parameters import REMEDIES
-from evaluation.kinds.answer_files import (
+from evaluation.core.backends.chat.registry import FORMS
+from evaluation.core.messages.console import build_minimum_type, build_number_type
+from evaluation.runs.run_types.answer_files import (
     add_answers,
     add_columns,
     add_keep_thinking,
     add_models,
     add_output,
 )
-from evaluation.kinds.kind import Evaluation
-from evaluation.words.console import at_least, number_from_zero
+from evaluation.runs.run_types.kind import Evaluation
 
 COMPARED = "Each is off unless asked for, and compared with the plain run in remedies.csv."
 
@@ -76,21 +76,21 @@ def _add_facts_model(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--facts-max-tokens",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=512,
         metavar="N",
         help="longest reply (%(default)s)",
     )
-    add("--facts-budget", type=number_from_zero(), metavar="X", help="spend no more; needs prices")
+    add("--facts-budget", type=build_number_type(), metavar="X", help="spend no more; needs prices")
     add(
         "--facts-price-in",
-        type=number_from_zero(),
+        type=build_number_type(),
         metavar="X",
         help="money for a million tokens read",
     )
     add(
         "--facts-price-out",
-        type=number_from_zero(),
+        type=build_number_type(),
         metavar="X",
         help="money for a million tokens written",
     )

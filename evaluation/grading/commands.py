@@ -14,9 +14,10 @@ from typing import Any
 
 from evaluation.consensus.methods.scale import Ceiling
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.files.asking import Asking
-from evaluation.files.study import EndedEarlyError
-from evaluation.flow.asking.budget import Prices
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import WHY_EMPTY
+from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.messages import RESULTS, format_needs
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.facts.run.records import count_facts
@@ -24,7 +25,7 @@ from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.files.grading import GradingRequest, grade_file
 from evaluation.grading.remedies.methods.partial_crowd import EXCLUDED
 from evaluation.grading.remedies.report import NAMES
-from evaluation.grading.results.report.run import crowd_counts
+from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.results.report.stored_rows import (
     read_alarms,
     read_changes,
@@ -34,14 +35,13 @@ from evaluation.grading.results.report.stored_rows import (
 )
 from evaluation.grading.run.grade_changes import GradeChanges
 from evaluation.grading.run.results import ModelRow, WorkerRow
-from evaluation.grading.summary import FactsFound, Looked, summary_of
-from evaluation.kinds.kind import Progress
+from evaluation.grading.summary import FactsFound, Looked, read_summary
 from evaluation.models import Run
-from evaluation.options import TERMINAL
-from evaluation.reports.about import about
-from evaluation.words.console import printable, text_table
-from evaluation.words.message import Message
-from evaluation.words.reasons import WHY_EMPTY
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.study import EndedEarlyError
+from evaluation.runs.flow.asking.budget import Prices
+from evaluation.runs.reports.about import build_about
+from evaluation.runs.run_types.kind import Progress
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
 SHOWN = 40
@@ -166,12 +166,12 @@ def _format_workers(told: GradingRows) -> str:
             for row_cells, row in zip(cells, rows, strict=True)
         ]
     if len(rows) <= SHOWN:
-        return text_table(header, cells)
+        return format_table(header, cells)
     ranked = sum(row.rank is not None for row in rows)
     best, worst = (SHOWN - WORST, WORST) if ranked > SHOWN else (ranked, 0)
     # One table, so that its columns stand below each other; the gaps are told between its rows.
     shown = [*cells[:best], *cells[ranked - worst : ranked]]
-    lines = text_table(header, shown).splitlines()
+    lines = format_table(header, shown).splitlines()
     head, tail = lines[: len(lines) - worst], lines[len(lines) - worst :]
     rest = told.rest("workers")
     if n_hidden := ranked - best - worst:
@@ -189,7 +189,7 @@ def _format_models(models: Iterable[ModelRow]) -> str:
         (r.rank, r.model, r.score, r.score_low, r.score_high, r.percentile, r.n, r.n_answered)
         for r in rows
     ]
-    return text_table(header, shown) if shown else ""
+    return format_table(header, shown) if shown else ""
 
 
 def _format_changes(told: GradingRows) -> str:
@@ -210,7 +210,7 @@ def _format_changes(told: GradingRows) -> str:
         (m.worker, m.plain_rank, m.rank, f"{m.change:+d}", m.plain_grade, m.grade) for m in movers
     ]
     where = told.rest("remedies")
-    return f"{text}. Largest movers (all {where}):\n{text_table(header, rows)}"
+    return f"{text}. Largest movers (all {where}):\n{format_table(header, rows)}"
 
 
 def _format_ceiling(ceiling: Ceiling) -> str:
@@ -276,20 +276,20 @@ def _format_ids(ids: Sequence[object], where: str) -> str:
 
 def _shorten(text: str) -> str:
     """Return an id on one line of at most 40 printable characters."""
-    text = printable(text).replace("\n", " ")
+    text = remove_control_characters(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 
 
-def report_of_run(run: Run) -> str:
+def format_run_report(run: Run) -> str:
     """Return the terminal text of a finished run of the database."""
-    summary, counts = summary_of(run), crowd_counts(run)
+    summary, counts = read_summary(run), count_crowd(run)
     return format_grading(
         GradingRows(
             n_answers=counts["answers"],
             n_workers=counts["workers"],
             n_questions=counts["questions"],
             n_iterations=summary.iterations,
-            score_name=about(run).score_name,
+            score_name=build_about(run).score_name,
             workers=read_workers(run),
             models=read_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,
@@ -305,13 +305,13 @@ def report_of_run(run: Run) -> str:
     )
 
 
-def _build_facts_model(arguments: Mapping[str, Any]) -> Asking | None:
+def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
     """Return how to ask the chat model that extracts facts; None without one."""
     if arguments["facts_model"] is None:
         return None
     price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
     has_prices = (price_in, price_out) != (None, None)
-    return Asking(
+    return AskSettings(
         arguments["facts_model"],
         parameters={"temperature": 0.0, "max_tokens": arguments["facts_max_tokens"]},
         prices=Prices(price_in or 0.0, price_out or 0.0) if has_prices else None,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER, ModelScores
-from evaluation.methods.grams import Vectors
+from evaluation.core.stats.grams import Vectors
 
 # Characters; what people use as ids is shorter.
 LONG_ID = 200
@@ -28,7 +28,7 @@ class ModelColumns:
     vectors: Vectors
 
 
-def labels_of(values: Sequence[Hashable]) -> NDArray[np.generic]:
+def build_labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
     """Return ids as a numpy array: of fixed-width text, or of objects if an id is long."""
     # numpy's own text is fast, but has one width: a single long id would cost it in every row.
     long = any(isinstance(value, str) and len(value) > LONG_ID for value in values)

@@ -1,7 +1,7 @@
 """AQER: grades for workers, exemplary answers, scores for language models."""
 
-from evaluation.kinds.kind import Kind
 from evaluation.models.runs import GRADING
+from evaluation.runs.run_types.kind import Kind
 
 AQER = Kind(
     name=GRADING,
@@ -10,7 +10,7 @@ AQER = Kind(
     options="evaluation.consensus.parameters.AqerParameters",
     run="evaluation.grading.storage.running.grade_run",
     summary="evaluation.grading.summary.AqerSummary",
-    counts="evaluation.grading.results.report.run.crowd_counts",
+    counts="evaluation.grading.results.report.run.count_crowd",
     tables={
         "workers": "evaluation.grading.results.report.tables.build_workers_table",
         "questions": "evaluation.grading.results.report.tables.build_questions_table",
@@ -30,12 +30,12 @@ AQER = Kind(
         "leaderboard": "evaluation.model_comparison.report.tables.leaderboard_table",
         "groups": "evaluation.model_comparison.report.tables.groups_table",
     },
-    report="evaluation.grading.results.report.run.run_report",
-    text="evaluation.grading.commands.report_of_run",
+    report="evaluation.grading.results.report.run.build_run_report",
+    text="evaluation.grading.commands.format_run_report",
     pages="evaluation.grading.views.PAGES",
     evaluate="evaluation.grading.arguments.EVALUATE",
     action="Grade",
-    check="evaluation.steps.outside.problems_of_workers",
+    check="evaluation.runs.steps.remedy_inputs.find_worker_problems",
     views="evaluation.grading.views.VIEWS",
     start="evaluation.grading.views.START",
 )

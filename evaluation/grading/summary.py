@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from evaluation.consensus.methods.scale import Ceiling
-from evaluation.flow.stored import RunSummary
 from evaluation.grading.methods.check_results import Result, classify_check, find_needed
+from evaluation.runs.flow.stored import RunSummary
 
 # Grows with every change that an older reader would misunderstand.
 VERSION = 1
@@ -28,7 +28,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Embedding:
-    """Model and settings that made the vectors; see `evaluation.backends.EmbedderInfo`."""
+    """Model and settings that made the vectors; see `evaluation.core.backends.EmbedderInfo`."""
 
     spec: str = ""
     model: str = ""
@@ -340,6 +340,6 @@ class HasSummary(Protocol):
     summary: Any
 
 
-def summary_of(run: HasSummary) -> AqerSummary:
+def read_summary(run: HasSummary) -> AqerSummary:
     """Return the summary of an AQER run; with defaults if it has none yet or an older one."""
     return AqerSummary.of(run.summary)

@@ -9,18 +9,18 @@ from django.db.models import Count
 
 from annotations.languages import name_of
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
-from evaluation.flow.view import Side, View, Viewed, column
-from evaluation.grading.summary import summary_of
-from evaluation.kinds.kind import Beforehand, Page, Start
+from evaluation.grading.summary import read_summary
 from evaluation.models import Run
-from evaluation.result_pages import annotate_other_gradings
+from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.result_pages import annotate_other_gradings
+from evaluation.runs.run_types.kind import Beforehand, Page, Start
 
 PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
 
 def has_models(run: Run) -> bool:
     """Return whether a run scored a language model."""
-    return bool(summary_of(run).shown_counts().get("models"))
+    return bool(read_summary(run).shown_counts().get("models"))
 
 
 def has_other_gradings(run: Run) -> bool:
@@ -106,7 +106,7 @@ START = Start(before=build_language_warning)
 
 
 VIEWS = (
-    Viewed(
+    ViewSource(
         View(
             "crowd_score",
             Side.CROWD,
@@ -115,13 +115,13 @@ VIEWS = (
             "question: 1 where both say the same.",
             highest=1.0,
         ),
-        column("score"),
+        read_column("score"),
         table="model-answers",
         model="model",
         question="question",
         merges=False,
     ),
-    Viewed(
+    ViewSource(
         View(
             "crowd_dispersion",
             Side.CROWD,
@@ -133,13 +133,13 @@ VIEWS = (
             better="",
             of="question",
         ),
-        column("dispersion"),
+        read_column("dispersion"),
         table="questions",
         file="exemplars.csv",
         question="question",
         merges=False,
     ),
-    Viewed(
+    ViewSource(
         View(
             "crowd_percentile",
             Side.CROWD,
@@ -150,7 +150,7 @@ VIEWS = (
             highest=100.0,
             of="model",
         ),
-        column("percentile"),
+        read_column("percentile"),
         table="models",
         model="model",
         merges=False,

@@ -21,19 +21,19 @@ from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import get_answered_set, get_editable, get_user_id
-from evaluation.flow.forecast import TenMore
+from evaluation.core.options import OptionError
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.interim import turns as interims
 from evaluation.interim.report import SoFar, so_far
-from evaluation.kinds import kind_named
 from evaluation.models import Interim, Run
 from evaluation.models.interims import FEWEST
 from evaluation.models.runs import GRADING
-from evaluation.options import OptionError
-from evaluation.rest.conflicts import conflict
-from evaluation.rest.done_runs import SECONDS_BETWEEN_LOOKS
-from evaluation.rest.message_field import SaidField
-from evaluation.rest.runs import refused_options
+from evaluation.runs.flow.forecast import TenMore
+from evaluation.runs.rest.conflicts import build_conflict_problem
+from evaluation.runs.rest.finished_runs import SECONDS_BETWEEN_LOOKS
+from evaluation.runs.rest.message_field import SaidField
+from evaluation.runs.rest.runs import build_options_problem
+from evaluation.runs.run_types import get_kind
 
 NEWEST_RUN = Keyset("interim", ("-run__public_id",))
 TenMoreSerializer = build_serializer(TenMore)
@@ -152,9 +152,9 @@ class InterimViewSet(ApiViewSet):
             interim = interims.start(collection, get_user_id(request))
         except interims.TooFewError as error:
             counts = {"people": error.done, "needed": FEWEST}
-            raise conflict("too_few_people", counts, **counts) from None
+            raise build_conflict_problem("too_few_people", counts, **counts) from None
         except OptionError as error:
-            raise refused_options(kind_named(GRADING), error, "conflict") from None
+            raise build_options_problem(get_kind(GRADING), error, "conflict") from None
         there = reverse("api:run-detail", args=[interim.run.public_id])
         headers = {
             "Location": request.build_absolute_uri(there),

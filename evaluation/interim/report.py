@@ -8,11 +8,11 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 from annotations.models import Collection
-from evaluation.grading.results.report.workers import COLUMNS, WorkerRow, row_of
+from evaluation.core.messages.message import Message
+from evaluation.grading.results.report.workers import COLUMNS, WorkerRow, build_worker_row
 from evaluation.models import Interim, Run, WorkerGrade
 from evaluation.models.interims import FEWEST, handed_in
 from evaluation.models.runs import FINISHED
-from evaluation.words.message import Message
 
 NAMED = 3
 """People at either end whom the page names."""
@@ -97,4 +97,4 @@ def so_far(collection: Collection) -> SoFar:
 
 
 def _rows(rows: QuerySet[WorkerGrade]) -> list[WorkerRow]:
-    return [row_of(row) for row in rows.values(*COLUMNS)[:NAMED]]
+    return [build_worker_row(row) for row in rows.values(*COLUMNS)[:NAMED]]

@@ -15,16 +15,16 @@ from django.db.models import Count, Q
 from annotations.answering.places import compute_questions_per_worker
 from annotations.models import Collection
 from annotations.web.scope import RefusedError
-from evaluation.background import runs as lifecycle
-from evaluation.background.exclusions import leave_out_excluded
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.forecast import WITHIN, as_dict, ten_more
-from evaluation.grading.results.report.questions import answered_questions
+from evaluation.core.options import OptionError
+from evaluation.grading.results.report.questions import read_answered_questions
 from evaluation.models import Alarm, Interim
 from evaluation.models.alarms import SETTLED
 from evaluation.models.interims import FEWEST, due, handed_in, untold
 from evaluation.models.runs import FINISHED
-from evaluation.options import OptionError
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.exclusions import leave_out_excluded
+from evaluation.runs.flow.forecast import WITHIN, convert_to_dict, forecast_more_people
 from evaluation.trust.report import trust_report
 
 logger = logging.getLogger(__name__)
@@ -75,7 +75,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
     done = n_done(locked)
     if done < FEWEST:
         raise TooFewError(done)
-    run = lifecycle.queue(
+    run = lifecycle.queue_run(
         locked.version,
         owner_id,
         leave_out_excluded(_options(locked), locked.version),
@@ -120,12 +120,12 @@ def _found(interim: Interim) -> dict[str, Any]:
         alarms=Count("pk", filter=Q(severity=Alarm.Severity.ALARM)),
         notices=Count("pk", filter=Q(severity=Alarm.Severity.NOTICE)),
     )
-    hint = ten_more(
-        answered_questions(run), compute_questions_per_worker(interim.collection), WITHIN
+    hint = forecast_more_people(
+        read_answered_questions(run), compute_questions_per_worker(interim.collection), WITHIN
     )
     return {
         "level": verdict.level,
         "headline": verdict.headline.as_dict(),
         **counts,
-        "hint": None if hint is None else as_dict(hint),
+        "hint": None if hint is None else convert_to_dict(hint),
     }

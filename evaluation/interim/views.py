@@ -14,12 +14,12 @@ from annotations.answering import monitor
 from annotations.desk.collecting import monitor_page, pages
 from annotations.web.scope import answered_editable, get_user_id
 from annotations.web.texts import mark_code
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.options import SITE, OptionError
 from evaluation.interim import turns as interims
 from evaluation.interim.report import so_far
 from evaluation.models.interims import FEWEST
-from evaluation.options import SITE, OptionError
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 
 
 def collect(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
@@ -76,6 +76,6 @@ def _with_so_far(response: HttpResponseBase) -> HttpResponseBase:
     if context is not None and "collection" in context:
         found = so_far(context["collection"])
         context["so_far"] = found
-        if found.going is not None and not somebody_listens():
+        if found.going is not None and not is_any_running():
             context["waiting"] = mark_code(HOW_TO_START)
     return response

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluation.flow.asking.summary import ENDS, AskedModel, AskSummary
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.messages.message import format_count
 from evaluation.models import Run
-from evaluation.words.console import printable, text_table
-from evaluation.words.message import counted
+from evaluation.runs.flow.asking.summary import ENDS, AskedModel, AskSummary
 
 HEADER = (
     *("model", "answered", "empty", "refused", "cut off", "errors", "not asked", "asked"),
@@ -23,11 +23,11 @@ def report_of_run(run: Run) -> str:
         )
         for one in summary.models
     ]
-    head = f"{counted(summary.questions, 'question')}, {counted(len(summary.models), 'model')}"
+    head = f"{format_count(summary.questions, 'question')}, {format_count(len(summary.models), 'model')}"
     if summary.samples > 1:
         head += f", {summary.samples} samples of each"
     told = [line for one in summary.models for line in _told(one)]
-    return "\n\n".join([head, text_table(HEADER, rows), *(["\n".join(told)] if told else [])])
+    return "\n\n".join([head, format_table(HEADER, rows), *(["\n".join(told)] if told else [])])
 
 
 def _told(one: AskedModel) -> list[str]:
@@ -51,4 +51,4 @@ def _told(one: AskedModel) -> list[str]:
         lines.append(f"{one.name}: the thinking in {one.with_thinking:,} replies was put aside")
     if one.adapted:
         lines.append(f"{one.name}: request adapted to the server: {'; '.join(one.adapted)}")
-    return [printable(line) for line in lines]
+    return [remove_control_characters(line) for line in lines]

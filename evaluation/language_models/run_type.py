@@ -1,19 +1,19 @@
 """Asking: answers of registered language models to the questions of a version.
 
 What it collects is graded like imported answers, by the next run of AQER. The room of its steps is
-`evaluation.steps.asking`; its options are in `evaluation.flow.asking.options`.
+`evaluation.runs.steps.asking`; its options are in `evaluation.runs.flow.asking.options`.
 """
 
-from evaluation.kinds.kind import Kind, Start
+from evaluation.runs.run_types.kind import Kind, Start
 
 ASK = Kind(
     name="ask",
     title="Model answers",
     words="Asks language models the questions and stores their answers.",
-    options="evaluation.flow.asking.options.AskOptions",
-    run="evaluation.steps.asking.collecting.collect",
+    options="evaluation.runs.flow.asking.options.AskOptions",
+    run="evaluation.runs.steps.asking.collecting.ask_models",
     asks=True,
-    summary="evaluation.flow.asking.summary.AskSummary",
+    summary="evaluation.runs.flow.asking.summary.AskSummary",
     tables={
         "models": "evaluation.language_models.report.answers.models_table",
         "answers": "evaluation.language_models.report.answers.answers_table",
@@ -21,7 +21,7 @@ ASK = Kind(
     },
     text="evaluation.language_models.commands.report_of_run",
     needs_answers=False,
-    check="evaluation.steps.asking.askings.problems_at_start",
+    check="evaluation.runs.steps.asking.model_askings.find_problems_at_start",
     pages=("evaluation.language_models.views.results.RESULTS",),
     named="evaluation.language_models.views.results.named",
     standing="evaluation.language_models.views.results.STANDING",

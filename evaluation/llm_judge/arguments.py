@@ -5,8 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import WITHOUT_MODELS, add_answers, add_columns, add_output
-from evaluation.kinds.kind import Study
+from evaluation.runs.run_types.answer_files import (
+    WITHOUT_MODELS,
+    add_answers,
+    add_columns,
+    add_output,
+)
+from evaluation.runs.run_types.kind import Study
 
 EPILOG = """\
 Each answer is scored from 0 to 5 some times, some pairs are compared in both orders; a reply that

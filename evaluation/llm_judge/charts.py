@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Row, estimates_chart
-from evaluation.charts.scales import three_digits
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Row, draw_estimates
+from evaluation.core.charts.scales import format_number
 from evaluation.llm_judge.report import Corrected
 
 # Rows of the chart; more could not be compared by eye.
@@ -18,7 +18,7 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
     known = [row for row in rows if row.mean is not None][:MOST]
     if not known:
         return None
-    return estimates_chart(
+    return draw_estimates(
         name="corrected",
         title="Mean grades, with the judge's error taken off",
         explanation=(
@@ -36,9 +36,9 @@ def _build_row(row: Corrected) -> Row:
     tip = "\n".join(
         [
             row.name,
-            f"corrected {three_digits(row.mean)}",
-            f"judge {three_digits(row.judge)}, {row.n} answers",
-            f"experts {three_digits(row.graded)}, {row.n_judged} answers",
+            f"corrected {format_number(row.mean)}",
+            f"judge {format_number(row.judge)}, {row.n} answers",
+            f"experts {format_number(row.graded)}, {row.n_judged} answers",
         ]
     )
     look = "-model" if row.of == "model" else "" if row.low is not None else "-weak"

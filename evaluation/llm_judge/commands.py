@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation.files.asking import Asking
-from evaluation.flow.metrics import MetricRow
-from evaluation.kinds.kind import Progress, Studied
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.options import TERMINAL
 from evaluation.llm_judge.files import JudgeRequest, judge_file, load_prompt
 from evaluation.llm_judge.messages import METRICS
 from evaluation.llm_judge.options import JudgeParameters
@@ -16,12 +15,16 @@ from evaluation.llm_judge.prompts import COMPARE, SCORE
 from evaluation.llm_judge.report import build_report, load_corrected_rows
 from evaluation.llm_judge.run import CorrectedRow
 from evaluation.models import Run
-from evaluation.options import TERMINAL
-from evaluation.words.console import printable, text_table
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.run_types.kind import Progress, Studied
 
 
 def run_study(
-    parameters: JudgeParameters, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+    parameters: JudgeParameters,
+    arguments: Mapping[str, Any],
+    asking: AskSettings,
+    progress: Progress,
 ) -> Studied:
     """Judge the answers, write the tables, and return the output."""
     request = JudgeRequest(
@@ -74,9 +77,9 @@ def format_findings(
     ]
     more = len(corrected) - len(means)
     parts = [
-        f"{printable(system)} as judge",
-        text_table(AGREEMENT, rows),
-        text_table(MEANS, means) + (f"\n... and {more} more" if more > 0 else ""),
+        f"{remove_control_characters(system)} as judge",
+        format_table(AGREEMENT, rows),
+        format_table(MEANS, means) + (f"\n... and {more} more" if more > 0 else ""),
         "\n".join(f"Warning: {warning}" for warning in warnings),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -94,10 +97,10 @@ def format_run(run: Run) -> str:
         for m in load_corrected_rows(run)[:SHOWN]
     ]
     parts = [
-        f"{printable(report.judge)} as judge",
+        f"{remove_control_characters(report.judge)} as judge",
         "\n".join(report.said),
-        text_table(AGREEMENT, rows),
-        text_table(MEANS, means),
+        format_table(AGREEMENT, rows),
+        format_table(MEANS, means),
         "\n".join(f"Warning: {warning}" for warning in TERMINAL.all_said(run.warnings)),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -23,26 +23,14 @@ from annotations.exchange import (
     read_answer_grades,
     read_model_answers,
 )
-from annotations.exchange.reading.answer_grades import unknown_answers
+from annotations.exchange.reading.answer_grades import refuse_unknown_answers
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_passages, read_questions
-from evaluation.backends import parse_spec
-from evaluation.consensus.inputs import GradingInput, choose
-from evaluation.files.answers import (
-    answers_of,
-    model_answers_of,
-    read_people,
-    refuse_nothing,
-    vectors_from,
-)
-from evaluation.files.asking import Asking
-from evaluation.files.metrics import FILES, SUMMARY, refuse_to_replace, study_summary, write_metrics
-from evaluation.files.study import Step, StudyFolder
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.prompts import TemplateError
-from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
-from evaluation.flow.metrics import Exclusions
-from evaluation.grading.run.fitting import aqer_scores
+from evaluation.consensus.inputs import GradingInput, select_graded_answers
+from evaluation.core.backends import parse_spec
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
+from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.llm_judge.options import JudgeParameters
 from evaluation.llm_judge.prompts import COMPARE, HIGHEST, LOWEST, SCORE
 from evaluation.llm_judge.run import (
@@ -54,8 +42,26 @@ from evaluation.llm_judge.run import (
     collect_grades,
     judge_answers,
 )
-from evaluation.options import TERMINAL
-from evaluation.words.message import Message
+from evaluation.runs.files.answers import (
+    check_not_empty,
+    convert_answers,
+    convert_model_answers,
+    load_precomputed,
+    read_worker_answers,
+)
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.metrics import (
+    FILES,
+    SUMMARY,
+    build_study_summary,
+    refuse_to_replace,
+    write_metrics,
+)
+from evaluation.runs.files.study import Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.prompts import TemplateError
+from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
+from evaluation.runs.flow.metrics import Exclusions
 
 Progress = Any
 TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
@@ -76,7 +82,7 @@ class JudgeRequest:
 
     answers: Path
     parameters: JudgeParameters
-    asking: Asking
+    asking: AskSettings
     output: Path
     questions: Path | None = None
     passages: Path | None = None
@@ -135,8 +141,10 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
     refuse_to_replace(request.output, (*FILES, *TABLES), (*inputs, vectors))
     loaded = _read_inputs(request)
-    embed_texts, vector_hashes = vectors_from(loaded.grading, loaded.answers, loaded.models)
-    worker_scores, model_scores, embedding = aqer_scores(loaded.grading, embed_texts, progress)
+    embed_texts, vector_hashes = load_precomputed(loaded.grading, loaded.answers, loaded.models)
+    worker_scores, model_scores, embedding = compute_aqer_scores(
+        loaded.grading, embed_texts, progress
+    )
     with StudyFolder(request.output, request.asking, progress) as folder:
 
         def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
@@ -155,7 +163,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
         )
         warnings = TERMINAL.all_said([*loaded.warnings, *embedding.warnings, *findings.warnings])
         info = embedding.info
-        summary = study_summary(
+        summary = build_study_summary(
             "judge",
             request.parameters,
             {**loaded.hashes, **vector_hashes},
@@ -220,7 +228,7 @@ def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) 
 
 def _read_inputs(request: JudgeRequest) -> _Inputs:
     """Read all input files. Raises `InputError`."""
-    answers = read_people(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
     hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
     models = None
@@ -228,9 +236,11 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
         models = read_model_answers(request.models, request.columns, request.asking.keep_thinking)
         hashes["models"] = models.sha256
         warnings += models.warnings
-    model_answers = None if models is None else model_answers_of(models)
-    grading = choose(request.parameters.grading(), answers_of(answers), model_answers)
-    refuse_nothing(answers, grading)
+    model_answers = None if models is None else convert_model_answers(models)
+    grading = select_graded_answers(
+        request.parameters.grading(), convert_answers(answers), model_answers
+    )
+    check_not_empty(answers, grading)
     wordings, passages = _read_wordings(request, hashes)
     to_judge = _build_columns(grading, wordings, passages)
     n_without_wording = len({q for q in to_judge.questions if q not in wordings})
@@ -306,5 +316,5 @@ def _match_grades(
             zip(to_judge.authors, to_judge.people, to_judge.questions, strict=True)
         )
     }
-    unknown_answers(grades, set(rows), file)
+    refuse_unknown_answers(grades, set(rows), file)
     return [(rows[record.answer], record.expert, record.grade) for record in grades.records]

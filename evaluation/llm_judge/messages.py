@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence, counted
+from evaluation.core.messages.message import Sentence, format_count
 
 
 def _format_interval(v: Mapping[str, Any]) -> str:
@@ -38,7 +38,7 @@ def _format_corrected(v: Mapping[str, Any]) -> str:
 
 def _format_experts(v: Mapping[str, Any]) -> str:
     return (
-        f"Its scores and the experts' grades of {counted(v['n'], 'answer')} correlate "
+        f"Its scores and the experts' grades of {format_count(v['n'], 'answer')} correlate "
         f"{v['r']:.2f} ({_format_interval(v)}; 1 is perfect, 0 no relation)."
     )
 

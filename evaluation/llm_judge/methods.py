@@ -13,12 +13,15 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.prediction_powered import PoweredMean, powered_mean
-from evaluation.methods.inference.resampled import Estimated, clustered_interval
-from evaluation.methods.statistics.correlation import pearson, spearman
-from evaluation.methods.statistics.kappa import cohen_kappa
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.inference.clustered_bootstrap import (
+    ClusteredEstimate,
+    compute_clustered_interval,
+)
+from evaluation.core.stats.inference.prediction_powered import PoweredMean, estimate_powered_mean
+from evaluation.core.stats.statistics.correlation import pearson, spearman
+from evaluation.core.stats.statistics.kappa import cohen_kappa
+from evaluation.core.stats.undefined import divide_where_positive
 
 # Scores that differ by less are equal.
 SAME = 1e-9
@@ -89,11 +92,13 @@ class JudgeAnalysis:
     def score(self) -> Floats:
         """(N,) mean score of each answer over the repetitions; NaN without a score."""
         known = ~np.isnan(self.scores)
-        return ratio(np.where(known, self.scores, 0.0).sum(axis=1), known.sum(axis=1))
+        return divide_where_positive(
+            np.where(known, self.scores, 0.0).sum(axis=1), known.sum(axis=1)
+        )
 
     # Agreement with itself.
 
-    def compare_repetitions(self) -> dict[str, Estimated]:
+    def compare_repetitions(self) -> dict[str, ClusteredEstimate]:
         """Return the agreement of all pairs of repetitions of an answer.
 
         Returns
@@ -109,7 +114,7 @@ class JudgeAnalysis:
             first.append(self.scores[both, a])
             second.append(self.scores[both, b])
         if not rows:
-            undefined = Estimated(None, None, None, 0, 0, ASKED_ONCE)
+            undefined = ClusteredEstimate(None, None, None, 0, 0, ASKED_ONCE)
             return dict.fromkeys(("same", "difference", "kappa"), undefined)
         row, first_scores, second_scores = (np.concatenate(part) for part in (rows, first, second))
         difference = np.abs(first_scores - second_scores)
@@ -122,7 +127,7 @@ class JudgeAnalysis:
             "kappa": self._estimate(row, _build_kappa(*halves)),
         }
 
-    def compare_orders(self) -> dict[str, Estimated]:
+    def compare_orders(self) -> dict[str, ClusteredEstimate]:
         """Return the effect of the order of two answers, and agreement of verdicts with scores.
 
         Returns
@@ -150,7 +155,7 @@ class JudgeAnalysis:
             "as_graded": self._compare_verdicts(self.grades, mean),
         }
 
-    def _compare_verdicts(self, values: Floats, verdict: Floats) -> Estimated:
+    def _compare_verdicts(self, values: Floats, verdict: Floats) -> ClusteredEstimate:
         """Return the share of decided pairs that `values` (N,) put in the order of the verdict."""
         pairs = self.pairs
         difference = values[pairs.left] - values[pairs.right]
@@ -162,7 +167,7 @@ class JudgeAnalysis:
 
     # Agreement with experts and with AQER.
 
-    def compare_with_experts(self) -> dict[str, Estimated]:
+    def compare_with_experts(self) -> dict[str, ClusteredEstimate]:
         """Return the agreement with the experts' grades of the same answers.
 
         Returns
@@ -182,12 +187,12 @@ class JudgeAnalysis:
             "distance": self._estimate(rows, _build_mean(np.abs(score - grade))),
         }
 
-    def compare_with_aqer(self) -> dict[str, Estimated]:
+    def compare_with_aqer(self) -> dict[str, ClusteredEstimate]:
         """Return the agreement with AQER's scores: `pearson`, `spearman`, `pearson_workers`."""
         rows = np.flatnonzero(~np.isnan(self.score + self.aqer))
         return self._correlate(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
 
-    def compare_gain_over_aqer(self) -> dict[str, Estimated]:
+    def compare_gain_over_aqer(self) -> dict[str, ClusteredEstimate]:
         """Return how much better the judge agrees with the experts than AQER does.
 
         Only answers with all three values count.
@@ -215,7 +220,7 @@ class JudgeAnalysis:
 
     def _correlate(
         self, rows: Integers, a: Floats, b: Floats, too_few: str
-    ) -> dict[str, Estimated]:
+    ) -> dict[str, ClusteredEstimate]:
         """Return correlations of `a` and `b` over answers, and of workers' means.
 
         `too_few` is the reason if there are fewer than `FEWEST_WORKERS` workers.
@@ -230,13 +235,15 @@ class JudgeAnalysis:
             a_sums, b_sums = (
                 np.bincount(authors[answers], weights=values[answers]) for values in (a, b)
             )
-            return pearson(ratio(a_sums, count), ratio(b_sums, count))
+            return pearson(
+                divide_where_positive(a_sums, count), divide_where_positive(b_sums, count)
+            )
 
         # The interval draws questions, but the correlation is over workers: n counts workers.
         workers = (
             replace(self._estimate(rows, correlate_workers), n=n_workers)
             if n_workers >= FEWEST_WORKERS
-            else Estimated(None, None, None, n_workers, 0, too_few)
+            else ClusteredEstimate(None, None, None, n_workers, 0, too_few)
         )
         return {
             "pearson": self._estimate(rows, lambda sample: pearson(a[sample], b[sample])),
@@ -254,7 +261,9 @@ class JudgeAnalysis:
         weight : reliance on the judge, see `powered_mean`; None estimates it.
         """
         rows = self.people
-        return powered_mean(self.grades[rows], self.score[rows], self.questions[rows], weight)
+        return estimate_powered_mean(
+            self.grades[rows], self.score[rows], self.questions[rows], weight
+        )
 
     def correct_author_mean(self, author: int, weight: float | None = None) -> PoweredMean:
         """Return the corrected mean grade of one author's answers.
@@ -263,14 +272,18 @@ class JudgeAnalysis:
         authors.
         """
         rows = self.authors == author
-        return powered_mean(self.grades[rows], self.score[rows], self.questions[rows], weight)
+        return estimate_powered_mean(
+            self.grades[rows], self.score[rows], self.questions[rows], weight
+        )
 
-    def _estimate(self, rows: Integers, statistic: Callable[[Integers], float | None]) -> Estimated:
+    def _estimate(
+        self, rows: Integers, statistic: Callable[[Integers], float | None]
+    ) -> ClusteredEstimate:
         """Return a statistic with its interval over questions.
 
         `statistic` gets a sample of positions in `rows`.
         """
-        return clustered_interval(statistic, self.questions[rows], self.n_draws, self.seed)
+        return compute_clustered_interval(statistic, self.questions[rows], self.n_draws, self.seed)
 
 
 def _build_mean(values: Floats) -> Callable[[Integers], float | None]:

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.asking.options import OF_REPLIES
-from evaluation.options import Parameters, RegisteredModel, Whole, option
-from evaluation.options.declaration import ADVANCED, BASIC
+from evaluation.core.options import Parameters, RegisteredModel, Whole, declare_option
+from evaluation.core.options.declaration import ADVANCED, BASIC
+from evaluation.runs.flow.asking.options import OF_REPLIES
 
 _AQER_OPTIONS = AqerParameters.options()
 MOST_SEED = 2**31 - 1
@@ -19,7 +19,7 @@ MOST_SEED = 2**31 - 1
 class JudgeParameters(Parameters):
     """Options of judging: the judge, repetitions, pairs, budget, and AQER's embedding."""
 
-    judge: str | None = option(
+    judge: str | None = declare_option(
         None,
         RegisteredModel(
             label="Judge",
@@ -29,7 +29,7 @@ class JudgeParameters(Parameters):
             needed="no_judge",
         ),
     )
-    repeats: int = option(
+    repeats: int = declare_option(
         2,
         Whole(
             label="Times each answer is scored",
@@ -39,7 +39,7 @@ class JudgeParameters(Parameters):
             highest=20,
         ),
     )
-    pairs: int = option(
+    pairs: int = declare_option(
         2,
         Whole(
             label="Pairs to compare of each question",
@@ -50,18 +50,18 @@ class JudgeParameters(Parameters):
             highest=1000,
         ),
     )
-    budget: float | None = option(
+    budget: float | None = declare_option(
         None,
         replace(
             OF_REPLIES["budget"],
             help="Spend no more than this; needs the prices of the model.",
         ),
     )
-    embedder: str = option("minilm", _AQER_OPTIONS["embedder"])
-    precision: str = option("float32", _AQER_OPTIONS["precision"])
-    include_rejected: bool = option(False, _AQER_OPTIONS["include_rejected"])
-    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
-    bootstrap: int = option(
+    embedder: str = declare_option("minilm", _AQER_OPTIONS["embedder"])
+    precision: str = declare_option("float32", _AQER_OPTIONS["precision"])
+    include_rejected: bool = declare_option(False, _AQER_OPTIONS["include_rejected"])
+    exclude_workers: tuple[str, ...] = declare_option((), EXCLUDED)
+    bootstrap: int = declare_option(
         400,
         Whole(
             label="Bootstrap draws",
@@ -71,7 +71,7 @@ class JudgeParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = option(
+    seed: int = declare_option(
         0,
         Whole(
             label="Seed",

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from evaluation.flow.asking.prompts import PASSAGE
-from evaluation.flow.asking.reading import PromptWithReminder
 from evaluation.llm_judge.methods import BETTER, TIE, WORSE
+from evaluation.runs.flow.asking.prompts import PASSAGE
+from evaluation.runs.flow.asking.reading import PromptWithReminder
 
 LOWEST, HIGHEST = 0.0, 5.0
 SCORE_FIELDS = ("question", "answer", PASSAGE)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotations.models import Question, Worker
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import SITE
 from evaluation.llm_judge.messages import METRICS
 from evaluation.llm_judge.run import CORRECTED as CORRECTED_COLUMNS
 from evaluation.llm_judge.run import MODEL, OVERALL, WORKER
 from evaluation.llm_judge.run import PAIRS as PAIRS_COLUMNS
 from evaluation.llm_judge.storage import CORRECTED, PAIRS, SCORES, JudgeSummary, Metric, PromptShown
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.options import SITE
-from evaluation.reports.spreadsheet import Table
-from evaluation.words.reasons import in_words
+from evaluation.runs.reports.spreadsheet import Table
 
 AGREEMENT = ("metric", "group", "value", "low", "high", "n", "reason")
 
@@ -46,7 +46,7 @@ class Agreement:
         label = METRICS.get(metric.metric, metric.metric)
         if metric.group:
             label = f"{metric.group.removeprefix('expert:')} with each other, kappa"
-        why = in_words(metric.reason) if metric.reason else ""
+        why = describe_reason(metric.reason) if metric.reason else ""
         return cls(
             metric=metric.metric,
             group=metric.group,
@@ -168,7 +168,7 @@ def load_corrected_rows(run: Run, only: str = "") -> list[Corrected]:
                 row["tuned_low"],
                 row["tuned_high"],
                 row["weight"],
-                in_words(row["reason"]) if row["reason"] else "",
+                describe_reason(row["reason"]) if row["reason"] else "",
             )
         )
     return rows

@@ -13,9 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
-from evaluation.flow.metrics import MetricRow
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.agreement import compare_experts
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
+from evaluation.core.stats.inference.prediction_powered import PoweredMean
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.llm_judge.methods import JudgeAnalysis, PairVerdicts
 from evaluation.llm_judge.options import JudgeParameters
 from evaluation.llm_judge.prompts import (
@@ -28,12 +31,9 @@ from evaluation.llm_judge.prompts import (
     read_score,
     read_verdict,
 )
-from evaluation.methods.agreement import agreements
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.prediction_powered import PoweredMean
-from evaluation.methods.inference.resampled import Estimated
-from evaluation.methods.undefined import or_none
-from evaluation.words.message import Message
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
+from evaluation.runs.flow.metrics import MetricRow
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class Findings:
 
     def _compute_expert_agreement(self) -> Iterator[MetricRow]:
         """Yield kappa of every two experts, the upper limit of a judge's agreement."""
-        for pair in agreements(self.grades.by_expert):
+        for pair in compare_experts(self.grades.by_expert):
             names = f"expert:{pair.one} and {pair.other}"
             reason = None if pair.kappa is not None else "no_estimate"
             yield MetricRow(
@@ -297,7 +297,7 @@ class Findings:
         return CorrectedRow(
             subject,
             name,
-            or_none(score[known].mean()) if known.any() else None,
+            convert_nan_to_none(score[known].mean()) if known.any() else None,
             int(known.sum()),
             int((known & ~np.isnan(grade)).sum()),
             *means,
@@ -320,7 +320,7 @@ class Findings:
         return warnings
 
 
-def _build_metric_row(system: str, metric: str, estimate: Estimated) -> MetricRow:
+def _build_metric_row(system: str, metric: str, estimate: ClusteredEstimate) -> MetricRow:
     return MetricRow(
         system,
         "",
@@ -388,10 +388,10 @@ class Tables:
                 author if person else None,
                 None if person else author,
                 answers.questions[row],
-                or_none(findings.analysis.score[row]),
-                *map(or_none, findings.replies.scores[row]),
-                or_none(findings.grades.mean[row]),
-                or_none(findings.aqer[row]),
+                convert_nan_to_none(findings.analysis.score[row]),
+                *map(convert_nan_to_none, findings.replies.scores[row]),
+                convert_nan_to_none(findings.grades.mean[row]),
+                convert_nan_to_none(findings.aqer[row]),
                 ";".join(reasons) or None,
             )
 
@@ -402,7 +402,10 @@ class Tables:
         for index, (left, right) in enumerate(
             zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)
         ):
-            verdicts = or_none(pairs.shown_first[index]), or_none(pairs.shown_second[index])
+            verdicts = (
+                convert_nan_to_none(pairs.shown_first[index]),
+                convert_nan_to_none(pairs.shown_second[index]),
+            )
             same = None if None in verdicts else verdicts[0] == verdicts[1]
             kinds = ["worker" if answers.people[row] else "model" for row in (left, right)]
             yield (

@@ -1,6 +1,6 @@
 """Run type of the LLM judge."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 JUDGE = Kind(
     name="judge",
@@ -23,7 +23,7 @@ JUDGE = Kind(
     pages=("evaluation.llm_judge.views.JUDGE_PAGE",),
     study="evaluation.llm_judge.arguments.STUDY",
     action="LLM judge",
-    standing="evaluation.kinds.going.STANDING",
+    standing="evaluation.runs.run_types.model_progress.STANDING",
     check="evaluation.llm_judge.storage.find_start_problems",
     start="evaluation.llm_judge.views.START",
 )

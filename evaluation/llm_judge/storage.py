@@ -18,35 +18,35 @@ import numpy as np
 from annotations.exchange.records import AnswerStatus
 from annotations.models import Question, QuestionSetVersion
 from annotations.models.access import AnyUser
-from evaluation.backends.errors import ChatError
-from evaluation.consensus.inputs import GradingInput, choose
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
-from evaluation.flow.asking.summary import Usage, cut_off_warnings
-from evaluation.flow.metrics import MetricRow
-from evaluation.flow.stored import RunSummary
-from evaluation.grading.run.fitting import aqer_scores
+from evaluation.consensus.inputs import GradingInput, select_graded_answers
+from evaluation.core.backends.errors import ChatError
+from evaluation.core.messages.message import Message
+from evaluation.core.options import Problem, build_problem, build_signature_parts
+from evaluation.core.options.parameters import SHORT
+from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.llm_judge.options import JudgeParameters
 from evaluation.llm_judge.prompts import COMPARE, SCORE
 from evaluation.llm_judge.run import CorrectedRow, Findings, Tables, collect_grades, judge_answers
 from evaluation.models import AuditItem, HumanJudgement, JudgementRequest, LanguageModel, Run
-from evaluation.options import Problem, problem, signed
-from evaluation.options.parameters import SHORT
-from evaluation.steps.answers import answers_of, model_answers_of
-from evaluation.steps.asking.foreseen import Foreseen, takes_of
-from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
-from evaluation.steps.asking.kept import StoredReply
-from evaluation.steps.asking.registered import chosen, ids_of
-from evaluation.steps.asking.registration import chat_of
-from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.outside import (
-    judgements_of,
-    mean_judgements,
-    problems_of_workers,
-    without_workers,
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
+from evaluation.runs.flow.asking.summary import Usage, cut_off_warnings
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.stored import RunSummary
+from evaluation.runs.steps.answers import read_answers, read_model_answers
+from evaluation.runs.steps.asking.registered_models import list_ids, select_registered_models
+from evaluation.runs.steps.asking.registration import open_chat
+from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.stored_replies import StoredReply
+from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
+from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
+from evaluation.runs.steps.remedy_inputs import (
+    compute_mean_judgements,
+    find_worker_problems,
+    remove_workers,
+    select_judgements,
 )
-from evaluation.words.message import Message
 
 VERSION = 1
 # A share of verdicts for the answer shown first is unfair if it differs from .5 by more.
@@ -226,8 +226,8 @@ class JudgeInputs:
 
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
     """Load the answers and grades of a version. Raises `RunInputError` without an answer."""
-    answers = without_workers(version, parameters.exclude_workers, answers_of(version.pk))
-    grading = choose(parameters.grading(), answers, model_answers_of(version.pk))
+    answers = remove_workers(version, parameters.exclude_workers, read_answers(version.pk))
+    grading = select_graded_answers(parameters.grading(), answers, read_model_answers(version.pk))
     answered = grading.answered
     if not len(answered):
         raise RunInputError("run.no_answer")
@@ -247,7 +247,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
         passages,
     )
     rows = {key: row for row, key in enumerate(answered.keys)}
-    judgements = judgements_of(version).values_list("response_id", "expert_id", "grade")
+    judgements = select_judgements(version).values_list("response_id", "expert_id", "grade")
     grades = [
         (rows[response], f"expert {expert}", grade)
         for response, expert, grade in judgements
@@ -263,7 +263,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
     responses = set(adjudicated.values_list("response_id", flat=True))
     settled = {
         rows[response]: grade
-        for response, grade in (mean_judgements(version) if responses else {}).items()
+        for response, grade in (compute_mean_judgements(version) if responses else {}).items()
         if response in rows and response in responses
     }
     return JudgeInputs(grading, to_judge, grades, has_suggested, settled)
@@ -274,20 +274,20 @@ def find_start_problems(
 ) -> list[Problem]:
     """Return why a run cannot start: judge, prices or excluded workers."""
     if not parameters.judge:
-        return [problem("no_judge", "judge")]
+        return [build_problem("no_judge", "judge")]
     model = _find_model(parameters.judge, user)
     if model is None:
-        return [problem("unknown_judge", "judge")]
+        return [build_problem("unknown_judge", "judge")]
     if model.archived_at is not None:
         reason = "it is archived: restore it on its page first"
-        return [problem("judge_refused", "judge", reason=reason)]
+        return [build_problem("judge_refused", "judge", reason=reason)]
     if parameters.budget is not None and not model.has_prices:
-        return [problem("no_prices", "budget", name=str(model))]
+        return [build_problem("no_prices", "budget", name=str(model))]
     try:
-        chat_of(model)
+        open_chat(model)
     except ChatError as error:
-        return [problem("judge_refused", "judge", reason=str(error))]
-    return problems_of_workers(version, user, parameters)
+        return [build_problem("judge_refused", "judge", reason=str(error))]
+    return find_worker_problems(version, user, parameters)
 
 
 def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
@@ -336,7 +336,7 @@ def judge_set(turn: Turn) -> None:
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
     embed = partial(embed_texts, loaded.grading.parameters, turn)
-    worker_scores, model_scores, embedding = aqer_scores(loaded.grading, embed, turn.report)
+    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report)
     findings = Findings(
         str(model),
         loaded.to_judge,
@@ -363,7 +363,7 @@ def judge_set(turn: Turn) -> None:
         ):
             turn.keep(name, [list(row) for row in rows])
         turn.end(
-            Ending(
+            RunEnd(
                 _build_signature(parameters, model, embedding.info.model, input_hash),
                 input_hash,
                 summary,
@@ -374,12 +374,12 @@ def judge_set(turn: Turn) -> None:
 
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: JudgeParameters
-) -> Foreseen:
+) -> RequestForecast:
     """Estimate the requests of a run; nothing is sent."""
     try:
         to_judge = load(version, options).to_judge
     except RunInputError:
-        return Foreseen(())
+        return RequestForecast(())
     steps: dict[str, Sequence[Item]] = {}
 
     # An ERROR is final, so the recorded items are not requested a second time.
@@ -390,12 +390,12 @@ def estimate_requests(
 
     judge_answers(to_judge, options, record)
     takes = [
-        takes_of(user, step, Round(model, items, SENT, options.seed))
-        for model in chosen(user, ids_of(options.judge))
+        estimate_round(user, step, Round(model, items, SENT, options.seed))
+        for model in select_registered_models(user, list_ids(options.judge))
         for step, items in steps.items()
     ]
     prompts = {f"{step}: the first request": items[0].messages for step, items in steps.items()}
-    return Foreseen(
+    return RequestForecast(
         tuple(takes),
         prompts,
         ("Not counted: a reply without a score or a verdict is asked for once more.",),
@@ -417,9 +417,11 @@ class _JudgeClient:
         self, turn: Turn, run: Run, model: LanguageModel, parameters: JudgeParameters
     ) -> None:
         self.model, self.seed = model, parameters.seed
-        self._in_turns = AskedInTurns(turn, run, [model], parameters.budget)
+        self._in_turns = StudyAsker(turn, run, [model], parameters.budget)
 
-    def __call__(self, step: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Answered:
+    def __call__(
+        self, step: str, prompt: PromptWithReminder, items: Sequence[Item]
+    ) -> RepliesByItem:
         """Send the requests without a stored reply. Raises `RunInputError` if the judge fails."""
         (replies,) = self._in_turns.ask(step, [Round(self.model, items, SENT, self.seed)])
         if why := self._in_turns.reason_given_up(self.model):
@@ -457,7 +459,7 @@ def _build_signature(
 ) -> str:
     """Return the signature: options, judge, prompts, embedder, inputs and version."""
     parts = {
-        **signed(parameters),
+        **build_signature_parts(parameters),
         "judge": str(model),
         "prompts": f"{SCORE.hash[:SHORT]}+{COMPARE.hash[:SHORT]}",
         "embedder": embedder,

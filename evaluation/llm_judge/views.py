@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.charts.chart import Chart
-from evaluation.kinds.kind import Page, Start
+from evaluation.core.charts.chart import Chart
 from evaluation.llm_judge.charts import build_corrected_chart
 from evaluation.llm_judge.report import build_report, load_corrected_rows
 from evaluation.llm_judge.storage import estimate_requests
 from evaluation.models import Run
+from evaluation.runs.run_types.kind import Page, Start
 
 # Corrected means on the page; the file has all.
 SHOWN = 50

@@ -9,13 +9,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from evaluation.backends.chat.registry import FORMS
-from evaluation.backends.server import Patience
-from evaluation.files.asking import Asking
-from evaluation.flow.asking.asker import Settings
-from evaluation.flow.asking.budget import Prices
-from evaluation.flow.asking.plan import FIXED
-from evaluation.words.console import BAD_INPUT, at_least, number_from_zero
+from evaluation.core.backends.chat.registry import FORMS
+from evaluation.core.backends.server import Patience
+from evaluation.core.messages.console import BAD_INPUT, build_minimum_type, build_number_type
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.flow.asking.asker import Settings
+from evaluation.runs.flow.asking.budget import Prices
+from evaluation.runs.flow.asking.plan import FIXED
 
 LONGEST_WAIT = 120.0
 MOST_SEED = 2**31 - 1
@@ -47,14 +47,14 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add(
         "--temperature",
-        type=number_from_zero(),
+        type=build_number_type(),
         default=0.0,
         metavar="X",
         help="0 for the likeliest words, 1 for the model's own spread (%(default)g)",
     )
     add(
         "--max-tokens",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=256,
         metavar="N",
         help="longest reply (%(default)s)",
@@ -75,7 +75,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add(
         "--concurrency",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=8,
         metavar="N",
         help="requests at the same time (%(default)s)",
@@ -89,14 +89,14 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     add("--tokens-per-minute", type=_positive, metavar="N", help="no more than these, reckoned")
     add(
         "--budget",
-        type=number_from_zero(),
+        type=build_number_type(),
         metavar="X",
         help="spend no more on this model; needs prices",
     )
-    add("--price-in", type=number_from_zero(), metavar="X", help="money for a million tokens read")
+    add("--price-in", type=build_number_type(), metavar="X", help="money for a million tokens read")
     add(
         "--price-out",
-        type=number_from_zero(),
+        type=build_number_type(),
         metavar="X",
         help="money for a million tokens written",
     )
@@ -109,14 +109,14 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
     )
     add(
         "--attempts",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=5,
         metavar="N",
         help="of one request, where it may pass: busy, down, cut off (%(default)s)",
     )
 
 
-def asking_of(options: Mapping[str, Any]) -> Asking:
+def asking_of(options: Mapping[str, Any]) -> AskSettings:
     """Return what was chosen; raises CommandError (2) where it will not do."""
     given = options["parameters"]
     parameters = {
@@ -133,7 +133,7 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
     prices = None
     if price_in is not None or price_out is not None:
         prices = Prices(price_in or 0.0, price_out or 0.0)
-    return Asking(
+    return AskSettings(
         **{name: options[name] for name in ("model", "name", "budget", "key_variable")},
         parameters=parameters,
         seed=None if "seed" in given else options["seed"],
@@ -149,14 +149,14 @@ def asking_of(options: Mapping[str, Any]) -> Asking:
 
 
 def _positive(text: str) -> float:
-    number = number_from_zero()(text)
+    number = build_number_type()(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is too little")
     return number
 
 
 def _seed(text: str) -> int:
-    number = at_least(0)(text)
+    number = build_minimum_type(0)(text)
     if number > MOST_SEED:
         raise argparse.ArgumentTypeError(f"{number} is more than {MOST_SEED}")
     return number

@@ -8,12 +8,18 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser, OutputWrapper
 
-from annotations.exchange.writing.formats import FORMATS, format_of
+from annotations.exchange.writing.formats import FORMATS, find_format
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
-from evaluation.exports import ChoiceError, Export, chosen_run, chosen_version
+from evaluation.core.messages.console import (
+    BAD_INPUT,
+    Bars,
+    exit_on_signal,
+    print_report,
+    report_bad_input,
+)
 from evaluation.models import Run
-from evaluation.words.console import BAD_INPUT, Bars, ended_by_signal, refused_as_bad_input, tell
+from evaluation.runs.exports import ChoiceError, Export, chosen_run, chosen_version
 
 KILOBYTE = 1000
 
@@ -55,10 +61,10 @@ class ExportCommand(SetCommand):
         """Write the file, show how far it is, and say what was written."""
         path: Path = options["output"]
         begin = perf_counter()
-        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
-            size = export.write(path, format_of(path, options["format"]), bars.show)
+        with report_bad_input(), exit_on_signal(), Bars() as bars:
+            size = export.write(path, find_format(path, options["format"]), bars.show)
         seconds = perf_counter() - begin
-        tell(
+        print_report(
             self.stdout,
             f"{export.n_rows:,} {export.what.replace('-', ' ')} of {export.version} written to "
             f"{path}: {readable(size)} in {seconds:.1f} s",
@@ -90,7 +96,9 @@ def version_read(
     others = question_set.versions.exclude(pk=version.pk).order_by("number")
     if number is None and (found := list(others)):
         named = ", ".join(f"{one.number}{'' if one.is_published else ' (draft)'}" for one in found)
-        tell(stdout, f"version {version.number} is used; --in-version N reads another: {named}")
+        print_report(
+            stdout, f"version {version.number} is used; --in-version N reads another: {named}"
+        )
     return version
 
 

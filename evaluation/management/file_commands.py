@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 
 from django.core.management.base import BaseCommand
 
-from evaluation.kinds import Kind
-from evaluation.kinds.kind import Command
 from evaluation.management.option_arguments import add_option_arguments
+from evaluation.runs.run_types import Kind
+from evaluation.runs.run_types.kind import Command
 
 
 class KindCommand(BaseCommand):

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 
-from evaluation.options import (
+from evaluation.core.messages.console import BAD_INPUT, remove_control_characters
+from evaluation.core.options import (
     TERMINAL,
     Choice,
     Ids,
@@ -22,9 +23,8 @@ from evaluation.options import (
     Switch,
     Text,
 )
-from evaluation.options.declaration import DATABASE, FILES
-from evaluation.options.words import flag_of
-from evaluation.words.console import BAD_INPUT, printable
+from evaluation.core.options.declaration import DATABASE, FILES
+from evaluation.core.options.words import build_flag
 
 Asked = TypeVar("Asked", bound=Parameters)
 
@@ -53,7 +53,7 @@ def add_option_arguments(
             told = _told(of, option)
             more = arguments_of(option, _reader(of, option), files)
             apart.get(option.group, parser).add_argument(
-                flag_of(option), dest=name, **{"help": told, **more}
+                build_flag(option), dest=name, **{"help": told, **more}
             )
 
 
@@ -76,7 +76,9 @@ def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked
     parameters = of(**values)
     if problems := tuple(parameters.problems()):
         told = "\n".join(TERMINAL.all_told(of, problems))
-        raise CommandError(printable(told), returncode=BAD_INPUT) from OptionError(problems)
+        raise CommandError(remove_control_characters(told), returncode=BAD_INPUT) from OptionError(
+            problems
+        )
     return parameters
 
 

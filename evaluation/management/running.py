@@ -10,22 +10,18 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.exchange.reading.outside_information import given_workers
+from annotations.exchange.reading.outside_information import read_worker_argument
 from annotations.management.importing import SetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
-from evaluation.background.exclusions import (
-    EXCLUDE,
-    excluded_ids,
-    leave_out_excluded,
-    takes_exclusions,
+from evaluation.core.messages.console import (
+    BAD_INPUT,
+    Bars,
+    format_table,
+    print_report,
+    remove_control_characters,
+    report_bad_input,
 )
-from evaluation.background.watching import watch
-from evaluation.kinds import Kind
-from evaluation.management.exporting import add_version, version_read
-from evaluation.management.option_arguments import chosen
-from evaluation.models import LanguageModel, Run
-from evaluation.models.runs import LONGEST_NAME
-from evaluation.options import (
+from evaluation.core.options import (
     TERMINAL,
     Ids,
     OptionError,
@@ -33,14 +29,18 @@ from evaluation.options import (
     RegisteredModel,
     RegisteredModels,
 )
-from evaluation.words.console import (
-    BAD_INPUT,
-    Bars,
-    printable,
-    refused_as_bad_input,
-    tell,
-    text_table,
+from evaluation.management.exporting import add_version, version_read
+from evaluation.management.option_arguments import chosen
+from evaluation.models import LanguageModel, Run
+from evaluation.models.runs import LONGEST_NAME
+from evaluation.runs.background.exclusions import (
+    EXCLUDE,
+    has_exclusions,
+    leave_out_excluded,
+    list_excluded_ids,
 )
+from evaluation.runs.background.run_watch import follow_run
+from evaluation.runs.run_types import Kind
 
 # Rows of a table shown on a terminal; the files hold all of them.
 SHOWN = 40
@@ -58,7 +58,7 @@ class RunCommand(SetCommand):
         add_version(parser)
         add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
         add("--notes", default="", metavar="TEXT", help="why it is made, for its page")
-        if takes_exclusions(options):
+        if has_exclusions(options):
             add(
                 "--include-excluded",
                 action="store_true",
@@ -77,7 +77,7 @@ class RunCommand(SetCommand):
         if options["no_wait"] or not self.watched(run):
             return
         if run.state == Run.State.PAUSED:
-            tell(self.stdout, PAUSED)
+            print_report(self.stdout, PAUSED)
             return
         if run.state != Run.State.DONE:
             raise CommandError(f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}")
@@ -87,12 +87,14 @@ class RunCommand(SetCommand):
         self, parameters: Parameters, version: QuestionSetVersion, options: dict[str, Any]
     ) -> Parameters:
         """Return the parameters without whom people excluded, unless the options say otherwise."""
-        if not takes_exclusions(parameters) or options.get(EXCLUDE) is not None:
+        if not has_exclusions(parameters) or options.get(EXCLUDE) is not None:
             return parameters
-        if options["include_excluded"] or not (ids := excluded_ids(version)):
+        if options["include_excluded"] or not (ids := list_excluded_ids(version)):
             return parameters
         shown = ", ".join(ids[:NAMED]) + (", ..." if len(ids) > NAMED else "")
-        tell(self.stdout, f"left out, as people decided: {shown} (--include-excluded reads them)")
+        print_report(
+            self.stdout, f"left out, as people decided: {shown} (--include-excluded reads them)"
+        )
         return leave_out_excluded(parameters, version)
 
     def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
@@ -111,47 +113,51 @@ class RunCommand(SetCommand):
         notes: str = "",
     ) -> Run:
         """Return the run, queued; CommandError (2) for options that will not do."""
-        from evaluation.background.runs import LabelError, queue
+        from evaluation.runs.background.runs import LabelError, queue_run
 
         owner = version.question_set.owner_id
         try:
-            run = queue(version, owner, parameters, kind.name, trusted=True, name=name, notes=notes)
+            run = queue_run(
+                version, owner, parameters, kind.name, trusted=True, name=name, notes=notes
+            )
         except LabelError as error:
             raise CommandError(f"--{error.field}: {error}", returncode=BAD_INPUT) from None
         except OptionError as error:
             told = TERMINAL.all_told(kind.options, error.problems)
-            raise CommandError(printable("\n".join(told)), returncode=BAD_INPUT) from None
-        tell(self.stdout, f"run {run.public_id} is queued")
+            raise CommandError(
+                remove_control_characters("\n".join(told)), returncode=BAD_INPUT
+            ) from None
+        print_report(self.stdout, f"run {run.public_id} is queued")
         return run
 
     def watched(self, run: Run) -> bool:
         """Show how far a run is until it has ended or is paused; False after Ctrl-C."""
-        from evaluation.background.liveness import HOW_TO_START, somebody_listens
+        from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 
-        if not somebody_listens():
+        if not is_any_running():
             self.stderr.write(HOW_TO_START)
         try:
             with Bars() as bars:
-                watch(run, bars.show)
+                follow_run(run, bars.show)
         except KeyboardInterrupt:
-            tell(self.stdout, "the run goes on; its page shows how far it is")
+            print_report(self.stdout, "the run goes on; its page shows how far it is")
             return False
         return True
 
     def show(self, kind: Kind, run: Run, options: dict[str, Any]) -> None:
         """Print what a run found, and write its tables where that is asked for."""
-        tell(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))
+        print_report(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))
         if options.get("output") is not None:
             self.write_tables(kind, run, options["output"])
 
     def write_tables(self, kind: Kind, run: Run, output: Path) -> None:
         """Write the tables of a run as CSV, with its summary, or all in one file."""
-        from evaluation.kinds.data_sheets import write_data
+        from evaluation.runs.run_types.data_sheets import write_data
 
-        with refused_as_bad_input():
+        with report_bad_input():
             names = write_data(kind, run, output)
         place = output.parent if names == [output.name] else output
-        tell(self.stdout, f"{', '.join(names)} written to {place}")
+        print_report(self.stdout, f"{', '.join(names)} written to {place}")
 
 
 def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
@@ -160,9 +166,9 @@ def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
         if isinstance(option, RegisteredModels):
             continue
         if isinstance(option, Ids) and options[name] is not None:
-            with refused_as_bad_input():
+            with report_bad_input():
                 parameters = replace(
-                    parameters, **{name: tuple(given_workers(options[name]).lines)}
+                    parameters, **{name: tuple(read_worker_argument(options[name]).lines)}
                 )
     return parameters
 
@@ -193,15 +199,15 @@ def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str,
     wanted: list[str] = []
     for name in names:
         if name not in known and name not in ids and Path(name).is_file():
-            with refused_as_bad_input():
-                wanted += given_workers(name).lines
+            with report_bad_input():
+                wanted += read_worker_argument(name).lines
         else:
             wanted.append(name)
     missing = [name for name in wanted if name not in known and name not in ids]
     if missing:
         there = ", ".join(sorted(known)) or "none"
         reason = f"no model with an address is called {', '.join(missing)}; there is: {there}"
-        raise CommandError(printable(reason), returncode=BAD_INPUT)
+        raise CommandError(remove_control_characters(reason), returncode=BAD_INPUT)
     return tuple(dict.fromkeys(known.get(name, name) for name in wanted))
 
 
@@ -212,5 +218,5 @@ def tables_as_text(kind: Kind, run: Run) -> str:
         table = table_of(run)
         rows = list(islice(table.rows, SHOWN + 1))
         more = "\n..." if len(rows) > SHOWN else ""
-        parts.append(f"{name}\n{text_table(table.header, rows[:SHOWN])}{more}")
+        parts.append(f"{name}\n{format_table(table.header, rows[:SHOWN])}{more}")
     return "\n\n".join(parts)

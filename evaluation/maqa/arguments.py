@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import add_keep_thinking
-from evaluation.kinds.kind import Evaluation, Study
+from evaluation.core.messages.console import build_minimum_type
 from evaluation.maqa.run.replies import ALL, MOST_TOP, NONE, TOP
-from evaluation.words.console import at_least
+from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
 QUESTIONS is a list of {"question", "answer"} in JSON, where an answer is a text, a number or a list
@@ -71,12 +71,12 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     add("questions", type=Path, metavar="QUESTIONS", help="JSON list of questions and answers")
     add(
         "--samples",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=1,
         metavar="N",
         help="replies to each question (%(default)s)",
     )
-    add("--first", type=at_least(1), metavar="N", help="ask the first N questions only")
+    add("--first", type=build_minimum_type(1), metavar="N", help="ask the first N questions only")
     add(
         "--first-tokens",
         choices=(NONE, TOP, ALL),
@@ -85,14 +85,14 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--top",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=MOST_TOP,
         metavar="K",
         help="how many likeliest tokens to ask for (%(default)s)",
     )
     add(
         "--vocabulary",
-        type=at_least(1),
+        type=build_minimum_type(1),
         metavar="V",
         help="how many tokens the model has, for the upper end of the entropy",
     )

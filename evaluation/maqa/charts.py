@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.lines import Series, lines_chart
-from evaluation.charts.rows import NAMED, Row, estimates_chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.charts.rows import NAMED, Row, draw_estimates
 from evaluation.maqa.messages import MEASURES
 from evaluation.maqa.run.tables import SHARES, SURENESS, BinRow, CurveRow, ItemRow
 
@@ -32,7 +32,7 @@ def build_roc_chart(
         Series(model, [(x, y) for x, y, *_ in points], _list_intervals(points))
         for model, points in curves.items()
     ]
-    return lines_chart(
+    return draw_lines(
         name,
         f"ROC curve: {measure}",
         "Each point is a threshold on the measure of confidence, highest first. Upwards: the share "
@@ -59,7 +59,7 @@ def build_reliability_chart(
         Series(model, [(x, y) for x, y, *_ in points], _list_intervals(points))
         for model, points in bins.items()
     ]
-    return lines_chart(
+    return draw_lines(
         name,
         f"Reliability diagram: {measure}",
         "Share of right answers by confidence. Of the answers with about 80% confidence, 80% "
@@ -190,5 +190,5 @@ def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
         ]
         more = f" The {NAMED} least sure of {len(found):,} are shown." if len(found) > NAMED else ""
         title = "How sure is the model, question by question?"
-        return estimates_chart(BY_QUESTION, title, f"{explanation}{more}", axis, rows)
+        return draw_estimates(BY_QUESTION, title, f"{explanation}{more}", axis, rows)
     return None

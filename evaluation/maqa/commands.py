@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.files.asking import Asking
-from evaluation.flow.metrics import OVERALL, MetricRow
-from evaluation.kinds.kind import Progress, Studied
+from evaluation.core.messages.console import format_table
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import TERMINAL
 from evaluation.maqa.charts import draw_files
 from evaluation.maqa.files import (
     MAQA_FILES,
@@ -22,9 +22,9 @@ from evaluation.maqa.report import build_report
 from evaluation.maqa.run.study import MaqaStudy
 from evaluation.maqa.run.tables import SETS, SURENESS
 from evaluation.models import Run
-from evaluation.options import TERMINAL
-from evaluation.words.console import text_table
-from evaluation.words.reasons import in_words
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.flow.metrics import OVERALL, MetricRow
+from evaluation.runs.run_types.kind import Progress, Studied
 
 SURENESS_METRICS = ("auroc", "average_precision", "base_rate", "coverage")
 
@@ -59,7 +59,7 @@ def format_study(study: MaqaStudy, output: Path) -> str:
         (system, rows["f1"].n, *(rows[name].value for name in SETS))
         for system, rows in overall.items()
     ]
-    parts = [text_table(("system", "questions", *SETS), scores)]
+    parts = [format_table(("system", "questions", *SETS), scores)]
     sureness = [
         (system, name, *(rows[f"{metric}_{name}"].value for metric in SURENESS_METRICS))
         for system, rows in overall.items()
@@ -67,9 +67,10 @@ def format_study(study: MaqaStudy, output: Path) -> str:
         if rows[f"coverage_{name}"].value
     ]
     if sureness:
-        parts.append(text_table(("system", "sureness", *SURENESS_METRICS), sureness))
+        parts.append(format_table(("system", "sureness", *SURENESS_METRICS), sureness))
     left_out = [
-        f"  {each['count']:,}: {in_words(each['reason'])}" for each in study.exclusions.as_list()
+        f"  {each['count']:,}: {describe_reason(each['reason'])}"
+        for each in study.exclusions.as_list()
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
@@ -79,7 +80,10 @@ def format_study(study: MaqaStudy, output: Path) -> str:
 
 
 def run_study(
-    parameters: MaqaRunOptions, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+    parameters: MaqaRunOptions,
+    arguments: Mapping[str, Any],
+    asking: AskSettings,
+    progress: Progress,
 ) -> Studied:
     """Ask a model, evaluate its replies, write the tables, and return the text."""
     request = MaqaStudyRequest(
@@ -127,8 +131,8 @@ def format_run(run: Run) -> str:
         for measure in row.measures
         if measure.n
     ]
-    parts = [head, text_table(SCORES_HEADER, scores)]
-    parts += [text_table(SURENESS_HEADER, sureness)] if sureness else []
+    parts = [head, format_table(SCORES_HEADER, scores)]
+    parts += [format_table(SURENESS_HEADER, sureness)] if sureness else []
     parts += [f"{row.system}: {row.finding}" for row in report.systems]
     left_out = [f"Left out: {reason.count:,} ({reason.words})" for reason in report.left_out]
     return "\n\n".join([*parts, *(["\n".join(left_out)] if left_out else [])])

@@ -18,11 +18,11 @@ from typing import Any
 
 from annotations.exchange import OutputFolder
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.objects import read_listed
+from annotations.exchange.reading.json_objects import read_listed
 from annotations.exchange.reading.several_answers import read_several_answers
-from annotations.exchange.reading.source import source_of
-from evaluation.files.metrics import refuse_to_replace
-from evaluation.files.problem_messages import file_error, note_problem
+from annotations.exchange.reading.source import make_source
+from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.problem_messages import add_problem, build_error
 
 MOST_OPTIONS = len(ascii_uppercase)
 QUESTIONS_PROMPT = "To which of these questions is the answer yes? Reply with their letters."
@@ -178,7 +178,7 @@ def compose_file(request: ComposingRequest) -> ComposedFile:
             for number, question in enumerate(composed)
         ]
     if not entries:
-        raise file_error(str(request.output), "nothing_to_compose")
+        raise build_error(str(request.output), "nothing_to_compose")
     with OutputFolder(request.output.parent) as folder:
         folder.write_lines(request.output.name, _format_lines(entries))
     return ComposedFile(
@@ -193,7 +193,7 @@ def read_yes_no(path: Path) -> list[YesNo]:
 
     A repeated question counts once. Raises `InputError` with all problems of the file.
     """
-    source = source_of(path)
+    source = make_source(path)
     problems = Problems(source.name)
     questions: dict[str, YesNo] = {}
     numbers: dict[str, int] = {}
@@ -202,19 +202,19 @@ def read_yes_no(path: Path) -> list[YesNo]:
     ):
         row, details = line or None, {"entry": number, "layout": LAYOUT}
         if not isinstance(entry, dict):
-            note_problem(problems, row, None, "entry_no_object", **details)
+            add_problem(problems, row, None, "entry_no_object", **details)
             continue
         text, statement = entry.get("question"), entry.get("statement") or ""
         truth = _parse_truth(entry.get("answer"))
         if not isinstance(text, str) or not text.strip():
-            note_problem(problems, row, "question", "entry_without_question", **details)
+            add_problem(problems, row, "question", "entry_without_question", **details)
         elif not isinstance(statement, str):
-            note_problem(problems, row, "statement", "entry_statement_no_text", **details)
+            add_problem(problems, row, "statement", "entry_statement_no_text", **details)
         elif truth is None:
-            note_problem(problems, row, "answer", "entry_answer_unknown", **details)
+            add_problem(problems, row, "answer", "entry_answer_unknown", **details)
         elif (before := questions.get(text.strip())) is not None and before.yes is not truth:
             contradiction = {"entry": number, "earlier": numbers[text.strip()]}
-            note_problem(problems, row, "answer", "entry_contradicts", **contradiction)
+            add_problem(problems, row, "answer", "entry_contradicts", **contradiction)
         else:
             question = YesNo(" ".join(text.split()), truth, " ".join(statement.split()))
             questions.setdefault(text.strip(), question)

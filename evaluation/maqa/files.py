@@ -12,27 +12,16 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus, OutputFolder
 from annotations.exchange.reading.several_answers import (
-    FirstTokenOf,
+    FirstTokenScores,
     SeveralAnswersQuestion,
     SeveralAnswersReply,
     read_several_answers,
     read_several_answers_replies,
 )
-from evaluation.backends.chat.contract import Message
-from evaluation.backends.chat.distributions import TokenLogprob, tokens_of
-from evaluation.backends.chat.local import LocalChat
-from evaluation.files.asking import Asking
-from evaluation.files.journal import Row
-from evaluation.files.metrics import (
-    FILES,
-    SUMMARY,
-    refuse_to_replace,
-    study_summary,
-    write_table,
-)
-from evaluation.files.study import Progress, Step, StudyFolder
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.result_tables import file_names
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.backends.chat.distributions import TokenLogprob, parse_tokens
+from evaluation.core.backends.chat.local import LocalChat
+from evaluation.core.options import TERMINAL
 from evaluation.maqa.methods.uncertainty import NOT_FINITE
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.confidence import (
@@ -46,9 +35,20 @@ from evaluation.maqa.run.judging import RightAnswers, read_reply
 from evaluation.maqa.run.replies import ALL, INSTRUCTION, MOST_TOP, NONE, build_conversation
 from evaluation.maqa.run.result_tables import STUDY_TABLES
 from evaluation.maqa.run.study import MaqaStudy, evaluate_replies
-from evaluation.options import TERMINAL
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.journal import ReplyRow
+from evaluation.runs.files.metrics import (
+    FILES,
+    SUMMARY,
+    build_study_summary,
+    refuse_to_replace,
+    write_table,
+)
+from evaluation.runs.files.study import Progress, Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.result_tables import list_file_names
 
-MAQA_FILES = tuple(dict.fromkeys((*FILES, *file_names(STUDY_TABLES))))
+MAQA_FILES = tuple(dict.fromkeys((*FILES, *list_file_names(STUDY_TABLES))))
 Pictures = Callable[[MaqaStudy], Mapping[str, bytes]]
 """Function that returns the charts of a study as files, by name."""
 
@@ -120,7 +120,7 @@ def write_maqa(
     for name, content in pictures(study).items():
         with folder.open(name) as file:
             file.write(content)
-    summary = study_summary(
+    summary = build_study_summary(
         "maqa",
         study.parameters,
         hashes,
@@ -169,7 +169,7 @@ class MaqaStudyRequest:
 
 
 def execute_study(
-    request: MaqaStudyRequest, asking: Asking, progress: Progress
+    request: MaqaStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[MaqaStudy, bool]:
     """Ask a model, evaluate its replies and write the tables.
 
@@ -257,7 +257,7 @@ class _ReplyCollector:
         ]
 
     def _find_starts(
-        self, question: SeveralAnswersQuestion, reply: SeveralAnswersReply, row: Row
+        self, question: SeveralAnswersQuestion, reply: SeveralAnswersReply, row: ReplyRow
     ) -> list[AnswerStart]:
         """Return the starts of a reply's answers that its tokens allow to find."""
         tokens = self._read_tokens(row)
@@ -302,7 +302,7 @@ class _ReplyCollector:
     def _add_distributions(
         self,
         reply: SeveralAnswersReply,
-        row: Row,
+        row: ReplyRow,
         answer_starts: Sequence[AnswerStart],
         complete: Mapping[str, TokenLogprob],
     ) -> SeveralAnswersReply:
@@ -322,9 +322,9 @@ class _ReplyCollector:
         logs = tuple(token.logprob for token in self._read_tokens(row) or ())
         return replace(reply, first_token=tuple(distributions), logprobs=logs or None)
 
-    def _read_tokens(self, row: Row) -> list[TokenLogprob] | None:
+    def _read_tokens(self, row: ReplyRow) -> list[TokenLogprob] | None:
         """Return the tokens of a stored response; None if the server sent none."""
-        return tokens_of(read_logprobs(self.folder.raw(row)))
+        return parse_tokens(read_logprobs(self.folder.raw(row)))
 
 
 def read_logprobs(raw: Any) -> Any:
@@ -364,7 +364,7 @@ def _format_line(reply: SeveralAnswersReply) -> str:
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 
-def _convert_to_json(distribution: FirstTokenOf) -> dict[str, Any]:
+def _convert_to_json(distribution: FirstTokenScores) -> dict[str, Any]:
     """Return a distribution as an entry of "first_token" in a line of replies."""
     values: dict[str, Any] = {
         "answer": distribution.answer,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, draws_of
-from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
+from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, build_draws_option
+from evaluation.core.options import Choice, Parameters, Real, Text, Whole, declare_option
+from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get_model_name
 from evaluation.maqa.methods.set_scores import FIXED, PAPER
 from evaluation.maqa.methods.uncertainty import EXACT, JACCARD, OVERLAP
-from evaluation.options import Choice, Parameters, Real, Text, Whole, option
-from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED, named
+from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
 _OF_AQER = AqerParameters.options()
 
@@ -23,7 +23,7 @@ class MaqaParameters(Parameters):
     signature, together with the model.
     """
 
-    rules: str = option(
+    rules: str = declare_option(
         FIXED,
         Choice(
             label="Rules",
@@ -34,7 +34,7 @@ class MaqaParameters(Parameters):
             },
         ),
     )
-    similarity: str = option(
+    similarity: str = declare_option(
         EXACT,
         Choice(
             label="Similarity of two replies",
@@ -46,9 +46,9 @@ class MaqaParameters(Parameters):
             },
         ),
     )
-    bootstrap: int = option(400, draws_of("questions"))
-    seed: int = option(0, SEED_OF_DRAWS)
-    embedder: str = option(
+    bootstrap: int = declare_option(400, build_draws_option("questions"))
+    seed: int = declare_option(0, SEED_OF_DRAWS)
+    embedder: str = declare_option(
         "minilm",
         replace(
             _OF_AQER["embedder"],
@@ -57,8 +57,8 @@ class MaqaParameters(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    precision: str = option("float32", replace(_OF_AQER["precision"], signed_as=NOT_SIGNED))
-    same_cosine: float = option(
+    precision: str = declare_option("float32", replace(_OF_AQER["precision"], signed_as=NOT_SIGNED))
+    same_cosine: float = declare_option(
         0.80,
         Real(
             label="Cosine of the same answer",
@@ -69,19 +69,19 @@ class MaqaParameters(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    nli: str | None = option(
+    nli: str | None = declare_option(
         None,
         Text(
             label="Entailment model",
             help="Name or folder of an installed cross-encoder. Two answers are then equivalent if "
             "either entails the other; vectors are not used.",
             optional=True,
-            loads=named,
+            loads=get_model_name,
             metavar="NAME",
             signed_as=NOT_SIGNED,
         ),
     )
-    entailment: float = option(
+    entailment: float = declare_option(
         0.50,
         Real(
             label="Probability of entailment",
@@ -109,10 +109,10 @@ class MaqaRunOptions(MaqaParameters):
         "no_text": "no question of the set has a text",
     }
 
-    models: tuple[str, ...] = option(
+    models: tuple[str, ...] = declare_option(
         (), replace(OF_REPLIES["models"], help="Each question is asked several times.")
     )
-    samples: int = option(
+    samples: int = declare_option(
         5,
         Whole(
             label="Replies to each question",
@@ -123,15 +123,15 @@ class MaqaRunOptions(MaqaParameters):
             highest=50,
         ),
     )
-    temperature: float = option(
+    temperature: float = declare_option(
         1.0,
         replace(
             OF_REPLIES["temperature"],
             help="1 samples from the model's distribution. At 0 all replies are the same.",
         ),
     )
-    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
-    top_tokens: int = option(
+    max_tokens: int = declare_option(256, OF_REPLIES["max_tokens"])
+    top_tokens: int = declare_option(
         0,
         Whole(
             label="Likeliest words to ask for",
@@ -142,7 +142,7 @@ class MaqaRunOptions(MaqaParameters):
             highest=100,
         ),
     )
-    vocabulary: int | None = option(
+    vocabulary: int | None = declare_option(
         None,
         Whole(
             label="Tokens of the models",
@@ -153,7 +153,7 @@ class MaqaRunOptions(MaqaParameters):
             highest=100_000_000,
         ),
     )
-    budget: float | None = option(None, OF_REPLIES["budget"])
+    budget: float | None = declare_option(None, OF_REPLIES["budget"])
 
     def build_evaluation_parameters(self) -> MaqaParameters:
         """Return only the options of the evaluation."""

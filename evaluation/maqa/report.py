@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluation.flow.metrics import MetricRow
-from evaluation.flow.result_tables import column_help
+from evaluation.core.estimates import Exclusion, list_exclusions
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.maqa.messages import MEASURES
 from evaluation.maqa.run.result_tables import (
     CALIBRATION,
@@ -31,10 +31,10 @@ from evaluation.maqa.run.tables import (
 )
 from evaluation.maqa.storage import MaqaSummary
 from evaluation.models import Run
-from evaluation.reports.result_tables import readers_of
-from evaluation.reports.values import LeftOut, left_out
-from evaluation.steps.findings import read_table, read_tables
-from evaluation.words.reasons import in_words
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.result_tables import collect_column_help
+from evaluation.runs.reports.result_tables import build_readers
+from evaluation.runs.steps.findings import read_table, read_tables
 
 # Questions on the page with texts, of each of its two lists.
 SHOWN = 30
@@ -106,7 +106,7 @@ class MaqaReport:
     positions: list[PositionRow]
     gold_counts: list[GoldCountRow]
     bins: list[BinRow]
-    left_out: list[LeftOut]
+    left_out: list[Exclusion]
     summary: MaqaSummary
 
 
@@ -124,7 +124,7 @@ def build_report(run: Run) -> MaqaReport:
         tables[POSITIONS.name],
         tables[GOLD_COUNTS.name],
         tables[CALIBRATION.name],
-        left_out(summary.exclusions),
+        list_exclusions(summary.exclusions),
         summary,
     )
 
@@ -166,7 +166,7 @@ def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureFound:
         rows[f"coverage_{name}"].value,
         area.n,
         _describe_area(area),
-        in_words(area.reason) if area.value is None else "",
+        describe_reason(area.reason) if area.value is None else "",
     )
 
 
@@ -278,6 +278,6 @@ def _build_sort_key(row: ItemRow) -> tuple[float, float]:
     return entropy, -(row.verbalised or 0.0)
 
 
-TABLES = readers_of(STUDY_TABLES)
+TABLES = build_readers(STUDY_TABLES)
 """Readers of a run's result tables, with the columns of the files of `evaluate maqa`."""
-COLUMNS = column_help(STUDY_TABLES)
+COLUMNS = collect_column_help(STUDY_TABLES)

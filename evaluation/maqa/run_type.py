@@ -1,6 +1,6 @@
 """MAQA: uncertainty when several answers are right."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 MAQA = Kind(
     name="maqa",

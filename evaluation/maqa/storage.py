@@ -24,9 +24,9 @@ from annotations.exchange.reading.several_answers import (
 )
 from annotations.models import Question, QuestionSetVersion
 from annotations.models.access import AnyUser
-from evaluation.backends.chat.distributions import tokens_of
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.core.backends.chat.distributions import parse_tokens
+from evaluation.core.options import Problem, build_problem, build_signature_parts
+from evaluation.core.options.parameters import SHORT
 from evaluation.maqa.options import MaqaRunOptions
 from evaluation.maqa.run.confidence import build_distribution, find_answer_starts
 from evaluation.maqa.run.judging import RightAnswers, read_reply
@@ -34,15 +34,19 @@ from evaluation.maqa.run.replies import INSTRUCTION, OPEN_INSTRUCTION, build_con
 from evaluation.maqa.run.result_tables import STUDY_TABLES
 from evaluation.maqa.run.study import REFUSED, MaqaStudy, evaluate_replies
 from evaluation.models import LanguageModel, Run
-from evaluation.options import Problem, problem, signed
-from evaluation.options.parameters import SHORT
-from evaluation.steps.asking.foreseen import Foreseen, takes_of
-from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.kept import StoredReply
-from evaluation.steps.asking.registered import chosen, problems_with_models, registered
-from evaluation.steps.cache import lane_of_embedder
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.findings import keep_table
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.steps.asking.registered_models import (
+    find_problems_with_models,
+    load_registered_models,
+    select_registered_models,
+)
+from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.stored_replies import StoredReply
+from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
+from evaluation.runs.steps.cache import find_lane_of_embedder
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
+from evaluation.runs.steps.findings import keep_table
 
 VERSION = 1
 
@@ -160,16 +164,16 @@ def execute_run(turn: Turn) -> None:
     questions = load_questions(run.version)
     if not questions:
         raise RunInputError("run.no_question_with_text")
-    models = registered(run, options.models)
+    models = load_registered_models(run, options.models)
     if not models:
         raise RunInputError("run.no_model_to_ask")
-    asking = AskedInTurns(turn, run, models, options.budget)
+    asking = StudyAsker(turn, run, models, options.budget)
     faults: Faults = []
     replies = _collect_replies(asking, models, questions, options, faults)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
-    turn.go_on_in(lane_of_embedder(options.embedder))
+    turn.go_on_in(find_lane_of_embedder(options.embedder))
     turn.between_parts()
     study = evaluate_replies(
         options.build_evaluation_parameters(), questions, replies, turn.report, include_open=True
@@ -183,7 +187,7 @@ def execute_run(turn: Turn) -> None:
     with turn.fenced():
         store_study(turn, study)
         turn.end(
-            Ending(
+            RunEnd(
                 _build_signature(options, study, models, input_hash),
                 input_hash,
                 _build_summary(usage, study, replies, options),
@@ -196,10 +200,10 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> list[Problem]:
     """Return the reasons against a start: no model of the user chosen, or no question."""
-    problems = problems_with_models(user, options, needed=("models",))
+    problems = find_problems_with_models(user, options, needed=("models",))
     if problems:
         return problems
-    return [] if load_questions(version) else [problem("no_text")]
+    return [] if load_questions(version) else [build_problem("no_text")]
 
 
 def load_options(run: Run) -> MaqaRunOptions:
@@ -219,14 +223,16 @@ def store_study(turn: Turn, study: MaqaStudy) -> None:
 
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
-) -> Foreseen:
+) -> RequestForecast:
     """Return the requests that a run would send, with the first prompt; nothing is sent."""
     questions = load_questions(version)
-    rounds = _build_rounds(chosen(user, options.models), questions, options)
+    rounds = _build_rounds(select_registered_models(user, options.models), questions, options)
     examples = {}
     if rounds and questions:
         examples["The first question, as the models see it"] = rounds[0].items[0].messages
-    return Foreseen(tuple(takes_of(user, ANSWERING, each) for each in rounds), examples)
+    return RequestForecast(
+        tuple(estimate_round(user, ANSWERING, each) for each in rounds), examples
+    )
 
 
 def _build_rounds(
@@ -255,7 +261,7 @@ def _build_rounds(
 
 
 def _collect_replies(
-    asking: AskedInTurns,
+    asking: StudyAsker,
     models: Sequence[LanguageModel],
     questions: Sequence[SeveralAnswersQuestion],
     options: MaqaRunOptions,
@@ -282,7 +288,7 @@ def _convert_reply(
     """Return a stored reply, with the distributions at its answers if the server sent them."""
     item = right.question.id
     reply = SeveralAnswersReply(0, system, item, sample, stored.status, stored.text, None, None, ())
-    tokens = tokens_of(stored.logprobs)
+    tokens = parse_tokens(stored.logprobs)
     if stored.status is not AnswerStatus.TEXT or tokens is None:
         return reply
     answers = [str(answer) for answer in read_reply(right, reply).answers]
@@ -300,7 +306,7 @@ def _build_signature(
 ) -> str:
     """Return the signature of a run: options, models, clustering, input hash and version."""
     parts = {
-        **signed(options),
+        **build_signature_parts(options),
         "models": "+".join(model.spec for model in models),
         **study.describe_clustering(),
         "inputs": input_hash[:SHORT],

@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any
 
 from annotations.models import QuestionSetVersion
-from evaluation.charts.chart import Chart
-from evaluation.flow.view import Side, View, Viewed, column
-from evaluation.kinds.kind import Beforehand, Page, Start, StartFile
+from evaluation.core.charts.chart import Chart
 from evaluation.maqa.charts import BY_QUESTION, NAMES, build_charts, build_questions_chart
 from evaluation.maqa.report import TABLES, build_report, load_texts_page
 from evaluation.maqa.run.result_tables import CALIBRATION, CURVES, ITEMS
 from evaluation.maqa.run.tables import BinRow
 from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
-from evaluation.steps.findings import read_table
+from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
+from evaluation.runs.steps.findings import read_table
 
 
 def build_run_charts(run: Run, bins: Sequence[BinRow]) -> list[Chart]:
@@ -104,7 +104,7 @@ START = Start(
 
 
 VIEWS = (
-    Viewed(
+    ViewSource(
         View(
             "semantic_entropy",
             Side.UNCERTAINTY,
@@ -114,9 +114,9 @@ VIEWS = (
             lowest=0.0,
             better="lower",
         ),
-        column("semantic_entropy"),
+        read_column("semantic_entropy"),
     ),
-    Viewed(
+    ViewSource(
         View(
             "stated_confidence",
             Side.UNCERTAINTY,
@@ -126,9 +126,9 @@ VIEWS = (
             highest=100.0,
             better="",
         ),
-        column("verbalised"),
+        read_column("verbalised"),
     ),
-    Viewed(
+    ViewSource(
         View(
             "consistency",
             Side.UNCERTAINTY,
@@ -137,9 +137,9 @@ VIEWS = (
             lowest=0.0,
             highest=1.0,
         ),
-        column("consistency"),
+        read_column("consistency"),
     ),
-    Viewed(
+    ViewSource(
         View(
             "first_word_spread",
             Side.UNCERTAINTY,
@@ -148,6 +148,6 @@ VIEWS = (
             lowest=0.0,
             better="lower",
         ),
-        column("entropy"),
+        read_column("entropy"),
     ),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
-from evaluation.charts.scales import around, interval, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.scales import build_scale, format_interval, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.model_comparison.report.pair import Grouping, GroupOfPair, PairDetail
 
 MOST = 30
@@ -32,7 +32,7 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
         description = f"{len(rows)} groups, differences with 95% intervals"
         drawing = Drawing(width, layout.height, f"By {grouping.by}", description)
         values = [value for row in rows for value in (row.value, row.low, row.high)]
-        scale = around([*values, 0.0], layout.left, layout.right)
+        scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
         zero = scale(0.0)
         drawing.line(zero, layout.top, zero, layout.bottom, "median")
@@ -56,13 +56,13 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
 
 
 def _tip(group: GroupOfPair, first: str, second: str) -> str:
-    ends = interval(group.difference.low, group.difference.high, "unknown")
+    ends = format_interval(group.difference.low, group.difference.high, "unknown")
     return "\n".join(
         [
             group.name or "not told",
-            f"{first}: {three_digits(group.first.value)}",
-            f"{second}: {three_digits(group.second.value)}",
-            f"difference {three_digits(group.difference.value)}, interval {ends}",
+            f"{first}: {format_number(group.first.value)}",
+            f"{second}: {format_number(group.second.value)}",
+            f"difference {format_number(group.difference.value)}, interval {ends}",
             f"{group.n} questions",
         ]
     )

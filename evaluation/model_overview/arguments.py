@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.kind import Evaluation
+from evaluation.runs.run_types.kind import Evaluation
 
 EPILOG = """\
 FOLDER is the --output of another evaluation of the same models and questions: evaluate aqer (with

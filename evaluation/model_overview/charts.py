@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.labels import labels
-from evaluation.charts.rows import Row, estimates_chart
-from evaluation.charts.scales import interval, three_digits
-from evaluation.charts.svg import Drawing, fitting
-from evaluation.grading.results.charts.heat_map import Shades, draw_legend, legend_height
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.labels import fit_labels
+from evaluation.core.charts.rows import Row, draw_estimates
+from evaluation.core.charts.scales import format_interval, format_number
+from evaluation.core.charts.svg import Drawing, fit_text
+from evaluation.grading.results.charts.heat_map import Shades, compute_legend_height, draw_legend
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.run.findings import CorrelationRow, ViewsSummary, disagreement_of
 from evaluation.model_overview.run.gathering import Together
@@ -55,15 +55,15 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
         floor = top + ROW * len(order)
         drawing = Drawing(
             width,
-            floor + legend_height(FIFTHS, width) + LINE,
+            floor + compute_legend_height(FIFTHS, width) + LINE,
             "All views",
             f"{shown} models on {len(order)} questions from {len(sides)} sides",
         )
         drawing.root.set("data-columns", str(shown * len(sides)))
         for at, view in enumerate(sides):
             words = f"{LETTERS[at]}  {SIDES[view.side]} ({view.title})"
-            drawing.text(4, 14 + LINE * at, fitting(words, width - 8), "label")
-        models = labels(together.models, block - GAP, 11)
+            drawing.text(4, 14 + LINE * at, fit_text(words, width - 8), "label")
+        models = fit_labels(together.models, block - GAP, 11)
         for model in range(shown):
             x = left + model * block
             full = together.models[model]
@@ -71,7 +71,7 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
             for at in range(len(sides)):
                 middle = x + (at + 0.5) * field
                 drawing.text(middle, top - 5, LETTERS[at], "faint", "middle", 10)
-        names = labels([together.questions[question] for question in order], left - 10, 11)
+        names = fit_labels([together.questions[question] for question in order], left - 10, 11)
         for row, question in enumerate(order):
             y = top + row * ROW
             full = together.questions[question]
@@ -89,7 +89,7 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
                     else:
                         number = together.values[together.sides[at], model, question]
                         drawing.mark(
-                            f"{said}\n{view.title}: {three_digits(float(number))}", link(model)
+                            f"{said}\n{view.title}: {format_number(float(number))}", link(model)
                         )
                         drawing.rectangle(x, y, field - 1, ROW - 1, FIFTHS(float(place)))
                     drawing.end_mark()
@@ -137,7 +137,7 @@ def correlations_chart(rows: Iterable[CorrelationRow], titles: Mapping[str, str]
     known.sort(key=lambda row: -abs(row.spearman or 0.0))
     if not known:
         return None
-    return estimates_chart(
+    return draw_estimates(
         "view-correlations",
         "How the views go together",
         "Each dot is a rank correlation of two views over the questions of a model, averaged over "
@@ -151,7 +151,7 @@ def correlations_chart(rows: Iterable[CorrelationRow], titles: Mapping[str, str]
                 row.spearman,
                 row.low,
                 row.high,
-                f"{name}\n{three_digits(row.spearman)} ({interval(row.low, row.high)})\n"
+                f"{name}\n{format_number(row.spearman)} ({format_interval(row.low, row.high)})\n"
                 f"{row.n_questions} questions, {row.n_models} models",
             )
             for row in known[:MOST_CORRELATIONS]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
-from evaluation.kinds.kind import Progress
+from evaluation.core.charts.chart import Chart
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.options import TERMINAL
 from evaluation.model_overview.charts import correlations_chart, views_chart
 from evaluation.model_overview.files import FIGURES, FileViews, Told, ViewsRequest, views_of_files
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
@@ -17,8 +18,7 @@ from evaluation.model_overview.run.conclusions import answered, portrait
 from evaluation.model_overview.run.findings import ViewsSummary
 from evaluation.model_overview.sources import kinds_of_files
 from evaluation.models import Run
-from evaluation.options import TERMINAL
-from evaluation.words.console import printable, text_table
+from evaluation.runs.run_types.kind import Progress
 
 
 def run_evaluate(
@@ -81,13 +81,13 @@ def text_of(found: ViewsSummary) -> str:
         for row in found.correlations[:SHOWN]
     ]
     if rows:
-        parts.append(text_table(CORRELATION, rows))
+        parts.append(format_table(CORRELATION, rows))
     return "\n\n".join(parts)
 
 
 def _model(found: ViewsSummary, place: int) -> str:
     one = portrait(found, place)
-    lines = [printable(one.model)]
+    lines = [remove_control_characters(one.model)]
     for claim in one.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
         lines += [f"    {TERMINAL.said(evidence.said)}" for evidence in claim.evidence]

@@ -17,9 +17,7 @@ from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.questions import read_questions
 from annotations.exchange.reading.tables import open_table
-from evaluation.files.metrics import SUMMARY, refuse_to_replace, study_summary
-from evaluation.flow.metrics import Exclusions
-from evaluation.flow.view import Parted, Viewed, told_by
+from evaluation.core.options import TERMINAL
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.conclusions import answered, cell_header, cell_rows, model_rows
 from evaluation.model_overview.run.findings import (
@@ -32,7 +30,9 @@ from evaluation.model_overview.run.findings import (
     find_views,
 )
 from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
-from evaluation.options import TERMINAL
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.flow.view import ViewedObservation, ViewSource, read_views
 
 Progress = Callable[[str, int, int], None]
 
@@ -48,7 +48,7 @@ class Told:
     """A kind of run whose files tell views: its title and where they stand."""
 
     title: str
-    views: tuple[Viewed, ...]
+    views: tuple[ViewSource, ...]
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class FileViews:
         if summary.repeated:
             left_out.add_all(REPEATED, [], summary.repeated)
         plain = summary.as_dict()
-        return study_summary(
+        return build_study_summary(
             "views",
             self.found.parameters,
             self.hashes,
@@ -180,7 +180,9 @@ def _summary_of(path: Path, required: bool) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _told(path: Path, views: Sequence[Viewed], hashes: dict[str, str]) -> Iterator[Parted]:
+def _told(
+    path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
+) -> Iterator[ViewedObservation]:
     """Yield what the tables of a folder tell; one that this evaluation did not write is left out.
 
     Raises `InputError` where none of them is there.
@@ -197,7 +199,9 @@ def _told(path: Path, views: Sequence[Viewed], hashes: dict[str, str]) -> Iterat
         yield from _table(path / name, [one for one in views if one.file_name == name], hashes)
 
 
-def _table(path: Path, views: Sequence[Viewed], hashes: dict[str, str]) -> Iterator[Parted]:
+def _table(
+    path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
+) -> Iterator[ViewedObservation]:
     needed = dict.fromkeys(name for viewed in views for name in viewed.needs)
     columns = [Column(name, (name,), renamed_by="") for name in needed]
     problems = Problems(str(path))
@@ -222,7 +226,7 @@ def _table(path: Path, views: Sequence[Viewed], hashes: dict[str, str]) -> Itera
         yield from cells
 
     try:
-        yield from told_by(views, (*needed, *table.kept_aside), all_cells())
+        yield from read_views(views, (*needed, *table.kept_aside), all_cells())
     except ValueError as error:
         raise InputError.single(str(path), str(error), line=line) from None
     problems.raise_if_any()

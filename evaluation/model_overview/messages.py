@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence, counted
-from evaluation.words.reasons import in_words
+from evaluation.core.messages.message import Sentence, format_count
+from evaluation.core.messages.reasons import describe_reason
 
 SIDES: Mapping[str, str] = {
     "crowd": "Near to people",
@@ -66,7 +66,7 @@ def _interval(of: Mapping[str, Any], low: str = "low", high: str = "high") -> st
 
 def _basis(of: Mapping[str, Any]) -> str:
     models = "" if of["models"] == 1 else f" and {of['models']} models"
-    return f"{counted(of['questions'], 'question')}{models}"
+    return f"{format_count(of['questions'], 'question')}{models}"
 
 
 def _numbers(of: Mapping[str, Any]) -> str:
@@ -93,7 +93,7 @@ def _of_question(name: str) -> dict[str, Sentence]:
             f"Cannot be told: both are known for {of['questions']} "
             f"question{'' if of['questions'] == 1 else 's'} only, and fewer than 10 prove nothing."
         ),
-        f"views.{name}.undefined": lambda of: f"Cannot be told: {in_words(of['reason'])}.",
+        f"views.{name}.undefined": lambda of: f"Cannot be told: {describe_reason(of['reason'])}.",
     }
 
 
@@ -103,7 +103,7 @@ _SURE_UNTOLD = "Whether it is less sure where its answers are farther from peopl
 def against(of: Mapping[str, Any]) -> str:
     """Return how a model stands against the others, as the end of a sentence."""
     interval = _interval(of, "gain_low", "gain_high")
-    n = counted(of["n_gain"], "question")
+    n = format_count(of["n_gain"], "question")
     if of["against"] == "better":
         return f"{of['gain']:.2f} better than the other models' mean ({interval}, {n})"
     if of["against"] == "worse":
@@ -126,14 +126,14 @@ def place_said(side: str, place: float, *, best: bool) -> str:
 
 def _mean(of: Mapping[str, Any]) -> str:
     top = "" if of["highest"] is None else f" of {of['highest']:g}"
-    return f"{of['mean']:.2f}{top} ({_interval(of)}, {counted(of['questions'], 'question')})"
+    return f"{of['mean']:.2f}{top} ({_interval(of)}, {format_count(of['questions'], 'question')})"
 
 
 def _share(of: Mapping[str, Any]) -> str:
     if of["low"] is None:
-        return f"{of['mean']:.0%} of {counted(of['questions'], 'question')}"
+        return f"{of['mean']:.0%} of {format_count(of['questions'], 'question')}"
     return (
-        f"{of['mean']:.0%} of {counted(of['questions'], 'question')} (95% interval "
+        f"{of['mean']:.0%} of {format_count(of['questions'], 'question')} (95% interval "
         f"{of['low']:.0%} to "
         f"{of['high']:.0%})"
     )
@@ -147,7 +147,7 @@ VIEWS: Mapping[str, Sentence] = {
     **_of_question("sure"),
     "views.sure.untold": lambda of: f"{_SURE_UNTOLD} from these answers ({_numbers(of)}).",
     "views.sure.few": lambda of: (
-        f"{_SURE_UNTOLD}: both are known for {counted(of['questions'], 'question')} only, and "
+        f"{_SURE_UNTOLD}: both are known for {format_count(of['questions'], 'question')} only, and "
         "fewer than 10 prove nothing."
     ),
     "views.sure.undefined": f"{_SURE_UNTOLD}: it is as sure of one answer as of another, or too "

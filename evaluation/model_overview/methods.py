@@ -20,9 +20,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.clustered import Estimate, drawn_intervals, means
-from evaluation.methods.statistics.correlation import spearman, tied
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.inference.clustered import (
+    Estimate,
+    compute_drawn_intervals,
+    compute_means,
+)
+from evaluation.core.stats.statistics.correlation import round_for_ties, spearman
 
 # Below so many questions with both numbers a correlation of a model is an accident.
 FEWEST_QUESTIONS = 3
@@ -66,7 +70,7 @@ def correlations(
     -------
     One for each pair. Reasons: no_model_with_both; of the interval those of `drawn_intervals`.
     """
-    views = tied(values)
+    views = round_for_ties(values)
     n_questions = views.shape[2]
     known = ~np.isnan(views)
     single = [[_of_model(views, known, pair, at) for at in range(views.shape[1])] for pair in pairs]
@@ -85,7 +89,9 @@ def correlations(
                 found[at, model] = ranked.correlation(one, other, both[at][model])
         return _means(found)
 
-    estimates = drawn_intervals(means, counts, drawn, n_questions, n_draws, seed) if pairs else []
+    estimates = (
+        compute_drawn_intervals(means, counts, drawn, n_questions, n_draws, seed) if pairs else []
+    )
     return [
         ViewCorrelation(
             estimate if estimate.value is not None else Estimate(None, None, None, 0, NO_MODEL),
@@ -217,7 +223,7 @@ def disagreement(values: ArrayLike) -> Disagreement:
     ----------
     values : (S, M, Q) numbers of S views, greater for better, NaN for none.
     """
-    places = np.stack([_places(view) for view in tied(values)])
+    places = np.stack([_places(view) for view in round_for_ties(values)])
     known = ~np.isnan(places)
     enough = known.sum(axis=0) >= 2
     high = np.where(known, places, -np.inf)
@@ -264,7 +270,7 @@ def standings(
     """Return where each model stands, out of (M, Q) numbers with NaN for none."""
     own = np.asarray(values, dtype=np.float64)
     m = len(own)
-    found = means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
+    found = compute_means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
     mean, gain = found[:m], found[m:]
     known = [one.value for one in mean if one.value is not None]
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.options import Parameters, Whole, option
+from evaluation.core.options import Parameters, Whole, declare_option
 
 
 @dataclass(frozen=True)
 class ViewsParameters(Parameters):
     """How often questions are drawn for the intervals."""
 
-    bootstrap: int = option(
+    bootstrap: int = declare_option(
         400,
         Whole(
             label="Bootstrap draws",
@@ -23,7 +23,7 @@ class ViewsParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.options()["seed"])
 
     sentences: ClassVar = {
         "no_views": "Nothing has been found out about a model's answers to this version yet: "

@@ -9,7 +9,9 @@ import numpy as np
 
 from annotations.models import Question
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
-from evaluation.methods.undefined import or_none
+from evaluation.core.estimates import ComputedPage, Estimate
+from evaluation.core.options import SITE
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, place_said
 from evaluation.model_overview.run.conclusions import (
     Portrait,
@@ -32,9 +34,7 @@ from evaluation.model_overview.run.findings import (
 from evaluation.model_overview.storage import together_of
 from evaluation.models import ExemplaryAnswer, LLMResponse, Run
 from evaluation.models.runs import GRADING
-from evaluation.options import SITE
-from evaluation.reports.spreadsheet import Table
-from evaluation.reports.values import Estimate, Stretch
+from evaluation.runs.reports.spreadsheet import Table
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class DisagreementShown:
     worst: str
 
 
-class DisagreementsPage(Stretch[DisagreementShown]):
+class DisagreementsPage(ComputedPage[DisagreementShown]):
     """Some of the answers on which views disagree, the strongest first; `total` of all."""
 
 
@@ -276,7 +276,7 @@ class AnswerNumbers:
 
 
 @dataclass(frozen=True)
-class AnswersPage(Stretch[AnswerNumbers]):
+class AnswersPage(ComputedPage[AnswerNumbers]):
     """Some answers with all their numbers, the strongest disagreement first; `total` of all."""
 
     views: list[ViewShown]
@@ -341,8 +341,11 @@ def answers_page(
             together.questions[question[at]],
             together.models[places[model[at]]],
             places[model[at]],
-            [or_none(value) for value in together.values[:, places[model[at]], question[at]]],
-            or_none(strength[at]),
+            [
+                convert_nan_to_none(value)
+                for value in together.values[:, places[model[at]], question[at]]
+            ],
+            convert_nan_to_none(strength[at]),
         )
         for at in order[start : start + size].tolist()
     ]

@@ -1,6 +1,6 @@
 """Model overview: crowd score, uncertainty, robustness and answerability of each model."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 VIEWS = Kind(
     name="views",

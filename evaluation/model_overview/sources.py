@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotations.models import QuestionSetVersion
-from evaluation.kinds.kind import Kind
-from evaluation.kinds.registry import all_kinds, run_kinds
+from evaluation.core.options import Problem, build_problem
 from evaluation.model_overview.storage import Teller, look, runs_that_tell
-from evaluation.options import Problem, problem
-from evaluation.steps.checkpoints import Turn
+from evaluation.runs.run_types.kind import Kind
+from evaluation.runs.run_types.registry import list_kinds, list_run_kinds
+from evaluation.runs.steps.checkpoints import Turn
 
 
 def kinds_of_runs() -> list[Kind]:
     """Return the kinds whose runs tell views, in the order of the settings."""
-    return [kind for kind in run_kinds().values() if kind.has_views]
+    return [kind for kind in list_run_kinds().values() if kind.has_views]
 
 
 def kinds_of_files() -> list[Kind]:
     """Return the kinds whose commands write files that tell views, in the same order."""
-    return [kind for kind in all_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
+    return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
 
 
 def tellers(kinds: Iterable[Kind]) -> list[Teller]:
@@ -44,4 +44,4 @@ def look_at_all(turn: Turn) -> None:
 def problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
     """Return why there is nothing to put together: no run that tells a view is done."""
     kinds = [kind.name for kind in kinds_of_runs()]
-    return [] if runs_that_tell(version, kinds) else [problem("no_views")]
+    return [] if runs_that_tell(version, kinds) else [build_problem("no_views")]

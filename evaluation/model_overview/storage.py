@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from annotations.models import QuestionSetVersion
-from evaluation.flow.view import Parted
-from evaluation.methods.cells import Floats
+from evaluation.core.options import build_signature_parts
+from evaluation.core.options.parameters import SHORT
+from evaluation.core.stats.cells import Floats
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary, find_views
 from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source, Together
 from evaluation.models import Run, RunData
-from evaluation.options import signed
-from evaluation.options.parameters import SHORT
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
+from evaluation.runs.flow.view import ViewedObservation
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 # The name of the numbers among a run's data.
 CELLS = "views"
@@ -38,7 +38,7 @@ class Teller:
 
     kind: str
     title: str
-    told: Callable[[Run], Iterator[Parted]]
+    told: Callable[[Run], Iterator[ViewedObservation]]
     merging: frozenset[str]
 
 
@@ -55,7 +55,7 @@ def look(turn: Turn, tellers: Iterable[Teller]) -> None:
     with turn.fenced():
         turn.keep(CELLS, _stored(together))
         turn.end(
-            Ending(_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(found))
+            RunEnd(_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(found))
         )
 
 
@@ -83,7 +83,7 @@ def gathered(
     total, done = sum(map(len, by_kind.values())), 0
     for kind, teller in known.items():
         seen: set[str] = set()
-        nobody: tuple[Source, list[Parted]] | None = None
+        nobody: tuple[Source, list[ViewedObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report("loading", done, total)
@@ -103,7 +103,9 @@ def gathered(
     return gathering.together()
 
 
-def _only_new(told: Iterable[Parted], seen: set[str], merging: frozenset[str]) -> Iterator[Parted]:
+def _only_new(
+    told: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
+) -> Iterator[ViewedObservation]:
     """Yield what an older run tells of models that no newer one knows."""
     for one in told:
         name = one.view.name.partition(":")[0]
@@ -122,7 +124,7 @@ def parameters_of(run: Run) -> ViewsParameters:
 
 def _signature(parameters: ViewsParameters, input_hash: str) -> str:
     parts = {
-        **signed(parameters),
+        **build_signature_parts(parameters),
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }

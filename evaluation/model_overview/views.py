@@ -12,9 +12,6 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet, rights
 from annotations.web.query import parse_number
-from evaluation.flow.view import Side
-from evaluation.kinds import kind_of
-from evaluation.kinds.kind import Page
 from evaluation.model_overview.charts import correlations_of, views_chart
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.report import (
@@ -29,7 +26,10 @@ from evaluation.model_overview.run.findings import ViewsSummary
 from evaluation.model_overview.sources import kinds_of_runs
 from evaluation.model_overview.storage import runs_that_tell, together_of
 from evaluation.models import Run
-from evaluation.result_pages import Context, StartLink, results_page, start_link, way_here
+from evaluation.runs.flow.view import Side
+from evaluation.runs.result_pages import Context, StartLink, results_page, start_link, way_here
+from evaluation.runs.run_types import get_run_kind
+from evaluation.runs.run_types.kind import Page
 
 # The run type whose runs these pages show.
 VIEWS = "views"
@@ -91,7 +91,7 @@ def views(request: HttpRequest, run: Run) -> Context:
             }
             for row in summary.correlations
         ],
-        "title": f"{kind_of(run).title}: {question_set.name}",
+        "title": f"{get_run_kind(run).title}: {question_set.name}",
         "subtitle": f"Version {run.version.number}",
         "breadcrumbs": way_here(run)[:1],
         "report": views_report(run),
@@ -173,7 +173,7 @@ def _shared(request: HttpRequest, run: Run) -> dict[str, Any]:
     question_set = run.version.question_set
     return {
         "rights": rights(request.user, question_set),
-        "again": start_link(kind_of(run), question_set),
+        "again": start_link(get_run_kind(run), question_set),
     }
 
 

@@ -24,7 +24,7 @@ class Audit(Record):
     """
 
     class Design(models.TextChoices):
-        """How people's answers are drawn; `evaluation.judging.audit` says what each does."""
+        """How people's answers are drawn; `evaluation.runs.judging.audit` says what each does."""
 
         RANDOM = "random", "at random"
         QUESTION = "question", "at random, spread evenly over the questions"

@@ -28,7 +28,7 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 class LanguageModel(Record):
     """One version of a language model under one strategy of asking it, as it is ranked.
 
-    `spec` says how it is reached (`evaluation.backends.chat.registry`), "" where its answers come
+    `spec` says how it is reached (`evaluation.core.backends.chat.registry`), "" where its answers come
     from elsewhere; `parameters` are sent with every request. Prices are money for a million tokens
     read and written. Of a key only the name of the environment variable is stored.
     """
@@ -139,7 +139,7 @@ class LLMResponse(Record):
     `request` is `request_hash(prompt, parameters)`. The latest asking of a question, by
     `asked_at`, is the one that is graded.
 
-    An answer that was collected here (`evaluation.steps.asking`) has in `prompt` the messages as
+    An answer that was collected here (`evaluation.runs.steps.asking`) has in `prompt` the messages as
     JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
     all answers of one configuration share (SPEC, prompt, parameters), `key` that of everything its
     reply depends on, by which no stored reply is asked for again; `run` is the one that asked.

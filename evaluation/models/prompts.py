@@ -43,7 +43,7 @@ class Prompt(Record):
 class PromptVersion(AppendOnly):
     """What a model is told: a system text and a template; another edit is another version.
 
-    `hash` is that of `evaluation.flow.asking.prompts.Prompt`: equal texts have equal ones, whoever
+    `hash` is that of `evaluation.runs.flow.asking.prompts.Prompt`: equal texts have equal ones, whoever
     wrote them.
     """
 

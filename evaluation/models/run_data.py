@@ -13,7 +13,7 @@ from evaluation.models.runs import Run
 class RunData(Result):
     """Something a run made, as JSON by its name: the numbers of a picture, rows of a table.
 
-    Or what a turn put aside for the next one (`evaluation.steps.checkpoints.Turn.keep`).
+    Or what a turn put aside for the next one (`evaluation.runs.steps.checkpoints.Turn.keep`).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="data", db_index=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import add_keep_thinking
-from evaluation.kinds.kind import Evaluation, Study
+from evaluation.core.messages.console import build_minimum_type, build_number_type
 from evaluation.multiqa.files.field_mapping import READY
 from evaluation.multiqa.files.reading import STANDARD_COLUMNS, MultiqaColumns
-from evaluation.words.console import at_least, number_from_zero
+from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
 SPEC is minilm (default), sentence-transformers:NAME, openai:MODEL@URL, tfidf-word, tfidf-char;
@@ -106,7 +106,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     add_crowd(parser)
     add(
         "--rewordings",
-        type=at_least(0),
+        type=build_minimum_type(0),
         default=5,
         metavar="N",
         help="of each question (%(default)s)",
@@ -121,7 +121,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     add("--rewriter", metavar="SPEC", help="another model that rewords (default: --model)")
     add(
         "--rewriter-tokens",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=512,
         metavar="N",
         help="longest reply of the rewriter (%(default)s)",
@@ -133,7 +133,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--meaning",
-        type=number_from_zero(1),
+        type=build_number_type(1),
         default=0.8,
         metavar="X",
         help="least cosine of a rewording to its question, 0 for any (%(default)g)",
@@ -145,7 +145,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--entailment",
-        type=number_from_zero(1),
+        type=build_number_type(1),
         default=0.5,
         metavar="X",
         help="with --nli: least probability, both ways (%(default)g)",

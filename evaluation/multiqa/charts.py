@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, Look, Row, draw_axis, draw_rows
-from evaluation.charts.scales import Scale, around, three_digits
-from evaluation.charts.scales import interval as interval_of
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, Look, Row, draw_axis, draw_rows
+from evaluation.core.charts.scales import Scale, build_scale, format_number
+from evaluation.core.charts.scales import format_interval as interval_of
+from evaluation.core.charts.svg import Drawing
 from evaluation.multiqa.report import MultiqaReport, NumberRow, NumberShown
 
 # Models in a chart; more would leave no room for their names.
@@ -109,13 +109,13 @@ def _build_chart(
 def _build_scale(rows: list[tuple[Row, NumberShown]], layout: Layout) -> Scale:
     """Return a scale that covers all values and intervals."""
     values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
-    return around(values, layout.left, layout.right)
+    return build_scale(values, layout.left, layout.right)
 
 
 def _format_tooltip(system: str, label: str, cell: NumberShown) -> str:
-    lines = [f"{system}: {label}", three_digits(cell.value)]
+    lines = [f"{system}: {label}", format_number(cell.value)]
     if cell.low is not None:
         lines.append(f"95% interval {interval_of(cell.low, cell.high)}")
     if cell.chance is not None:
-        lines.append(f"chance level {three_digits(cell.chance)}")
+        lines.append(f"chance level {format_number(cell.chance)}")
     return "\n".join([*lines, f"{cell.n:,} questions"])

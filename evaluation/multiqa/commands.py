@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.files.asking import Asking
-from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow
-from evaluation.kinds.kind import Progress, Studied
+from evaluation.core.messages.console import format_table, remove_control_characters
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import TERMINAL
 from evaluation.models import Run
 from evaluation.multiqa.files.evaluation import FileEvaluation, MultiqaRequest, evaluate_files
 from evaluation.multiqa.files.field_mapping import FieldMapping, load_mapping
@@ -18,9 +18,9 @@ from evaluation.multiqa.methods.robustness import METRIC_NAMES
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.multiqa.run.evaluation import CHANCE, CROWD_METRICS, SPREAD_RATIO
 from evaluation.multiqa.storage.running import MultiqaSummary, load_metrics
-from evaluation.options import TERMINAL
-from evaluation.words.console import printable, text_table
-from evaluation.words.reasons import in_words
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow
+from evaluation.runs.run_types.kind import Progress, Studied
 
 # Groups of systems in the output; metrics.csv has all of them.
 SHOWN = 12
@@ -46,7 +46,7 @@ def format_study(study: FileStudy, output: Path) -> str:
     n_kept = sum(rewording.variant is not None for rewording in study.rewordings)
     dropped = Counter(rewording.reason for rewording in study.rewordings if rewording.reason)
     lines = [f"{n_kept:,} rewordings kept, {dropped.total():,} dropped"]
-    lines += [f"  {in_words(reason)}: {count:,}" for reason, count in dropped.most_common()]
+    lines += [f"  {describe_reason(reason)}: {count:,}" for reason, count in dropped.most_common()]
     return "\n".join(lines) + "\n\n" + format_evaluation(study.evaluation, output)
 
 
@@ -62,11 +62,12 @@ def format_run(run: Run) -> str:
         f"{summary.kept:,} rewordings kept, {sum(summary.dropped.values()):,} dropped",
         *_format_tables(rows),
         "\n".join(
-            f"Left out: {entry['count']:,} ({in_words(entry['reason'])})"
+            f"Left out: {entry['count']:,} ({describe_reason(entry['reason'])})"
             for entry in summary.exclusions
         ),
         "\n".join(
-            f"Warning: {printable(sentence)}" for sentence in TERMINAL.all_said(run.warnings)
+            f"Warning: {remove_control_characters(sentence)}"
+            for sentence in TERMINAL.all_said(run.warnings)
         ),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -82,17 +83,17 @@ def _format_tables(rows: Sequence[MetricRow]) -> Iterable[str]:
     for (system, group), metrics in groups[:SHOWN]:
         title = f"{system}, {group}" if group != OVERALL else f"{system}, all items"
         cells = [
-            (name, row.value, row.low, row.high, chance.value, row.n, in_words(row.reason))
+            (name, row.value, row.low, row.high, chance.value, row.n, describe_reason(row.reason))
             for name in METRIC_NAMES
             for row, chance in ((metrics[name], metrics[f"{CHANCE}{name}"]),)
         ]
         cells += [
-            (name, crowd.value, crowd.low, crowd.high, None, crowd.n, in_words(crowd.reason))
+            (name, crowd.value, crowd.low, crowd.high, None, crowd.n, describe_reason(crowd.reason))
             for name in (*CROWD_METRICS, SPREAD_RATIO)
             if (crowd := metrics.get(name)) is not None
         ]
         header = ("metric", "value", "low", "high", "chance", "n", "why empty")
-        yield f"{title}\n{text_table(header, cells)}"
+        yield f"{title}\n{format_table(header, cells)}"
     if len(groups) > SHOWN:
         yield f"... and {len(groups) - SHOWN} more tables in metrics.csv"
 
@@ -103,7 +104,7 @@ def _format_exclusions(title: str, exclusions: Exclusions) -> str:
     for entry in exclusions.as_list():
         example = entry["named"][0]
         first = ", ".join(f"{key} {value}" for key, value in example.items())
-        lines.append(f"  {in_words(entry['reason'])}: {entry['count']:,} (first: {first})")
+        lines.append(f"  {describe_reason(entry['reason'])}: {entry['count']:,} (first: {first})")
     return "\n".join(lines) if exclusions else ""
 
 
@@ -133,7 +134,7 @@ def evaluate(
 def run_study(
     parameters: MultiqaRunOptions,
     arguments: Mapping[str, Any],
-    asking: Asking,
+    asking: AskSettings,
     progress: Progress,
 ) -> Studied:
     """Reword, ask, evaluate, write the tables, and return the output."""

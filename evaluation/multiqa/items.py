@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends.chat.contract import Message
-from evaluation.flow.metrics import NAMED, Exclusions
-from evaluation.texts.items import CHOICE, EXTRACTIVE, MultiqaItem
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.text.items import CHOICE, EXTRACTIVE, MultiqaItem
+from evaluation.runs.flow.metrics import NAMED, Exclusions
 
 Ints = NDArray[np.int64]
 

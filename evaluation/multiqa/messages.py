@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluation.words.message import Sentence
+from evaluation.core.messages.message import Sentence
 
 SHARE, COEFFICIENT, SCORE = "share", "coefficient", "score"
 

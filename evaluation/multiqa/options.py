@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
-from evaluation.backends import parse_spec
 from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.asking.options import MODEL_SENTENCES, AskOptions
-from evaluation.options import (
+from evaluation.core.backends import parse_spec
+from evaluation.core.options import (
     Choice,
     Parameters,
     Problem,
@@ -20,11 +19,12 @@ from evaluation.options import (
     Switch,
     Text,
     Whole,
-    option,
-    problem,
+    build_problem,
+    declare_option,
 )
-from evaluation.options.declaration import BASIC, DATABASE, NOT_SIGNED, named
-from evaluation.texts.items import COSINE, EXACT, LEVENSHTEIN
+from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get_model_name
+from evaluation.core.text.items import COSINE, EXACT, LEVENSHTEIN
+from evaluation.runs.flow.asking.options import MODEL_SENTENCES, AskOptions
 
 _AQER_OPTIONS = AqerParameters.options()
 _SHARE: dict[str, Any] = {"lowest": 0.0, "highest": 1.0}
@@ -35,7 +35,7 @@ _EMBEDDER = cast(Text, _AQER_OPTIONS["embedder"])
 class MultiqaParameters(Parameters):
     """Parameters of matching, clustering and intervals, with the defaults of the paper."""
 
-    embedder: str = option(
+    embedder: str = declare_option(
         "minilm",
         replace(
             _EMBEDDER,
@@ -46,8 +46,8 @@ class MultiqaParameters(Parameters):
             },
         ),
     )
-    precision: str = option("float32", _AQER_OPTIONS["precision"])
-    cosine: float = option(
+    precision: str = declare_option("float32", _AQER_OPTIONS["precision"])
+    cosine: float = declare_option(
         0.60,
         Real(
             label="Cosine of a right answer",
@@ -55,7 +55,7 @@ class MultiqaParameters(Parameters):
             **_SHARE,
         ),
     )
-    cluster_cosine: float = option(
+    cluster_cosine: float = declare_option(
         0.60,
         Real(
             label="Cosine of the same answer",
@@ -65,7 +65,7 @@ class MultiqaParameters(Parameters):
             **_SHARE,
         ),
     )
-    levenshtein: float = option(
+    levenshtein: float = declare_option(
         0.80,
         Real(
             label="Levenshtein ratio of a right answer",
@@ -73,7 +73,7 @@ class MultiqaParameters(Parameters):
             **_SHARE,
         ),
     )
-    reranker: str | None = option(
+    reranker: str | None = declare_option(
         None,
         Text(
             label="Re-ranker",
@@ -81,18 +81,18 @@ class MultiqaParameters(Parameters):
             "chooses the representative of each cluster of free texts, in place of the text "
             "nearest the centre.",
             optional=True,
-            loads=named,
+            loads=get_model_name,
             signed_as=NOT_SIGNED,
             metavar="NAME",
         ),
     )
-    bootstrap: int = option(
+    bootstrap: int = declare_option(
         400,
         replace(
             _AQER_OPTIONS["bootstrap"], help="Draws of items for the 95% intervals; 0 for none."
         ),
     )
-    seed: int = option(0, _AQER_OPTIONS["seed"])
+    seed: int = declare_option(0, _AQER_OPTIONS["seed"])
 
     sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
 
@@ -110,7 +110,7 @@ def _limit_to_runs(**more: Any) -> dict[str, Any]:
 class MultiqaRunOptions(MultiqaParameters):
     """Options of a run; commands on files have their own arguments instead of the further ones."""
 
-    models: tuple[str, ...] = option(
+    models: tuple[str, ...] = declare_option(
         (),
         RegisteredModels(
             label="Models",
@@ -120,7 +120,7 @@ class MultiqaRunOptions(MultiqaParameters):
             needed="no_models",
         ),
     )
-    rewriter: str | None = option(
+    rewriter: str | None = declare_option(
         None,
         RegisteredModel(
             label="Rewriter",
@@ -130,7 +130,7 @@ class MultiqaRunOptions(MultiqaParameters):
             optional=True,
         ),
     )
-    rewordings: int = option(
+    rewordings: int = declare_option(
         5,
         Whole(
             label="Rewordings of a question",
@@ -141,7 +141,7 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    crowd: bool = option(
+    crowd: bool = declare_option(
         True,
         Switch(
             label="Compute the crowd score",
@@ -152,9 +152,9 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
-    budget: float | None = option(None, _ASK_OPTIONS["budget"])
-    matcher: str = option(
+    exclude_workers: tuple[str, ...] = declare_option((), EXCLUDED)
+    budget: float | None = declare_option(None, _ASK_OPTIONS["budget"])
+    matcher: str = declare_option(
         BY_KIND,
         Choice(
             label="Matcher of right replies",
@@ -168,7 +168,7 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    meaning: float = option(
+    meaning: float = declare_option(
         0.8,
         Real(
             label="Cosine of a rewording",
@@ -178,18 +178,18 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    nli: str | None = option(
+    nli: str | None = declare_option(
         None,
         Text(
             label="Entailment model",
             help="Name or folder of a cross-encoder on the background process's machine. Question "
             "and rewording must entail each other.",
             optional=True,
-            loads=named,
+            loads=get_model_name,
             **_limit_to_runs(),
         ),
     )
-    entailment: float = option(
+    entailment: float = declare_option(
         0.5,
         Real(
             label="Probability of entailment",
@@ -200,7 +200,7 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    temperature: float = option(
+    temperature: float = declare_option(
         0.0,
         Real(
             label="Temperature",
@@ -211,7 +211,7 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    max_tokens: int = option(
+    max_tokens: int = declare_option(
         256,
         Whole(
             label="Longest reply",
@@ -221,7 +221,7 @@ class MultiqaRunOptions(MultiqaParameters):
             **_limit_to_runs(),
         ),
     )
-    rewriter_tokens: int = option(
+    rewriter_tokens: int = declare_option(
         512,
         Whole(
             label="Longest reply of the rewriter",
@@ -250,7 +250,7 @@ class MultiqaRunOptions(MultiqaParameters):
     def contradictions(self) -> Iterator[Problem]:
         """Yield the options that contradict each other."""
         if parse_spec(self.embedder).kind == "precomputed":
-            yield problem("no_file_of_vectors", "embedder")
+            yield build_problem("no_file_of_vectors", "embedder")
 
     def evaluation(self) -> MultiqaParameters:
         """Return the parameters of the evaluation, without the options of asking."""

@@ -7,8 +7,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evaluation.flow.asking.summary import Usage
-from evaluation.flow.metrics import OVERALL, MetricRow
+from evaluation.core.estimates import ComputedPage, Exclusion, list_exclusions
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import SITE
+from evaluation.core.text.items import MultiqaItem
 from evaluation.models import Run
 from evaluation.multiqa.messages import (
     COMPARED,
@@ -40,13 +43,10 @@ from evaluation.multiqa.storage.running import (
     load_replies,
     load_rewordings,
 )
-from evaluation.options import SITE
-from evaluation.reports.result_tables import readers_of
-from evaluation.reports.spreadsheet import Table
-from evaluation.reports.values import LeftOut, Stretch, left_out
-from evaluation.texts.items import MultiqaItem
-from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
+from evaluation.runs.flow.asking.summary import Usage
+from evaluation.runs.flow.metrics import OVERALL, MetricRow
+from evaluation.runs.reports.result_tables import build_readers
+from evaluation.runs.reports.spreadsheet import Table
 
 # Metrics of a group of questions.
 GROUP_METRICS = ("alpha", "accuracy", "worst_case", "plurality", "best_case", "certainty")
@@ -125,9 +125,9 @@ class MultiqaReport:
     datasets: tuple[GroupRow, ...]
     comparisons: tuple[MultiqaPair, ...]
     usage: tuple[Usage, ...]
-    left_out: list[LeftOut]
-    wrong_by_form: list[LeftOut]
-    dropped: list[LeftOut]
+    left_out: list[Exclusion]
+    wrong_by_form: list[Exclusion]
+    dropped: list[Exclusion]
     summary: MultiqaSummary
     messages: tuple[Message, ...] = ()
 
@@ -165,9 +165,12 @@ def build_report(run: Run) -> MultiqaReport:
         _build_group_tables(cells, systems, "dataset:"),
         tuple(_build_pair(row) for row in load_comparisons(run)),
         summary.usage,
-        left_out(summary.exclusions),
-        left_out(summary.wrong_by_form),
-        [LeftOut(count, reason, in_words(reason)) for reason, count in summary.dropped.items()],
+        list_exclusions(summary.exclusions),
+        list_exclusions(summary.wrong_by_form),
+        [
+            Exclusion(count, reason, describe_reason(reason))
+            for reason, count in summary.dropped.items()
+        ],
         summary,
         tuple(_list_findings(cells, systems)),
     )
@@ -229,7 +232,7 @@ def _build_cell(cells: MetricCells, group: str, name: str, system: str) -> Numbe
         return None
     chance_row = cells.get((group, f"{CHANCE}{name}"), {}).get(system)
     chance = None if chance_row is None else chance_row.value
-    return NumberShown(row.value, row.low, row.high, row.n, in_words(row.reason), chance)
+    return NumberShown(row.value, row.low, row.high, row.n, describe_reason(row.reason), chance)
 
 
 def _build_group_tables(
@@ -255,7 +258,7 @@ def _build_pair(row: SystemPair) -> MultiqaPair:
         if difference < 0:
             better, worse = worse, better
     return MultiqaPair(
-        row, COMPARED.get(row.metric, row.metric), better, worse, in_words(row.reason)
+        row, COMPARED.get(row.metric, row.metric), better, worse, describe_reason(row.reason)
     )
 
 
@@ -312,9 +315,9 @@ def build_usage_table(run: Run) -> Table:
 TABLES: Mapping[str, Callable[[Run], Table]] = {
     METRICS.name: build_metrics_table,
     ITEMS.name: build_items_table,
-    **readers_of([REPLIES]),
+    **build_readers([REPLIES]),
     "questions": build_questions_table,
-    **readers_of([REWORDINGS, COMPARISONS, CROWD_ROWS]),
+    **build_readers([REWORDINGS, COMPARISONS, CROWD_ROWS]),
     "usage": build_usage_table,
 }
 """Readers of the tables of a run that is done, by name."""
@@ -369,7 +372,7 @@ class QuestionTexts:
 
 
 @dataclass(frozen=True)
-class TextsPage(Stretch[QuestionTexts]):
+class TextsPage(ComputedPage[QuestionTexts]):
     """A page of questions, the worst first."""
 
     systems: tuple[str, ...]
@@ -440,7 +443,11 @@ def _add_wordings(
             letter = ""
             if row is not None and row.says is not None:
                 letter = letters.setdefault(row.says, _format_letter(len(letters)))
-            why = "" if row is None or row.status == "text" else row.error or in_words(row.status)
+            why = (
+                ""
+                if row is None or row.status == "text"
+                else row.error or describe_reason(row.status)
+            )
             cells.append(None if row is None else ShownReply(row, letter, why))
         kind = WORDINGS.get(kinds.get((question.name, variant), ""), "") if variant else ""
         wordings.append(WordingTexts(variant, texts[variant], kind, tuple(cells)))
@@ -462,7 +469,7 @@ class ShownRewording:
 
 
 @dataclass(frozen=True)
-class RewordingsPage(Stretch[ShownRewording]):
+class RewordingsPage(ComputedPage[ShownRewording]):
     """A page of rewordings, rejected ones first."""
 
     n_dropped: int
@@ -474,7 +481,10 @@ def load_rewordings_page(run: Run, first: int, most: int) -> RewordingsPage:
     questions = {item.item: item.question for item in load(run.version, load_options(run)).items}
     page = [
         ShownRewording(
-            row, questions.get(row.item, ""), WORDINGS.get(row.kind, row.kind), in_words(row.reason)
+            row,
+            questions.get(row.item, ""),
+            WORDINGS.get(row.kind, row.kind),
+            describe_reason(row.reason),
         )
         for row in rows[first : first + most]
     ]

@@ -1,6 +1,6 @@
 """Run type of MultiQ&A: robustness of models to rewording."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 MULTIQA = Kind(
     name="multiqa",
@@ -21,7 +21,7 @@ MULTIQA = Kind(
     named="evaluation.multiqa.views.resolve_model_names",
     needs_answers=False,
     reads_answers=True,
-    standing="evaluation.kinds.going.STANDING",
+    standing="evaluation.runs.run_types.model_progress.STANDING",
     check="evaluation.multiqa.storage.questions.find_start_problems",
     evaluate="evaluation.multiqa.arguments.EVALUATE",
     study="evaluation.multiqa.arguments.STUDY",

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.models import QuestionSetVersion
-from evaluation.charts.chart import Chart
-from evaluation.flow.view import Side, View, Viewed, column
-from evaluation.kinds.kind import Beforehand, Page, Start
+from evaluation.core.charts.chart import Chart
 from evaluation.models import LanguageModel, Run
 from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart
 from evaluation.multiqa.messages import STEPS
@@ -20,7 +18,9 @@ from evaluation.multiqa.report import (
     load_texts_page,
 )
 from evaluation.multiqa.storage.questions import estimate_requests, load
-from evaluation.steps.asking.registered import ids_of
+from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.run_types.kind import Beforehand, Page, Start
+from evaluation.runs.steps.asking.registered_models import list_ids
 
 # Rows of a page.
 QUESTIONS, WORDINGS = 10, 50
@@ -88,7 +88,7 @@ def build_rewordings_context(run: Run, first: int) -> Mapping[str, Any]:
 def resolve_model_names(run: Run) -> Mapping[str, str]:
     """Return the names of the models for each option that holds their ids."""
     options = ("models", "rewriter")
-    ids = {name: ids_of(run.parameters.get(name)) for name in options}
+    ids = {name: list_ids(run.parameters.get(name)) for name in options}
     all_ids = [public_id for option_ids in ids.values() for public_id in option_ids]
     rows = LanguageModel.objects.filter(public_id__in=all_ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}
@@ -160,7 +160,7 @@ START = Start(
 
 
 VIEWS = (
-    Viewed(
+    ViewSource(
         View(
             "certainty_in_other_words",
             Side.ROBUSTNESS,
@@ -170,9 +170,9 @@ VIEWS = (
             lowest=0.0,
             highest=1.0,
         ),
-        column("certainty"),
+        read_column("certainty"),
     ),
-    Viewed(
+    ViewSource(
         View(
             "right_in_every_wording",
             Side.ROBUSTNESS,
@@ -181,6 +181,6 @@ VIEWS = (
             lowest=0.0,
             highest=1.0,
         ),
-        column("worst_case"),
+        read_column("worst_case"),
     ),
 )

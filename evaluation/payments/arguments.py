@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotations.exchange.money import amount_of, sum_of
+from annotations.exchange.money import parse_amount, parse_sum
 from annotations.ledger.sentences import PARTS
 from annotations.management.importing import USAGE
 from evaluation.payments.storage import rules
@@ -88,7 +88,7 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
 def _parse_bonus(text: str) -> Decimal:
     """Parse the amount of a bonus; raise ArgumentTypeError for an invalid one."""
     try:
-        return amount_of(text)
+        return parse_amount(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -96,7 +96,7 @@ def _parse_bonus(text: str) -> Decimal:
 def parse_positive_sum(text: str) -> Decimal:
     """Parse a sum above 0; raise ArgumentTypeError for another text."""
     try:
-        amount = sum_of(text)
+        amount = parse_sum(text)
     except ValueError:
         amount = Decimal(0)
     if amount <= 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.words.message import Sentence, counted
-from evaluation.words.reasons import CLOSING
+from evaluation.core.messages.message import Sentence, format_count
+from evaluation.core.messages.reasons import CLOSING
 
 MAX_QUOTED = 2
 """Number of failed checks that a draft quotes."""
@@ -15,7 +15,7 @@ LONGEST_QUOTE = 100
 
 def _format_share(n: int, m: int, noun: str) -> str:
     """Format "3 of 12 answers"."""
-    return f"{n:,} of {counted(m, noun)}"
+    return f"{n:,} of {format_count(m, noun)}"
 
 
 def _describe_failed_checks(values: Mapping[str, Any]) -> str:
@@ -39,7 +39,7 @@ def _describe_repeated_text(values: Mapping[str, Any]) -> str:
 
 def _describe_few_answers(values: Mapping[str, Any]) -> str:
     """Say how few answers were graded."""
-    return f"Only {counted(values['answers'], 'answer')} graded: too few to say how good they are."
+    return f"Only {format_count(values['answers'], 'answer')} graded: too few to say how good they are."
 
 
 def _describe_low_pay(values: Mapping[str, Any]) -> str:
@@ -47,7 +47,7 @@ def _describe_low_pay(values: Mapping[str, Any]) -> str:
     n = values["below"]
     verb = "earns" if n == 1 else "earn"
     return (
-        f"{n:,} of {counted(values['timed'], 'person')} with times {verb} less than "
+        f"{n:,} of {format_count(values['timed'], 'person')} with times {verb} less than "
         f"{values['least']} {values['currency']} an hour, bonus included: "
         f"the lowest {values['lowest']}."
     )
@@ -65,7 +65,7 @@ def _describe_unknown_pay(values: Mapping[str, Any]) -> str:
 
 def _describe_few_assistive(values: Mapping[str, Any]) -> str:
     """Say that too few workers use assistive technology for a verdict."""
-    each_way = counted(values["each_way"], "person")
+    each_way = format_count(values["each_way"], "person")
     return (
         f"Assistive technology: too few people to tell. It is told once {values['fewest']:,} or "
         f"more said that they use it and {values['fewest']:,} or more did not, and it turns out "

@@ -26,7 +26,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from annotations.exchange.prolific import CATEGORIES, status_said
+from annotations.exchange.prolific import CATEGORIES, describe_status
 from annotations.ledger.appeals import filter_with_appeal, has_page
 from annotations.ledger.bonuses import Payment, load_payments
 from annotations.ledger.decisions import log_where
@@ -43,16 +43,20 @@ from annotations.models import (
 )
 from annotations.panels.people import Person
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
-from evaluation.grading.alarms.report.marks import Mark, all_marks
+from evaluation.core.estimates import Estimate
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report.marks import Mark, read_all_marks
 from evaluation.grading.facts.report.standing import FactStanding
-from evaluation.grading.results.report.signals import WorkerSignals, counted_answers, signals_of
+from evaluation.grading.results.report.signals import (
+    WorkerSignals,
+    query_counted_answers,
+    read_signals,
+)
 from evaluation.grading.results.report.workers import LOWEST
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
 from evaluation.payments.storage.suggestions import Suggestion, suggest_action
-from evaluation.raw_scores import RawScore, run_of, scores_of
-from evaluation.reports.values import Estimate
-from evaluation.words.message import Message
+from evaluation.runs.raw_scores import RawScore, run_of, scores_of
 
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"
 ACCEPTED, EXCLUDED = "accept", "exclude"
@@ -137,7 +141,7 @@ class PayRow:
     @property
     def status_said(self) -> str:
         """Label of the status on the panel."""
-        return status_said(self.status)
+        return describe_status(self.status)
 
     @property
     def minutes(self) -> float | None:
@@ -244,7 +248,7 @@ class PaymentPeople:
     @cached_property
     def marks(self) -> Mapping[Any, tuple[Mark, ...]]:
         """Alarms and notices by the public id of the worker they name."""
-        return all_marks(self.run) if self.run else {}
+        return read_all_marks(self.run) if self.run else {}
 
     @cached_property
     def n_ranked(self) -> int:
@@ -292,7 +296,7 @@ class PaymentPeople:
         return (
             BonusPayment.objects.filter(**scope),
             Decision.objects.filter(**scope),
-            counted_answers(self._run_for_signals),
+            query_counted_answers(self._run_for_signals),
             PanelFile.objects.filter(version=self.version),
         )
 
@@ -399,7 +403,7 @@ class PaymentPeople:
         log = self.load_log(keys) if log is None else log
         signals: Mapping[Any, WorkerSignals] = {}
         if self.has("signals"):
-            signals = signals_of(self._run_for_signals, workers, in_full=in_full)
+            signals = read_signals(self._run_for_signals, workers, in_full=in_full)
         return [
             PayRow(
                 submission=submission,

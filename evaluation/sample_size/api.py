@@ -16,15 +16,15 @@ from annotations.web.query import parse_choice
 from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
+from evaluation.core.options import API
 from evaluation.grading.results.rest import GradingViewSet
-from evaluation.options import API
-from evaluation.rest.done_runs import FORMAT
-from evaluation.rest.option_serializer import serializer_for
+from evaluation.runs.rest.finished_runs import FORMAT
+from evaluation.runs.rest.option_serializer import build_options_serializer
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import PLAN_TABLES, build_run_plan
 from evaluation.sample_size.run.plan import MoneyPlan
 
-WishesSerializer = serializer_for(
+WishesSerializer = build_options_serializer(
     PlanTargets,
     "PlanWishesSerializer",
     "What a plan is to reach. What is left out has its default.",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import (
+from evaluation.runs.run_types.answer_files import (
     WITHOUT_MODELS,
     add_answers,
     add_columns,
     add_models,
     add_output,
 )
-from evaluation.kinds.kind import Evaluation
+from evaluation.runs.run_types.kind import Evaluation
 
 CROWD_SIZE_EPILOG = """\
 Parts of the crowd are drawn at random, and all workers are scored against the exemplary answers of

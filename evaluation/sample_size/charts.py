@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.lines import Series, lines_chart
-from evaluation.charts.scales import Scale, three_digits, tick_label
-from evaluation.charts.svg import Drawing
-from evaluation.methods.planner import Plan
-from evaluation.reports.planner import PlannerReport
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.charts.scales import Scale, format_number, format_tick
+from evaluation.core.charts.svg import Drawing
+from evaluation.core.stats.planner import Plan
+from evaluation.runs.reports.planner import PlannerReport
 from evaluation.sample_size.methods import WORKERS, SizePoint
 
 MEASURE_NAMES = {
@@ -26,7 +26,7 @@ def build_crowd_size_chart(points: Sequence[SizePoint], by: str) -> Chart | None
     if not measures:
         return None
     what = "workers who vote" if by == WORKERS else "questions"
-    return lines_chart(
+    return draw_lines(
         name=f"crowd-size-{by}",
         title=f"What more {by} would have brought",
         explanation=(
@@ -69,7 +69,7 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
     def draw(width: float) -> Drawing:
         description = (
             f"Expected error of the consensus for 1 to {last} answers a question; "
-            f"{now.workers} answers: {three_digits(now.average_error)}"
+            f"{now.workers} answers: {format_number(now.average_error)}"
         )
         drawing = Drawing(width, HEIGHT, "Planner", description)
         bottom = HEIGHT - BOTTOM
@@ -77,9 +77,9 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
         y = Scale(0.0, highest, bottom, TOP)
         for tick in y.ticks(5):
             drawing.line(LEFT, y(tick), width - RIGHT, y(tick), "grid")
-            drawing.text(LEFT - 8, y(tick) + 4, tick_label(tick), "faint", "end")
+            drawing.text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
         for tick in x.ticks(8 if width > 600 else 5):
-            drawing.text(x(tick), bottom + 17, tick_label(tick), "faint", "middle")
+            drawing.text(x(tick), bottom + 17, format_tick(tick), "faint", "middle")
         drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
         drawing.text(
             (LEFT + width - RIGHT) / 2, bottom + 36, "answers a question", "faint", "middle"
@@ -124,6 +124,6 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
 def _format_tooltip(plan: Plan) -> str:
     """Return the expected and worst error with a number of answers, as lines."""
     return (
-        f"{plan.workers} answers a question\nexpected error {three_digits(plan.average_error)}\n"
-        f"with 95% certainty below {three_digits(plan.worst_error, 'unknown: too few')}"
+        f"{plan.workers} answers a question\nexpected error {format_number(plan.average_error)}\n"
+        f"with 95% certainty below {format_number(plan.worst_error, 'unknown: too few')}"
     )

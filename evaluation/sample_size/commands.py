@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotations.exchange import OutputFolder
-from evaluation.kinds.kind import Progress
+from evaluation.core.messages.console import format_table
+from evaluation.core.options import TERMINAL
 from evaluation.models import Run
-from evaluation.options import TERMINAL
+from evaluation.runs.run_types.kind import Progress
 from evaluation.sample_size.charts import build_crowd_size_chart
 from evaluation.sample_size.files import PlanRequest, TrialRequest, plan_file, try_file
 from evaluation.sample_size.messages import STANDINGS, format_money
@@ -16,7 +17,6 @@ from evaluation.sample_size.methods import QUESTIONS, WORKERS
 from evaluation.sample_size.options import CrowdSizeParameters, PlanParameters
 from evaluation.sample_size.run.plan import PlanWithRows, Widths
 from evaluation.sample_size.run.trial import CrowdSizeSummary
-from evaluation.words.console import text_table
 
 
 def run_crowd_size(
@@ -60,7 +60,7 @@ def format_crowd_size(summary: CrowdSizeSummary) -> str:
     return "\n\n".join(
         [
             counts,
-            text_table(CROWD_SIZE_HEADER, rows),
+            format_table(CROWD_SIZE_HEADER, rows),
             "\n".join(TERMINAL.all_said(summary.messages)),
         ]
     )
@@ -106,7 +106,7 @@ def format_plan(plan_with_rows: PlanWithRows) -> str:
     ]
     parts = ["\n".join(TERMINAL.all_said(plan_with_rows.messages))]
     if rows:
-        parts.append(text_table(PLAN_HEADER, rows[:SHOWN]))
+        parts.append(format_table(PLAN_HEADER, rows[:SHOWN]))
         if len(rows) > SHOWN:
             parts[-1] += f"\n... and {len(rows) - SHOWN} more in plan_questions.csv"
     widths = [

@@ -17,19 +17,24 @@ from annotations.exchange import (
     OutputFolder,
     read_answer_grades,
 )
-from annotations.exchange.reading.answer_grades import unknown_answers
+from annotations.exchange.reading.answer_grades import refuse_unknown_answers
 from annotations.exchange.reading.duplicates import Duplicates
-from evaluation.backends import parse_spec
-from evaluation.consensus.inputs import GradingInput, choose
-from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.consensus.inputs import GradingInput, select_graded_answers
+from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.consensus.vectors import Progress
-from evaluation.files.answers import answers_of, read_people, refuse_nothing, vectors_from
-from evaluation.files.metrics import refuse_to_replace, study_signature
-from evaluation.flow.forecast import QuestionNow
+from evaluation.core.backends import parse_spec
+from evaluation.core.options import TERMINAL
 from evaluation.grading.files.graded import FileGrading
-from evaluation.grading.files.grading import GradingRequest, graded
-from evaluation.grading.run.maps import question_means
-from evaluation.options import TERMINAL
+from evaluation.grading.files.grading import GradingRequest, grade_files
+from evaluation.grading.run.maps import compute_question_means
+from evaluation.runs.files.answers import (
+    check_not_empty,
+    convert_answers,
+    load_precomputed,
+    read_worker_answers,
+)
+from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace
+from evaluation.runs.flow.forecast import GradedQuestion
 from evaluation.sample_size.methods import FEWEST_VOTERS
 from evaluation.sample_size.options import CrowdSizeParameters, PlanParameters
 from evaluation.sample_size.run.plan import (
@@ -86,7 +91,7 @@ class FileTrial:
     def _build_summary(self) -> dict[str, Any]:
         """Return the content of summary.json."""
         values = self.summary.as_dict()
-        input_hash = combined_hash(self.input_hashes.values())
+        input_hash = combine_hashes(self.input_hashes.values())
         return {
             "signature": self.trial.build_signature(input_hash),
             "parameters": self.trial.parameters.as_dict(),
@@ -99,7 +104,7 @@ class FileTrial:
             "said": TERMINAL.all_said(self.summary.messages),
             "warnings": TERMINAL.all_said([*self.file_warnings, *self.trial.warnings]),
             "embedding": self.trial.embedded.info.as_dict(),
-            "versions": versions(),
+            "versions": collect_versions(),
             "input_hash": input_hash,
             "input_hashes": self.input_hashes,
         }
@@ -120,14 +125,14 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     refuse_to_replace(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
-    answers = read_people(request.answers, request.columns, request.duplicates)
-    inputs = choose(request.parameters.grading(), answers_of(answers))
-    refuse_nothing(answers, inputs)
+    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
+    inputs = select_graded_answers(request.parameters.grading(), convert_answers(answers))
+    check_not_empty(answers, inputs)
     hashes = answers.hashes
     grades: dict[Any, float] = {}
     if request.judgements is not None:
         grades, hashes["judgements"] = _read_grades(request, inputs, answers)
-    embed_texts, vector_hashes = vectors_from(inputs, answers, None)
+    embed_texts, vector_hashes = load_precomputed(inputs, answers, None)
     hashes |= vector_hashes
     try:
         trial = try_crowd(request.parameters, inputs, grades, embed_texts, progress)
@@ -154,7 +159,7 @@ def _read_grades(
         (worker, "", question): key
         for key, worker, question in zip(known.keys, known.workers, known.questions, strict=True)
     }
-    unknown_answers(judgements, set(keys), answers.name)
+    refuse_unknown_answers(judgements, set(keys), answers.name)
     return {keys[answer]: grade for answer, grade in judgements.means().items()}, (
         judgements.sha256
     )
@@ -193,13 +198,13 @@ class FilePlan:
         """Return the content of summary.json."""
         parameters, input_hash = self.request.parameters, self.grading.input_hash
         return {
-            "signature": study_signature("plan", parameters, input_hash),
+            "signature": build_study_signature("plan", parameters, input_hash),
             "parameters": parameters.as_dict(),
             "plan": asdict(self.plan.plan),
             "models": [asdict(model) for model in self.plan.models],
             "said": TERMINAL.all_said(self.plan.messages),
             "warnings": self.grading.warnings,
-            "versions": versions(),
+            "versions": collect_versions(),
             "input_hash": input_hash,
             "input_hashes": self.grading.input_hashes,
         }
@@ -222,7 +227,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
         (PLAN_QUESTIONS, PLAN_WORKERS, SUMMARY),
         (request.answers, request.models, vectors),
     )
-    grading = graded(
+    grading = grade_files(
         GradingRequest(
             answers=request.answers,
             models=request.models,
@@ -241,7 +246,9 @@ def _build_plan(request: PlanRequest, file: FileGrading) -> PlanWithRows:
     """Return the plan of a grading; scores without an interval are left out."""
     grading = file.grading
     aqer, results = grading.graded.aqer, grading.results()
-    means = dict(zip(aqer.questions_.tolist(), question_means(grading).tolist(), strict=True))
+    means = dict(
+        zip(aqer.questions_.tolist(), compute_question_means(grading).tolist(), strict=True)
+    )
     cosine = request.parameters.similarity == "cosine"
     questions = []
     for row in results.exemplars():
@@ -249,7 +256,7 @@ def _build_plan(request: PlanRequest, file: FileGrading) -> PlanWithRows:
             mean = means[row.question]
             # The forecast of the error is defined for cosines only.
             left_out = mean if cosine and not math.isnan(mean) else None
-            questions.append(QuestionNow(row.question, row.question, row.n_answers, left_out))
+            questions.append(GradedQuestion(row.question, row.question, row.n_answers, left_out))
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [
         ScoreNow(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence, counted
+from evaluation.core.messages.message import Sentence, format_count
 
 AGREEMENT_NAMES = {
     "workers": "agreement with the experts about workers",
@@ -78,7 +78,7 @@ def _format_questions(values: Mapping[str, Any]) -> str:
     where = "1 question" if n == 1 else f"each of {n:,} questions"
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     noun = "answer" if most == 1 else "answers"
-    total = "" if n == 1 else f", {counted(values['more'], 'answer')} in all"
+    total = "" if n == 1 else f", {format_count(values['more'], 'answer')} in all"
     return f"{number} more {noun} on {where}{total}{_format_cost(values)}."
 
 
@@ -86,8 +86,8 @@ def _format_new_questions(values: Mapping[str, Any]) -> str:
     """Return how many further questions to add."""
     whose = "workers and models" if values["narrow"] == "both" else values["narrow"]
     return (
-        f"{counted(values['questions'], 'further question')} with "
-        f"{counted(values['each'], 'answer')} each, {values['answers']:,} in all"
+        f"{format_count(values['questions'], 'further question')} with "
+        f"{format_count(values['each'], 'answer')} each, {values['answers']:,} in all"
         f"{_format_cost(values)}, until half of the scores of {whose} have an interval of "
         f"{values['width']:g} or less: further questions make intervals narrower, "
         "more people do not."
@@ -122,7 +122,7 @@ def _format_settled(values: Mapping[str, Any]) -> str:
     n, total = values["settled"], values["questions"]
     are = "is" if n == 1 else "are"
     return (
-        f"{n:,} of {counted(total, 'question')} {are} settled: what people agree on is "
+        f"{n:,} of {format_count(total, 'question')} {are} settled: what people agree on is "
         f"off by {values['within']:g} or less."
     )
 

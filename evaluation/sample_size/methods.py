@@ -20,12 +20,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.consensus.methods.votes import mean_vote_of, usable
-from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors, compacted
-from evaluation.methods.inference.resampled import Estimated, clustered_interval
-from evaluation.methods.statistics.correlation import pearson, spearman
-from evaluation.methods.undefined import ratio
+from evaluation.consensus.methods.votes import convert_vectors, get_mean_vote
+from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors, compact_vectors
+from evaluation.core.stats.inference.clustered_bootstrap import (
+    ClusteredEstimate,
+    compute_clustered_interval,
+)
+from evaluation.core.stats.statistics.correlation import pearson, spearman
+from evaluation.core.stats.undefined import divide_where_positive
 
 WORKERS, QUESTIONS = "workers", "questions"
 # References of the scores: experts' grades by worker and by answer, and the whole crowd's scores.
@@ -92,7 +95,7 @@ class SizeVerdict:
     by: str
     measure: str
     full_size: int
-    full: Estimated
+    full: ClusteredEstimate
     enough: int | None
     plateau: int | None
     reason: str | None = None
@@ -252,9 +255,9 @@ class _Crowd:
         parameters: dict[str, Any],
     ) -> _Crowd:
         """Return the answers with codes. Raises `ValueError` for unequal lengths."""
-        x = usable(vectors, unit_length=bool(parameters.get("unit_length")))
-        worker, labels = codes_of(workers)
-        question, asked = codes_of(questions)
+        x = convert_vectors(vectors, unit_length=bool(parameters.get("unit_length")))
+        worker, labels = encode_labels(workers)
+        question, asked = encode_labels(questions)
         if not len(worker) == len(question) == x.shape[0]:
             raise ValueError(
                 f"{x.shape[0]} vectors, {len(worker)} workers and {len(question)} questions: "
@@ -264,7 +267,7 @@ class _Crowd:
             np.argsort(question, kind="stable"), np.cumsum(np.bincount(question))[:-1]
         )
         # Similarities within questions do not change, and hundreds of subsets cost less.
-        short = compacted(x, members) if len(worker) else x
+        short = compact_vectors(x, members) if len(worker) else x
         # `usable` has applied unit_length; a second time would act on compacted vectors.
         rest = {name: value for name, value in parameters.items() if name != "unit_length"}
         return cls(short, worker, question, len(labels), len(asked), rest)
@@ -301,7 +304,7 @@ class _Crowd:
         weights[graded.workers_.astype(np.int64)] = np.nan_to_num(graded.weights_)
         # Else a question where all voters have grade 0 would have no exemplary answer.
         weights[voters] = np.maximum(weights[voters], HARDLY / len(voters))
-        vote = mean_vote_of(self.whole.fitted_.crowd.vote)
+        vote = get_mean_vote(self.whole.fitted_.crowd.vote)
         scores = vote.cells.to_rows(vote.similarity(weights[:, None], leave_one_out=True)[:, 0])
         others = np.bincount(self.question, votes, self.n_questions)[self.question] - votes
         return np.where(others > 0, scores, np.nan)
@@ -312,7 +315,7 @@ class _Crowd:
         selected = values if rows is None else values[rows]
         known = ~np.isnan(selected)
         total = np.bincount(worker[known], selected[known], self.n_workers)
-        return ratio(total, np.bincount(worker[known], minlength=self.n_workers))
+        return divide_where_positive(total, np.bincount(worker[known], minlength=self.n_workers))
 
 
 @dataclass(frozen=True)
@@ -344,7 +347,7 @@ class _Comparison:
         pair = self.pair_values(measure, scores)
         return pearson(*pair), spearman(*pair)
 
-    def estimate_full(self, measure: str, n_draws: int, seed: int) -> Estimated:
+    def estimate_full(self, measure: str, n_draws: int, seed: int) -> ClusteredEstimate:
         """Return the whole crowd's agreement with its bootstrap interval over questions.
 
         The draws keep the weights. The agreement with the crowd itself is 1 by construction and
@@ -352,16 +355,16 @@ class _Comparison:
         """
         scores, crowd = self.crowd.whole.leave_one_out_scores_, self.crowd
         if measure == BY_CROWD:
-            return Estimated(1.0, None, None, crowd.n_workers, crowd.n_questions)
+            return ClusteredEstimate(1.0, None, None, crowd.n_workers, crowd.n_questions)
         rows = np.flatnonzero(~np.isnan(self.grades))
         if measure == BY_ANSWER:
-            return clustered_interval(
+            return compute_clustered_interval(
                 lambda draw: pearson(scores[rows[draw]], self.grades[rows[draw]]),
                 crowd.question[rows],
                 n_draws,
                 seed,
             )
-        estimate = clustered_interval(
+        estimate = compute_clustered_interval(
             lambda draw: pearson(
                 crowd.compute_means(scores, draw), crowd.compute_means(self.grades, draw)
             ),
@@ -386,7 +389,7 @@ def _summarize_draws(
 
 
 def _judge_sizes(
-    by: str, measure: str, size: int, full: Estimated, points: Sequence[SizePoint]
+    by: str, measure: str, size: int, full: ClusteredEstimate, points: Sequence[SizePoint]
 ) -> SizeVerdict:
     """Return the sizes that are enough; none if the whole crowd shows no agreement above 0."""
     curve = [point for point in points if point.by == by and point.measure == measure]

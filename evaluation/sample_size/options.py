@@ -8,16 +8,16 @@ from typing import ClassVar
 
 from evaluation.consensus.crowd_parameters import OF_GRADING, CrowdParameters
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.forecast import WITHIN
-from evaluation.options import Choice, Parameters, Real, Text, Whole, option
-from evaluation.options.declaration import ADVANCED, BASIC, NOT_SIGNED
+from evaluation.core.options import Choice, Parameters, Real, Text, Whole, declare_option
+from evaluation.core.options.declaration import ADVANCED, BASIC, NOT_SIGNED
+from evaluation.runs.flow.forecast import WITHIN
 
 
 @dataclass(frozen=True)
 class CrowdSizeParameters(CrowdParameters):
     """Options of grading the crowd, and the number of random subsets and bootstrap draws."""
 
-    repetitions: int = option(
+    repetitions: int = declare_option(
         50,
         Whole(
             label="Draws of each size",
@@ -27,7 +27,7 @@ class CrowdSizeParameters(CrowdParameters):
             highest=1000,
         ),
     )
-    bootstrap: int = option(
+    bootstrap: int = declare_option(
         400,
         Whole(
             label="Bootstrap draws",
@@ -37,7 +37,7 @@ class CrowdSizeParameters(CrowdParameters):
             signed_as="draws",
         ),
     )
-    seed: int = option(0, OF_GRADING["seed"])
+    seed: int = declare_option(0, OF_GRADING["seed"])
 
 
 CENT = Decimal("0.01")
@@ -47,7 +47,7 @@ CENT = Decimal("0.01")
 class PlanTargets(Parameters):
     """Pay, and the targets: of scores' intervals, and of the questions' consensus."""
 
-    pay: float | None = option(
+    pay: float | None = declare_option(
         None,
         Real(
             label="Pay for an answer",
@@ -60,7 +60,7 @@ class PlanTargets(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    currency: str | None = option(
+    currency: str | None = declare_option(
         None,
         Text(
             label="Currency",
@@ -71,7 +71,7 @@ class PlanTargets(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    fee: float = option(
+    fee: float = declare_option(
         0.0,
         Real(
             label="Fee of the panel, in percent",
@@ -83,7 +83,7 @@ class PlanTargets(Parameters):
             signed_as=NOT_SIGNED,
         ),
     )
-    width: float = option(
+    width: float = declare_option(
         0.1,
         Real(
             label="Width of a score's interval",
@@ -95,7 +95,7 @@ class PlanTargets(Parameters):
             empty_is_default=True,
         ),
     )
-    within: float = option(
+    within: float = declare_option(
         WITHIN,
         Real(
             label="How far off a consensus may be",
@@ -107,7 +107,7 @@ class PlanTargets(Parameters):
             empty_is_default=True,
         ),
     )
-    most: int = option(
+    most: int = declare_option(
         20,
         Whole(
             label="Most further answers to a question",
@@ -120,7 +120,7 @@ class PlanTargets(Parameters):
         ),
     )
 
-    narrow: str = option(
+    narrow: str = declare_option(
         "workers",
         Choice(
             label="Whose intervals",
@@ -158,15 +158,15 @@ OF_WISHES = PlanTargets.options()
 class PlanParameters(CrowdParameters):
     """Options of grading the answers of a file, and of the plan."""
 
-    pay: float | None = option(None, OF_WISHES["pay"])
-    currency: str | None = option(None, OF_WISHES["currency"])
-    fee: float = option(0.0, OF_WISHES["fee"])
-    width: float = option(0.1, OF_WISHES["width"])
-    within: float = option(WITHIN, OF_WISHES["within"])
-    most: int = option(20, OF_WISHES["most"])
-    narrow: str = option("workers", OF_WISHES["narrow"])
-    bootstrap: int = option(400, OF_GRADING["bootstrap"])
-    seed: int = option(0, OF_GRADING["seed"])
+    pay: float | None = declare_option(None, OF_WISHES["pay"])
+    currency: str | None = declare_option(None, OF_WISHES["currency"])
+    fee: float = declare_option(0.0, OF_WISHES["fee"])
+    width: float = declare_option(0.1, OF_WISHES["width"])
+    within: float = declare_option(WITHIN, OF_WISHES["within"])
+    most: int = declare_option(20, OF_WISHES["most"])
+    narrow: str = declare_option("workers", OF_WISHES["narrow"])
+    bootstrap: int = declare_option(400, OF_GRADING["bootstrap"])
+    seed: int = declare_option(0, OF_GRADING["seed"])
 
     sentences: ClassVar = CrowdParameters.sentences
 

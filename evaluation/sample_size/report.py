@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from django.db.models import F
 
-from evaluation.grading.results.report.questions import answered_questions
+from evaluation.core.options import SITE
+from evaluation.grading.results.report.questions import read_answered_questions
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.options import SITE
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.spreadsheet import Table
 from evaluation.sample_size.methods import SizePoint, SizeVerdict
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.run.plan import (
@@ -92,7 +92,7 @@ def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:
 
     Workers and models without an interval are left out of the plan's scores.
     """
-    questions = answered_questions(run)
+    questions = read_answered_questions(run)
     people = list(
         WorkerGrade.of_crowd(run)
         .filter(n_answers__gte=1)

@@ -3,7 +3,7 @@
 On the site a plan is a page of each graded run, so `plan` has no runs.
 """
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 CROWD_SIZE = Kind(
     name="crowd-size",
@@ -18,7 +18,7 @@ CROWD_SIZE = Kind(
     report="evaluation.sample_size.report.build_report",
     text="evaluation.sample_size.commands.format_run",
     pages=("evaluation.sample_size.views.CURVES",),
-    check="evaluation.steps.outside.problems_of_workers",
+    check="evaluation.runs.steps.remedy_inputs.find_worker_problems",
     evaluate="evaluation.sample_size.arguments.EVALUATE_CROWD_SIZE",
     action="Sample size",
 )

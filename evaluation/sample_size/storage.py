@@ -5,9 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from evaluation.consensus.inputs import choose
-from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.consensus.inputs import select_graded_answers
+from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.models import Run, RunData
+from evaluation.runs.steps.answers import read_answers
+from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
+from evaluation.runs.steps.remedy_inputs import compute_mean_judgements, remove_workers
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
 from evaluation.sample_size.options import CrowdSizeParameters
 from evaluation.sample_size.run.trial import (
@@ -16,10 +20,6 @@ from evaluation.sample_size.run.trial import (
     hash_trial,
     try_crowd,
 )
-from evaluation.steps.answers import answers_of
-from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import Ending, OutOfTimeError, RunInputError, Turn
-from evaluation.steps.outside import mean_judgements, without_workers
 
 # Name of the stored results of subsets, with which an interrupted run continues.
 ASIDE = "tried-parts"
@@ -39,13 +39,13 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    answers = without_workers(run.version, parameters.exclude_workers, answers_of(run.version_id))
-    inputs = choose(parameters.grading(), answers)
+    answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
+    inputs = select_graded_answers(parameters.grading(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
-    grades = mean_judgements(run.version)
+    grades = compute_mean_judgements(run.version)
     input_hash = hash_trial(inputs, grades)
-    key = combined_hash([input_hash, versions()["crowdgrade"]])
+    key = combine_hashes([input_hash, collect_versions()["crowdgrade"]])
     stored = turn.kept(ASIDE) or {}
     # Results of other answers, grades or of another version do not fit.
     computed: dict[str, Agreements] = stored["parts"] if stored.get("key") == key else {}
@@ -66,7 +66,7 @@ def execute_run(turn: Turn) -> None:
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(
-            Ending(
+            RunEnd(
                 trial.build_signature(input_hash),
                 input_hash,
                 CrowdSizeSummary.from_trial(trial),

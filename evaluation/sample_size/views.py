@@ -12,14 +12,14 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 
 from annotations.exchange.writing.formats import FORMATS
 from annotations.web.downloads import download
-from evaluation.charts.chart import Chart
-from evaluation.forms.options import OptionForm, form_for
+from evaluation.core.charts.chart import Chart
+from evaluation.core.options import SITE
 from evaluation.grading.results.pages import grading_file, grading_page
-from evaluation.kinds.kind import Page
 from evaluation.models import Run
-from evaluation.options import SITE
-from evaluation.reports.planner import planner_report
-from evaluation.result_pages import Context
+from evaluation.runs.forms.options import OptionForm, form_for
+from evaluation.runs.reports.planner import build_planner_report
+from evaluation.runs.result_pages import Context
+from evaluation.runs.run_types.kind import Page
 from evaluation.sample_size.charts import MEASURE_NAMES, build_crowd_size_chart, build_planner_chart
 from evaluation.sample_size.messages import STANDINGS, format_money
 from evaluation.sample_size.methods import QUESTIONS, WORKERS
@@ -56,7 +56,7 @@ SHOWN = 8
 @grading_page("evaluation/sample_size/planner.html")
 def show_planner(request: HttpRequest, run: Run) -> Context:
     """Show the plan of further answers for the options in the query string, then the bounds."""
-    report = planner_report(run)
+    report = build_planner_report(run)
     form = _build_form(request)
     page: Context = {
         "title": f"How many more answers {report.about.name} needs",

@@ -14,12 +14,12 @@ from django.utils.safestring import SafeString
 
 from annotations.models import QuestionSet, Response
 from annotations.web.texts import mark_code
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
+from evaluation.core.messages.message import Message
+from evaluation.core.options import SITE
 from evaluation.models import LLMResponse, Run, RunOfRecord
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
-from evaluation.options import SITE
-from evaluation.reports.lists import alarms_of
-from evaluation.words.message import Message
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+from evaluation.runs.reports.lists import count_alarms
 
 SETS_LOOKED_AT = 200
 """The newest sets; what needs attention in older ones shows on their own pages."""
@@ -45,7 +45,7 @@ class AttentionItem:
         return mark_code(self.text)
 
 
-def attention(
+def find_items_needing_attention(
     user: AbstractBaseUser | AnonymousUser, listens: bool | None = None
 ) -> list[AttentionItem]:
     """Return what needs attention in the sets that the user may change, worst first.
@@ -56,7 +56,7 @@ def attention(
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
-        listens = somebody_listens()
+        listens = is_any_running()
     found = [item for row in _load_sets(user) for item in _find_items(row, listens)]
     return sorted(found, key=lambda item: order[item.level])
 
@@ -115,7 +115,7 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
 
 def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
     """Return state, error, start, warnings and alarms of runs, by primary key."""
-    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=alarms_of(OuterRef("pk")))
+    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=count_alarms(OuterRef("pk")))
     told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in told}
 

@@ -17,16 +17,16 @@ from annotations.models import QuestionSet, QuestionSetVersion, rights
 from annotations.web.downloads import build_file_name, download
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_visible_or_404, select_visible
-from evaluation import exports
-from evaluation.exports import ChoiceError, Export, chosen_run
-from evaluation.exports.choosing import LATEST, RECORD
-from evaluation.grading.results.consensus_files import zip_chunks
-from evaluation.grading.results.report.consensus import consensus_report
-from evaluation.kinds.listed import listed
+from evaluation.grading.results.consensus_files import iterate_zip
+from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.reports.called import file_of
-from evaluation.reports.lists import in_short
+from evaluation.runs import exports
+from evaluation.runs.exports import ChoiceError, Export, chosen_run
+from evaluation.runs.exports.choosing import LATEST, RECORD
+from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.reports.run_titles import build_run_file_name
+from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.question_set import find_draft, load_versions, select_version
 
 Draft = dict[str, Any] | None
@@ -176,7 +176,9 @@ def _send_file(
     name = build_file_name(question_set.name, f"version-{version.number}", slug)
     if export.needs_run:
         assert run is not None
-        return download(zip_chunks(consensus_report(run)), file_of(run, slug), "zip")
+        return download(
+            iterate_zip(build_consensus_report(run)), build_run_file_name(run, slug), "zip"
+        )
     options: dict[str, Any] = {"run": run} if "run" in export.options else {}
     if "pseudonyms" in export.options:
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
@@ -187,13 +189,13 @@ def _send_file(
 
 def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
     """Return choices of graded runs, the official one first; empty without runs."""
-    done = in_short(select_visible(request, Run.objects.all())).filter(
+    done = select_list_rows(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
     # As a subquery: one query, however many runs there are.
     newest = done.order_by("-pk").values("pk")[:RUNS_OFFERED]
     # The official run may be an older one.
-    rows = listed(done.filter(Q(of_record__isnull=False) | Q(pk__in=newest)).order_by("-pk"))
+    rows = list_runs(done.filter(Q(of_record__isnull=False) | Q(pk__in=newest)).order_by("-pk"))
     found = [
         (
             str(row.run.public_id),

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_POST
 
 from annotations.models import QuestionSet
 from annotations.web.scope import get_user_id, get_visible_or_404
-from evaluation import judging as door
-from evaluation.judging import Choice, Judging, Progress, Task
-from evaluation.judging.inbox import inbox
-from evaluation.kinds import UnknownKindError, judging_of
+from evaluation.runs import judging as door
+from evaluation.runs.judging import Choice, Judging, Progress, Task
+from evaluation.runs.judging.inbox import load_inbox
+from evaluation.runs.run_types import UnknownKindError, find_judging
 
 PROBLEMS = {
     "grade": "Choose a grade from 0 to 5.",
@@ -44,9 +44,9 @@ def list_to_judge(
     `known` says that they are asked something of some set.
     """
     rows = []
-    for waiting in inbox(sets, expert, known=known):
+    for waiting in load_inbox(sets, expert, known=known):
         try:
-            judging = judging_of(waiting.declared)
+            judging = find_judging(waiting.declared)
         except UnknownKindError:
             continue  # the kind was taken out; what was judged comes back with it
         rows.append(InboxRow(waiting.question_set, judging, waiting.progress))
@@ -64,7 +64,7 @@ def show_judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "breadcrumbs": _build_breadcrumbs(question_set)[:1],
         "question_set": question_set,
         "queues": list_to_judge(sets, expert),
-        "last": door.last_judged(question_set, expert),
+        "last": door.find_last_judged(question_set, expert),
     }
     return TemplateResponse(request, "admin/judging/start.html", context)
 
@@ -73,11 +73,11 @@ def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) ->
     """Show one task; save a posted judgement and redirect to the next task."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
-    task = door.task(question_set, expert, task_id)
+    task = door.load_task(question_set, expert, task_id)
     if task is None:
         raise Http404("there is no such thing to judge")
     try:
-        declared = judging_of(task.declared)
+        declared = find_judging(task.declared)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
     problem = ""
@@ -108,7 +108,7 @@ def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpRes
     """Delete a judgement and show its task again."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     try:
-        gone = door.undo(question_set, get_user_id(request), task_id)
+        gone = door.delete_judgement(question_set, get_user_id(request), task_id)
     except door.NotAskedError:
         raise Http404("there is no such thing to judge") from None
     if gone:
@@ -118,7 +118,7 @@ def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpRes
 
 def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
     """Return the task that was judged last; None where it is the one shown."""
-    last = door.last_judged(question_set, expert)
+    last = door.find_last_judged(question_set, expert)
     return None if last == shown_task else last
 
 
@@ -127,7 +127,7 @@ def _save_judgement(
 ) -> HttpResponse:
     """Save a judgement and redirect to the next task, or to the list after the last."""
     try:
-        following = door.judge(question_set, expert, task_id, choice)
+        following = door.store_judgement(question_set, expert, task_id, choice)
     except door.NotAskedError:
         raise Http404("there is no such thing to judge") from None
     said = choice.words if choice.grade is None else f"{choice.code}, {choice.words}"

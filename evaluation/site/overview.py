@@ -14,13 +14,13 @@ from django.urls import reverse
 from annotations.models import Question, QuestionSet, Response, Worker, invitations, is_requester
 from annotations.web.numbers import TableCounts, read_numbers
 from annotations.web.scope import get_user_id, select_visible
-from evaluation.background.liveness import listening_part
-from evaluation.background.runs import visible_runs
-from evaluation.judging.tasks import requests_to
-from evaluation.kinds.listed import listed
 from evaluation.models import LanguageModel, Run, WorkerGrade
-from evaluation.reports.lists import in_short, unarchived
-from evaluation.site.attention import attention
+from evaluation.runs.background.liveness import count_running
+from evaluation.runs.background.runs import visible_runs
+from evaluation.runs.judging.tasks import filter_requests
+from evaluation.runs.reports.lists import filter_unarchived, select_list_rows
+from evaluation.runs.run_types.run_list import list_runs
+from evaluation.site.attention import find_items_needing_attention
 from evaluation.site.judging import list_to_judge
 
 ITEMS_SHOWN = 20
@@ -54,11 +54,11 @@ class FirstStep:
     button: str = ""
 
 
-def overview(request: HttpRequest) -> TemplateResponse:
+def show_overview(request: HttpRequest) -> TemplateResponse:
     """Show counts from question sets to models, and what needs attention."""
     numbers = read_counts(request)
     counts = build_flow_counts(request, numbers)
-    items = attention(request.user, numbers[LISTENING] > 0)
+    items = find_items_needing_attention(request.user, numbers[LISTENING] > 0)
     sets = select_visible(request, QuestionSet.objects.all())
     context = {
         "title": "Overview",
@@ -67,8 +67,10 @@ def overview(request: HttpRequest) -> TemplateResponse:
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
         "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": invitations(request.user),
-        "runs": listed(
-            in_short(unarchived(visible_runs(request.user))).order_by("-id")[:RUNS_SHOWN]
+        "runs": list_runs(
+            select_list_rows(filter_unarchived(visible_runs(request.user))).order_by("-id")[
+                :RUNS_SHOWN
+            ]
         ),
         "steps": build_first_steps(request, numbers),
     }
@@ -108,8 +110,8 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
     parts = {
         name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
     }
-    asked = TableCounts(requests_to(get_user_id(request)), ALL)
-    found = read_numbers({**parts, LISTENING: listening_part(), ASKED: asked})
+    asked = TableCounts(filter_requests(get_user_id(request)), ALL)
+    found = read_numbers({**parts, LISTENING: count_running(), ASKED: asked})
     return {name: n for name, [(n,)] in found.items()}
 
 

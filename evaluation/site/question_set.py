@@ -26,15 +26,15 @@ from annotations.web.pages import IN_ORDER, load_page
 from annotations.web.paging import Page
 from annotations.web.scope import get_user_id, get_visible_or_404, select_visible
 from annotations.web.texts import mark_code
-from evaluation.background.liveness import HOW_TO_START, listening_part
-from evaluation.grading.results.report.changes import change_of, change_parts
-from evaluation.grading.results.report.of_record import record_runs
-from evaluation.judging import progress
-from evaluation.kinds.listed import listed
+from evaluation.grading.results.report.changes import build_change_parts, build_data_change
+from evaluation.grading.results.report.of_record import read_record_runs
 from evaluation.model_overview.views import newest_views
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE
-from evaluation.reports.lists import in_short
+from evaluation.runs.background.liveness import HOW_TO_START, count_running
+from evaluation.runs.judging import load_progress
+from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.next_step import find_next_step
 from evaluation.site.starting import build_start_links
 
@@ -54,19 +54,19 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     # Whoever sees what came back to a set sees its runs.
     of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
-    runs = list(in_short(of_set)[:RUNS_SHOWN]) if permissions.answers else []
+    runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
-    record = record_runs(shown, newest_views(shown)) if permissions.answers else None
+    record = read_record_runs(shown, newest_views(shown)) if permissions.answers else None
     me = get_user_id(request)
-    parts = {"asked": build_asked_count(me), "listening": listening_part()}
+    parts = {"asked": build_asked_count(me), "listening": count_running()}
     if version is not None:
         parts |= build_count_queries(version)
     if record and record.run:
-        parts |= change_parts(record.run)
+        parts |= build_change_parts(record.run)
     numbers = read_numbers(parts)
     standing = None
     if record and record.run:
-        standing = record.standing(change_of(record.run, numbers), versions[0])
+        standing = record.standing(build_data_change(record.run, numbers), versions[0])
     context: dict[str, Any] = {
         "title": shown.name,
         "subtitle": shown.description,
@@ -75,11 +75,11 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "earlier_wave": find_visible_wave(request, shown),
         "question_set": shown,
         "rights": permissions,
-        "to_judge": progress(shown, me, is_asked=True) if numbers["asked"] != [(0,)] else None,
+        "to_judge": load_progress(shown, me, is_asked=True) if numbers["asked"] != [(0,)] else None,
         "versions": versions,
         "version": version,
         "draft": find_draft(versions, version),
-        "runs": listed(runs),
+        "runs": list_runs(runs),
         "record": standing,
         "waiting": mark_code(HOW_TO_START) if waits and numbers["listening"] == [(0,)] else "",
     }

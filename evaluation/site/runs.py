@@ -20,42 +20,42 @@ from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable
 from annotations.web.texts import mark_code
 from evaluation.admission import storage as recruiting
-from evaluation.background import runs as lifecycle
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.background.progress import duration, progress_of
-from evaluation.forms.run_label import RunLabelForm
-from evaluation.grading.results.report.of_record import standing_of_record
-from evaluation.kinds import Kind, UnknownKindError, kind_of, options_of
-from evaluation.kinds.listed import listed
+from evaluation.core.options import Parameters
+from evaluation.grading.results.report.of_record import read_official_run_of
 from evaluation.models import Run
 from evaluation.models.runs import ACTIVE
 from evaluation.models.runs_of_record import choose
-from evaluation.options import Parameters
-from evaluation.reports.called import called
-from evaluation.reports.list_filters import RunFilter
-from evaluation.reports.lists import in_short, unarchived
-from evaluation.reports.replies_came import replies_came
-from evaluation.reports.verdicts import build_applied_context
-from evaluation.result_pages import run_or_404
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import compute_progress, format_duration
+from evaluation.runs.forms.run_label import RunLabelForm
+from evaluation.runs.reports.list_filters import RunFilter
+from evaluation.runs.reports.lists import filter_unarchived, select_list_rows
+from evaluation.runs.reports.reply_counts import count_replies
+from evaluation.runs.reports.run_titles import build_title
+from evaluation.runs.reports.verdicts import build_applied_context
+from evaluation.runs.result_pages import run_or_404
+from evaluation.runs.run_types import Kind, UnknownKindError, get_options, get_run_kind
+from evaluation.runs.run_types.run_list import list_runs
 
 RUNS_PER_PAGE = 25
 
 
 def show_runs(request: HttpRequest) -> HttpResponse:
     """List the visible runs, searched, filtered and sorted as `RunFilter` declares."""
-    rows = unarchived(lifecycle.visible_runs(request.user))
+    rows = filter_unarchived(lifecycle.visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
         .offering(request.user)
-        .listing(request, RUNS_PER_PAGE, in_short)
+        .listing(request, RUNS_PER_PAGE, select_list_rows)
     )
     page = list_of["page"]
     waits = any(run.state in ACTIVE for run in page)
     context = {
         "title": "Runs",
         **list_of,
-        "runs": listed(page),
-        "waiting": mark_code(HOW_TO_START) if waits and not somebody_listens() else "",
+        "runs": list_runs(page),
+        "waiting": mark_code(HOW_TO_START) if waits and not is_any_running() else "",
     }
     return TemplateResponse(request, "admin/runs/list.html", context)
 
@@ -69,22 +69,22 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _show_page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse:
     """Show a run's page, with the errors of its label form."""
     question_set = shown.version.question_set
-    name, took = called(shown, options_of(shown)), None
+    name, took = build_title(shown, get_options(shown)), None
     if shown.finished_at and shown.started_at:
-        took = duration((shown.finished_at - shown.started_at).total_seconds())
+        took = format_duration((shown.finished_at - shown.started_at).total_seconds())
     context = {
         "title": name.title,
         "subtitle": f"{shown.get_kind_display()} of {question_set.name}, version "
         f"{shown.version.number}, {shown.created_at:%-d %B %Y, %H:%M} UTC",
         "called": name,
         "label": label,
-        "record": standing_of_record(shown),
+        "record": read_official_run_of(shown),
         "breadcrumbs": build_breadcrumbs(question_set),
         "notice": question_set.notice,
         "run": shown,
         "rights": rights(request.user, question_set),
         "question_set": question_set,
-        "progress": progress_of(shown),
+        "progress": compute_progress(shown),
         "how_to_start": mark_code(HOW_TO_START),
         "took": took,
         **build_applied_context(shown),
@@ -97,7 +97,7 @@ def _show_page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpRes
 def build_kind_context(run: Run) -> dict[str, Any]:
     """Return the part of the page's context that depends on the run type."""
     try:
-        kind = kind_of(run)
+        kind = get_run_kind(run)
     except UnknownKindError as error:
         return {"unknown": error, **_build_settings_context(Parameters, run)}
     done = run.state == Run.State.DONE
@@ -105,7 +105,7 @@ def build_kind_context(run: Run) -> dict[str, Any]:
         "kind": kind,
         **_build_settings_context(kind.options, run, kind.named(run) if kind.named else {}),
         "counts": kind.counts_of(run).items() if done else (),
-        "came": replies_came(kind.summary_of(run)) if done else (),
+        "came": count_replies(kind.summary_of(run)) if done else (),
         "results": find_results_address(run),
         **build_standing_context(kind, run),
     }
@@ -134,7 +134,7 @@ def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the run type's own status part, for the script of the page."""
     shown = run_or_404(request, run_id)
     try:
-        context = build_standing_context(kind_of(shown), shown)
+        context = build_standing_context(get_run_kind(shown), shown)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
     if not context:
@@ -145,14 +145,14 @@ def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 def send_run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
     """Send a run's progress as JSON, for the script of its page."""
-    return JsonResponse(progress_of(run_or_404(request, run_id)).as_dict())
+    return JsonResponse(compute_progress(run_or_404(request, run_id)).as_dict())
 
 
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Cancel an unfinished run."""
     shown = get_editable(request, Run.objects.all(), run_id)
-    if lifecycle.cancel(shown):
+    if lifecycle.cancel_run(shown):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
     else:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
@@ -163,7 +163,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Pause a queued or running run."""
     shown = get_editable(request, Run.objects.all(), run_id)
-    if not lifecycle.pause(shown) and shown.is_finished:
+    if not lifecycle.pause_run(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
     return redirect("admin:run", shown.public_id)
 
@@ -172,7 +172,7 @@ def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Resume a paused run."""
     shown = get_editable(request, Run.objects.all(), run_id)
-    if not lifecycle.resume(shown) and shown.is_finished:
+    if not lifecycle.resume_run(shown) and shown.is_finished:
         messages.info(request, f"The run had ended before: it is {shown.get_state_display()}.")
     return redirect("admin:run", shown.public_id)
 
@@ -185,7 +185,7 @@ def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if not label.is_valid():
         shown.refresh_from_db(fields=["name", "notes"])
         return _show_page(request, shown, label)
-    lifecycle.rename(shown, **label.said())
+    lifecycle.rename_run(shown, **label.said())
     messages.success(request, "The name and the notes are saved.")
     return redirect("admin:run", shown.public_id)
 

@@ -15,24 +15,31 @@ from django.views.decorators.http import require_GET
 
 from annotations.desk.uploads import try_upload
 from annotations.exchange import InputError, Problem
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, QuestionSetVersion
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
 from annotations.web.upload_kinds import KINDS
-from evaluation.background import runs as lifecycle
-from evaluation.background.exclusions import excluded_ids
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.forms.earlier_settings import Like, like_of, run_like
-from evaluation.forms.options import OptionForm, form_for
-from evaluation.forms.run_label import RunLabelForm
-from evaluation.kinds import Kind, StartFile, UnknownKindError, kind_named, kind_of, run_kinds
+from evaluation.core.options import OptionError, Parameters
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.options import OptionError, Parameters
-from evaluation.result_pages import StartLink, start_link
-from evaluation.steps.asking.foreseen import Foreseen
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.exclusions import list_excluded_ids
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+from evaluation.runs.forms.earlier_settings import Like, like_of, run_like
+from evaluation.runs.forms.options import OptionForm, form_for
+from evaluation.runs.forms.run_label import RunLabelForm
+from evaluation.runs.result_pages import StartLink, start_link
+from evaluation.runs.run_types import (
+    Kind,
+    StartFile,
+    UnknownKindError,
+    get_kind,
+    get_run_kind,
+    list_run_kinds,
+)
+from evaluation.runs.steps.asking.request_forecast import RequestForecast
 
 # Problems of a file that are told one by one.
 SHOWN = 5
@@ -54,7 +61,7 @@ def build_start_links(
             kind.is_research,
             not questions or kind.suits is None or kind.suits(questions),
         )
-        for kind in run_kinds().values()
+        for kind in list_run_kinds().values()
     ]
 
 
@@ -69,7 +76,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
             return _take_file(request, question_set, file) or redirect(request.get_full_path())
-    version = lifecycle.version_to_grade(
+    version = lifecycle.find_version(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
     like = like_of(request, question_set, kind)
@@ -78,7 +85,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
         request.POST or None,
         like=like.parameters,
         preset={} if request.POST else request.GET.dict(),
-        excluded=excluded_ids(version) if version is not None else (),
+        excluded=list_excluded_ids(version) if version is not None else (),
     )
     label = RunLabelForm(request.POST or None)
     valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])
@@ -87,7 +94,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
             if kind.start.foreseen and request.POST.get("do") == "foresee":
                 foreseen = _forecast_requests(request, version, kind, form.parameters())
                 return _show_form(request, question_set, version, kind, form, label, like, foreseen)
-            run = lifecycle.queue(
+            run = lifecycle.queue_run(
                 version,
                 get_user_id(request),
                 form.parameters(),
@@ -106,7 +113,7 @@ def start_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Redirect to the start form, filled with the settings of this run."""
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     try:
-        link = start_link(kind_of(shown), shown.version.question_set)
+        link = start_link(get_run_kind(shown), shown.version.question_set)
     except UnknownKindError as error:
         messages.error(request, str(error))
         return redirect("admin:run", shown.public_id)
@@ -121,7 +128,7 @@ def _show_form(
     form: OptionForm,
     label: RunLabelForm,
     like: Like,
-    foreseen: Foreseen | None = None,
+    foreseen: RequestForecast | None = None,
 ) -> HttpResponse:
     """Show the start form with its errors, label, files and forecast."""
     context = {
@@ -139,7 +146,7 @@ def _show_form(
         "foresees": kind.start.foreseen is not None,
         "foreseen": foreseen,
         "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
-        "waiting": "" if somebody_listens() else mark_code(HOW_TO_START),
+        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
     }
     wrong = form.errors or label.errors
     return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)
@@ -147,7 +154,7 @@ def _show_form(
 
 def _forecast_requests(
     request: HttpRequest, version: QuestionSetVersion, kind: Kind, options: Parameters
-) -> Foreseen:
+) -> RequestForecast:
     """Return what a run would ask. Raises `OptionError` where it could not start."""
     problems = kind.check(version, request.user, options) if kind.check else ()
     if problems:
@@ -171,7 +178,7 @@ def _take_file(
     if file.upload:
         return try_upload(request, question_set, KINDS[file.upload], sent, switches)
     assert file.take is not None
-    source = bytes_source(sent.name or file.name, sent.read())
+    source = make_bytes_source(sent.name or file.name, sent.read())
     try:
         lines = file.take(question_set, source, switches, get_user_id(request))
     except InputError as error:
@@ -196,7 +203,7 @@ def _format_problem(problem: Problem) -> str:
 def _get_startable_kind(name: str) -> Kind:
     """Return a run type that the form can start; 404 for any other."""
     try:
-        kind = kind_named(name)
+        kind = get_kind(name)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
     if kind.start.address:

@@ -9,7 +9,7 @@ from annotations.exchange.importing import (
     import_word_problems,
 )
 from annotations.web.upload_kinds import UploadKind, register
-from evaluation.imports import import_model_answers
+from evaluation.runs.imports import import_model_answers
 
 register(
     UploadKind(

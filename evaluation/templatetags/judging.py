@@ -9,8 +9,8 @@ from django.http import HttpRequest
 
 from annotations.models import QuestionSet
 from annotations.web.scope import get_user_id
-from evaluation.judging import Progress
-from evaluation.judging.inbox import inbox, of_sets
+from evaluation.runs.judging import Progress
+from evaluation.runs.judging.inbox import load_inbox, sum_by_set
 
 register = template.Library()
 
@@ -22,7 +22,7 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Pro
     Sets of which nothing is asked are not in it. By two queries, however many sets there are.
     """
     shown = QuestionSet.objects.filter(pk__in=[one.pk for one in sets])
-    return of_sets(inbox(shown, get_user_id(request)))
+    return sum_by_set(load_inbox(shown, get_user_id(request)))
 
 
 @register.filter

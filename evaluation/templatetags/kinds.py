@@ -7,7 +7,7 @@ from typing import Any
 
 from django import template
 
-from evaluation.background.progress import duration, pace
+from evaluation.runs.background.progress import format_duration, format_rate
 
 register = template.Library()
 
@@ -53,5 +53,5 @@ def at(values: Sequence[Any], place: int) -> Any:
     return values[place]
 
 
-register.filter(pace)
-register.filter(duration)
+register.filter(format_rate)
+register.filter(format_duration)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from django import template
 from django.conf.locale import LANG_INFO
 
-from evaluation.backends.embedding.contract import EmbedderInfo
-from evaluation.backends.errors import BackendError
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.options import SITE
-from evaluation.texts.languages import language_warning, main_language
+from evaluation.core.backends.embedding.contract import EmbedderInfo
+from evaluation.core.backends.errors import BackendError
+from evaluation.core.options import SITE
+from evaluation.core.text.languages import check_language, detect_main_language
 
 register = template.Library()
 
@@ -40,9 +40,9 @@ class Told:
 def languages_of(texts: Sequence[str]) -> Told:
     """Return in which language answers are, and what grading them by default would miss."""
     try:
-        code = main_language(texts)
+        code = detect_main_language(texts)
     except BackendError:
         code = ""
-    warning = language_warning(texts, DEFAULT)
+    warning = check_language(texts, DEFAULT)
     name = LANG_INFO.get(code, {}).get("name", code)
     return Told(name, len(texts), SITE.said(warning) if warning else "")

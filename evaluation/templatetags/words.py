@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django import template
 
-from evaluation.options import SITE
+from evaluation.core.options import SITE
 
 register = template.Library()
 # Smaller ones say no more about the difference, only about the number of questions.

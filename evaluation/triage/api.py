@@ -22,22 +22,23 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import RefusedError, get_user_id
-from evaluation.background import exclusions
+from evaluation.core.messages.exclusion_reasons import REASONS
+from evaluation.core.options import API, OptionError
 from evaluation.grading.alarms.report import Mark
-from evaluation.grading.alarms.report.marks import marks_and_naming
+from evaluation.grading.alarms.report.marks import read_marks_and_naming
 from evaluation.grading.results.rest import GradingViewSet
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
-from evaluation.options import API, OptionError
-from evaluation.reports.verdicts import (
+from evaluation.runs.background import exclusions
+from evaluation.runs.reports.verdicts import (
     Decided,
     Together,
     load_active_and_history,
     load_history,
 )
-from evaluation.rest.conflicts import conflict
-from evaluation.rest.done_runs import CURSOR, LIMIT, SECONDS_BETWEEN_LOOKS, PageSerializer
-from evaluation.rest.runs import RUN, RunSerializer
+from evaluation.runs.rest.conflicts import build_conflict_problem
+from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, SECONDS_BETWEEN_LOOKS, PageSerializer
+from evaluation.runs.rest.runs import RUN, RunSerializer
 from evaluation.triage.batches import (
     MovedMeanwhileError,
     NobodyLeftError,
@@ -71,7 +72,6 @@ from evaluation.triage.storage import (
     list_accepted_batches,
     take_back,
 )
-from evaluation.words.exclusion_reasons import REASONS
 
 MAX_PAGE = 10_000_000
 VerdictSerializer = build_serializer(Decided)
@@ -198,7 +198,7 @@ class TriageViewSet(GradingViewSet):
         """Return why the worker is here, the evidence and the history."""
         run = self.done(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        marks, naming = marks_and_naming(run, subject)
+        marks, naming = read_marks_and_naming(run, subject)
         partners = find_partners(run, subject, naming)
         key = request.query_params.get("with", "")
         partner = find_partner(run, subject, key, partners) if key else partners[0]
@@ -282,15 +282,15 @@ class TriageViewSet(GradingViewSet):
         # Without ids the client accepts whatever is decided now.
         seen_verdicts = values.pop("verdicts", None)
         try:
-            new_run = exclusions.apply(
+            new_run = exclusions.start_without_excluded(
                 run,
                 get_user_id(request),
                 None if seen_verdicts is None else [str(verdict) for verdict in seen_verdicts],
                 **values,
             )
-        except exclusions.NobodyExcludedError:
+        except exclusions.NoExclusionsError:
             raise ApiProblem("conflict", "Nobody is excluded.") from None
-        except exclusions.ChangedMeanwhileError:
+        except exclusions.StaleDecisionsError:
             raise ApiProblem("conflict", "The decisions are others by now.") from None
         except exclusions.OtherSettingsError:
             reason = "The run has settings of another version of the platform."
@@ -408,9 +408,9 @@ class AcceptingViewSet(GradingViewSet):
                 run, request.user, values["seen"], values["who"], with_alarms=values["alarms"]
             )
         except NobodyLeftError:
-            raise conflict("nobody_left") from None
+            raise build_conflict_problem("nobody_left") from None
         except MovedMeanwhileError as error:
-            raise conflict("people_changed", {"newest": error.rest.seen}) from None
+            raise build_conflict_problem("people_changed", {"newest": error.rest.seen}) from None
         return Response(TogetherSerializer(batch).data, status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -428,7 +428,7 @@ class AcceptingViewSet(GradingViewSet):
         except WorkerVerdict.DoesNotExist:
             raise Http404("nothing of that id was accepted in the run") from None
         except NothingToTakeBackError:
-            raise conflict("nothing_to_take_back") from None
+            raise build_conflict_problem("nothing_to_take_back") from None
         return Response(build_serializer(TakenBack)(taken_back).data)
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:

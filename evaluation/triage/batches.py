@@ -10,7 +10,7 @@ from django.db import transaction
 from annotations.models import AuditEntry
 from evaluation.deletion.storage.removals import name_of
 from evaluation.models import Run, WorkerVerdict
-from evaluation.reports.verdicts import Together
+from evaluation.runs.reports.verdicts import Together
 from evaluation.triage.report.queue import (
     UndecidedWorkers,
     WorkerScope,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.exclusion_reasons import OWN, REASONS
-from evaluation.words.message import Sentence, counted
-from evaluation.words.reasons import CLOSING
+from evaluation.core.messages.exclusion_reasons import OWN, REASONS
+from evaluation.core.messages.message import Sentence, format_count
+from evaluation.core.messages.reasons import CLOSING
 
 
 def build_rejection_message(category: str, reason: str) -> str:
@@ -30,12 +30,12 @@ def _describe_partner(values: Mapping[str, Any]) -> str:
         return f"There is no question that {values['other']} answered too."
     if not values["same"]:
         return (
-            f"None of the {counted(values['read'], 'answer')} to questions that both answered is "
+            f"None of the {format_count(values['read'], 'answer')} to questions that both answered is "
             f"the same as {values['other']}'s."
         )
     verb = "is" if values["same"] == 1 else "are"
     return (
-        f"{values['same']:,} of {counted(values['read'], 'answer')} {verb} the same as "
+        f"{values['same']:,} of {format_count(values['read'], 'answer')} {verb} the same as "
         f"{values['other']}'s, but for light edits."
     )
 
@@ -67,7 +67,7 @@ def _describe_times(values: Mapping[str, Any]) -> str:
     some = (
         ""
         if known == n
-        else f" (of {counted(n, 'answer')}, the times of {_format_number(known)} are known)"
+        else f" (of {format_count(n, 'answer')}, the times of {_format_number(known)} are known)"
     )
     if after and not before and not together:
         finding = (
@@ -121,9 +121,9 @@ def _format_times(n: int) -> str:
 def _describe_exclusion(values: Mapping[str, Any]) -> str:
     """Say how many workers and answers remain after excluding some."""
     return (
-        f"{counted(values['out'], 'person')} left out; {values['left']:,} of "
-        f"{counted(values['all'], 'person')} and {values['answers']:,} of "
-        f"{counted(values['all_answers'], 'answer')} remain."
+        f"{format_count(values['out'], 'person')} left out; {values['left']:,} of "
+        f"{format_count(values['all'], 'person')} and {values['answers']:,} of "
+        f"{format_count(values['all_answers'], 'answer')} remain."
     ).replace("persons", "people")
 
 
@@ -133,7 +133,7 @@ def _describe_thin_questions(values: Mapping[str, Any]) -> str:
         return "Every question that had 3 answers or more keeps at least 3."
     verb = "keeps" if values["questions"] == 1 else "keep"
     return (
-        f"{counted(values['questions'], 'question')} {verb} fewer than 3 answers: too few for a "
+        f"{format_count(values['questions'], 'question')} {verb} fewer than 3 answers: too few for a "
         "consensus that does not hang on one person."
     )
 
@@ -143,7 +143,7 @@ def _describe_undecided(values: Mapping[str, Any]) -> str:
     n, named, again, silent = values["n"], values["named"], values["again"], values["silent"]
     parts = []
     if n:
-        parts.append(f"{counted(n, 'person')} of whom nobody decided would be accepted")
+        parts.append(f"{format_count(n, 'person')} of whom nobody decided would be accepted")
         if silent:
             parts.append(f"{_format_number(silent)} of them gave no answer")
     elif named or again:

@@ -14,7 +14,7 @@ from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import Mark
 from evaluation.grading.results.api.results import ModelRowSerializer
 from evaluation.grading.results.rest import GradingViewSet
-from evaluation.reports.planner import PlannerReport, planner_report
+from evaluation.runs.reports.planner import PlannerReport, build_planner_report
 from evaluation.trust.report import Fact, TrustReport, trust_report
 from evaluation.trust.report.decision import Decision, Person, Step, decision
 
@@ -99,4 +99,6 @@ class TrustViewSet(GradingViewSet):
     )
     def planner(self, request: Request, run_id: Any) -> Response:
         """Return the plan."""
-        return Response(PlannerReportSerializer(planner_report(self.done(request, run_id))).data)
+        return Response(
+            PlannerReportSerializer(build_planner_report(self.done(request, run_id))).data
+        )

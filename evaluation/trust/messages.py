@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.grading.alarms.messages import unchecked
-from evaluation.words.message import Sentence, counted
+from evaluation.core.messages.message import Sentence, format_count
+from evaluation.grading.alarms.messages import format_unchecked
 
 LEVELS: Mapping[str, str] = {
     "bad": "Stop",
@@ -76,7 +76,7 @@ def _answers(of: Mapping[str, Any]) -> str:
     said = f"The typical question has {median} answer{'' if median == 1 else 's'}"
     if thin:
         have = "has" if thin == 1 else "have"
-        all_of = counted(of["count"], "question")
+        all_of = format_count(of["count"], "question")
         said += f"; {thin:,} of {all_of} {have} fewer than {of['fewest']}"
     return f"{said}."
 
@@ -95,7 +95,7 @@ def _with_unchecked(said: Sentence) -> Sentence:
         first = said.format_map(of) if isinstance(said, str) else said(of)
         checks = of.get("unchecked", ())
         if isinstance(checks, list | tuple):
-            checks = unchecked(checks)
+            checks = format_unchecked(checks)
         # The page of all words has a name in place of the checks.
         return f"{first} {checks}".rstrip() if isinstance(checks, str) else first
 

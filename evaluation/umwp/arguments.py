@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.kinds.answer_files import WITHOUT_MODELS, add_columns, add_keep_thinking
-from evaluation.kinds.kind import Evaluation, Study
+from evaluation.core.messages.console import build_minimum_type
+from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns, add_keep_thinking
+from evaluation.runs.run_types.kind import Evaluation, Study
 from evaluation.umwp.prompts import FORMS
-from evaluation.words.console import at_least
 
 EVALUATE_EPILOG = """\
 PROBLEMS are the JSON Lines of the data set: id, question, answer (a list of numbers, or null),
@@ -81,7 +81,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FORM,FORM",
         help=f"of asking: {', '.join(FORMS)} (default: all)",
     )
-    add("--first", type=at_least(1), metavar="N", help="ask the first N problems only")
+    add("--first", type=build_minimum_type(1), metavar="N", help="ask the first N problems only")
     add(
         "--templates",
         type=Path,

@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Row, estimates_chart
-from evaluation.charts.scales import Scale, interval, three_digits, tick_label
-from evaluation.charts.svg import Drawing, width_of
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Row, draw_estimates
+from evaluation.core.charts.scales import Scale, format_interval, format_number, format_tick
+from evaluation.core.charts.svg import Drawing, estimate_width
 from evaluation.umwp.report.results import Noticed
 from evaluation.umwp.run.tables import SizeRow
 
@@ -101,7 +101,7 @@ def _draw_panel(
     drawing.text(LEFT, top - 4, f"{form}: {what}", "label")
     for tick in y.ticks(5):
         drawing.line(LEFT, y(tick), x.end, y(tick), "grid")
-        drawing.text(LEFT - 8, y(tick) + 4, tick_label(tick), "faint", "end")
+        drawing.text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
     for power, factor in _choose_ticks(x):
         tick_x = x(power + math.log10(factor))
         drawing.text(tick_x, bottom + 17, format_size(factor * 10.0**power), "faint", "middle")
@@ -112,7 +112,7 @@ def _draw_panel(
         tuning = f", {point.tuning}" if point.tuning else ""
         drawing.mark(
             f"{point.name} ({format_size(point.parameters)}{tuning})\n"
-            f"{what} {three_digits(point.value)} ({interval(point.low, point.high)})"
+            f"{what} {format_number(point.value)} ({format_interval(point.low, point.high)})"
         )
         if point.low is not None and point.high is not None:
             drawing.line(mark_x, y(point.low), mark_x, y(point.high), "whisker-weak")
@@ -151,7 +151,7 @@ def _place_legend(names: Sequence[str], width: float) -> list[tuple[float, int]]
     """Return left edge and row of each entry of the legend, within `width`."""
     positions, left, row = [], 4.0, 0
     for name in names:
-        entry_width = 20 + width_of(name or "unknown tuning") + 20
+        entry_width = 20 + estimate_width(name or "unknown tuning") + 20
         if left > 4 and left + entry_width > width:
             left, row = 4.0, row + 1
         positions.append((left, row))
@@ -184,8 +184,8 @@ def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
             model.f1.value,
             model.f1.low,
             model.f1.high,
-            f"{model.system}, {model.form}\nF1 {three_digits(model.f1.value)} "
-            f"({interval(model.f1.low, model.f1.high)})\n{model.noticed} of {model.without_answer} "
+            f"{model.system}, {model.form}\nF1 {format_number(model.f1.value)} "
+            f"({format_interval(model.f1.low, model.f1.high)})\n{model.noticed} of {model.without_answer} "
             f"unanswerable recognised\n{model.wrongly} of {model.with_answer} answerable called "
             "unanswerable",
             look="-model",
@@ -195,7 +195,7 @@ def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
     ]
     if not rows:
         return None
-    return estimates_chart(
+    return draw_estimates(
         "noticing",
         "F1 of recognising unanswerable questions",
         "Each dot is a model with one prompt form. At 1 the model calls all unanswerable questions "

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evaluation.files.asking import Asking
-from evaluation.flow.metrics import MetricRow
-from evaluation.kinds.kind import Progress, Studied
+from evaluation.core.messages.console import format_table
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import TERMINAL
 from evaluation.models import Run
-from evaluation.options import TERMINAL
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.run_types.kind import Progress, Studied
 from evaluation.umwp.charts import build_f1_by_size_chart
 from evaluation.umwp.files import (
     UMWP_FILES,
@@ -24,8 +26,6 @@ from evaluation.umwp.report.results import NoticingReport, build_noticing_report
 from evaluation.umwp.run.people import compute_people_metrics
 from evaluation.umwp.run.study import COUNTS, RATES, UmwpStudy
 from evaluation.umwp.run.tables import SizeRow
-from evaluation.words.console import text_table
-from evaluation.words.reasons import in_words
 
 
 def run_evaluate(
@@ -72,13 +72,13 @@ def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] =
          *(int(metrics[name].value or 0) for name in COUNTS))
         for system_form, metrics in by_form.items()
     ]  # fmt: skip
-    parts = [text_table(("system", "form", *names), rows)]
+    parts = [format_table(("system", "form", *names), rows)]
     threshold = f"Threshold {study.threshold:.3f}"
     if study.tuned is not None and study.tuned.f1 is not None:
         threshold += f": F1 {study.tuned.f1:.3f} on {study.tuned.n} labelled replies"
     parts.append(f"{threshold}.")
     left_out = [
-        f"  {excluded['count']:,}: {in_words(excluded['reason'])}"
+        f"  {excluded['count']:,}: {describe_reason(excluded['reason'])}"
         for excluded in study.exclusions.as_list()
     ]
     if left_out:
@@ -89,7 +89,10 @@ def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] =
 
 
 def run_study(
-    parameters: UmwpRunOptions, arguments: Mapping[str, Any], asking: Asking, progress: Progress
+    parameters: UmwpRunOptions,
+    arguments: Mapping[str, Any],
+    asking: AskSettings,
+    progress: Progress,
 ) -> Studied:
     """Ask a model, evaluate its replies, write the tables and return the report."""
     request = UmwpStudyRequest(
@@ -130,7 +133,7 @@ def format_run_report(run: Run) -> str:
     left_out = "\n".join(
         f"Not counted: {entry.count:,} ({entry.words})" for entry in report.left_out
     )
-    parts = [head, text_table(HEADER, rows), f"Threshold {summary.threshold:.3f}.", left_out]
+    parts = [head, format_table(HEADER, rows), f"Threshold {summary.threshold:.3f}.", left_out]
     return "\n\n".join(part for part in [*parts, _format_comparisons(report)] if part)
 
 
@@ -146,4 +149,4 @@ def _format_comparisons(report: NoticingReport) -> str:
         )
         for row in report.compared
     ]
-    return text_table(header, rows)
+    return format_table(header, rows)

@@ -21,15 +21,21 @@ from annotations.exchange.reading.word_problems import (
     read_word_problems,
 )
 from annotations.exchange.records import AnswerStatus
-from evaluation.consensus.signatures import versions
-from evaluation.files.asking import Asking
-from evaluation.files.metrics import FILES, SUMMARY, refuse_to_replace, study_summary, write_table
-from evaluation.files.problem_messages import file_error
-from evaluation.files.study import Progress, Step, StudyFolder
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.metrics import Exclusions
-from evaluation.flow.result_tables import file_names
-from evaluation.options import TERMINAL
+from evaluation.consensus.signatures import collect_versions
+from evaluation.core.options import TERMINAL
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.metrics import (
+    FILES,
+    SUMMARY,
+    build_study_summary,
+    refuse_to_replace,
+    write_table,
+)
+from evaluation.runs.files.problem_messages import build_error
+from evaluation.runs.files.study import Progress, Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.flow.result_tables import list_file_names
 from evaluation.umwp.methods.agreement import Draws
 from evaluation.umwp.options import MiningParameters, UmwpParameters
 from evaluation.umwp.problems import Noise, find_contradictions
@@ -80,7 +86,7 @@ from evaluation.umwp.run.study import (
 )
 from evaluation.umwp.run.tables import SizeRow, build_size_rows, build_trend_rows
 
-UMWP_FILES = tuple(dict.fromkeys((*FILES, *file_names(STUDY_TABLES))))
+UMWP_FILES = tuple(dict.fromkeys((*FILES, *list_file_names(STUDY_TABLES))))
 CHART_FILE = "f1_by_size.svg"
 
 
@@ -247,7 +253,7 @@ def _build_summary(
         "precision": info.precision,
         "threshold": f"{study.threshold:.4g}",
     }
-    return study_summary(
+    return build_study_summary(
         "umwp",
         study.parameters,
         hashes,
@@ -283,7 +289,7 @@ class UmwpStudyRequest:
 
 
 def study_umwp(
-    request: UmwpStudyRequest, asking: Asking, progress: Progress
+    request: UmwpStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[UmwpStudy, bool]:
     """Send the missing requests, evaluate all replies and write the tables.
 
@@ -353,7 +359,7 @@ def look_for_noise(problems: Path, least: float, output: Path) -> Noise:
                 "partners_missing": contradictions.partners_missing,
                 "partners_unanswerable": contradictions.partners_unanswerable,
                 "gold_of_unanswerable": contradictions.gold_of_unanswerable,
-                "versions": versions(),
+                "versions": collect_versions(),
                 "input_hash": file.sha256,
             },
         )
@@ -402,7 +408,7 @@ def mine_files(request: MiningRequest, progress: Progress | None = None) -> Mini
         try:
             mined = extract_templates(replies, templates, threshold, parameters, progress)
         except OneLabelError as error:
-            raise file_error(str(request.replies or "replies"), "half_of_one_label") from error
+            raise build_error(str(request.replies or "replies"), "half_of_one_label") from error
         folder.write_csv(CANDIDATES, CandidateRow._fields, mined.candidates)
         folder.write_lines(TEMPLATES, (f"{line}\n" for line in (*templates, *mined.chosen)))
         folder.write_json(SUMMARY, _build_mining_summary(parameters, mined, hashes, exclusions))
@@ -475,7 +481,7 @@ def _build_mining_summary(
 ) -> dict[str, object]:
     """Return the content of summary.json."""
     sizes: Sequence[tuple[str, tuple[int, int]]] = (("mined", mined.mined), ("kept", mined.kept))
-    return study_summary(
+    return build_study_summary(
         "umwp_templates",
         parameters,
         hashes,

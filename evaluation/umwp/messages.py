@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluation.words.message import Sentence
+from evaluation.core.messages.message import Sentence
 
 UMWP: Mapping[str, Sentence] = {
     "umwp.not_every_reply": "Some systems lack replies to some problems (exclusions, error and "

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.backends import BackendError, parse_spec
 from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
-from evaluation.consensus.parameters import SEED_OF_DRAWS, draws_of
-from evaluation.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
-from evaluation.options import (
+from evaluation.consensus.parameters import SEED_OF_DRAWS, build_draws_option
+from evaluation.core.backends import BackendError, parse_spec
+from evaluation.core.options import (
     Choice,
     Parameters,
     Problem,
@@ -18,10 +17,11 @@ from evaluation.options import (
     Switch,
     Text,
     Whole,
-    option,
-    problem,
+    build_problem,
+    declare_option,
 )
-from evaluation.options.declaration import BASIC, DATABASE
+from evaluation.core.options.declaration import BASIC, DATABASE
+from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 from evaluation.umwp.methods.sentences import FIXED, PAPER
 from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
 
@@ -31,9 +31,11 @@ def _check_encoder(spec: str) -> Problem | None:
     try:
         parsed = parse_spec(spec)
     except BackendError as error:
-        return problem("unreadable", "encoder", reason=str(error))
+        return build_problem("unreadable", "encoder", reason=str(error))
     if parsed.kind == "precomputed":
-        return problem("unreadable", "encoder", reason="windows of replies have no made vectors")
+        return build_problem(
+            "unreadable", "encoder", reason="windows of replies have no made vectors"
+        )
     return None
 
 
@@ -44,7 +46,7 @@ class UmwpParameters(Parameters):
     With `threshold` None the threshold of the encoder is tuned on labelled replies.
     """
 
-    rules: str = option(
+    rules: str = declare_option(
         FIXED,
         Choice(
             label="Rules",
@@ -55,7 +57,7 @@ class UmwpParameters(Parameters):
             },
         ),
     )
-    encoder: str = option(
+    encoder: str = declare_option(
         "minilm",
         Text(
             label="Encoder",
@@ -64,7 +66,7 @@ class UmwpParameters(Parameters):
             metavar="SPEC",
         ),
     )
-    threshold: float | None = option(
+    threshold: float | None = declare_option(
         None,
         Real(
             label="Threshold",
@@ -75,8 +77,8 @@ class UmwpParameters(Parameters):
             highest=1.0,
         ),
     )
-    bootstrap: int = option(400, draws_of("problems"))
-    seed: int = option(0, SEED_OF_DRAWS)
+    bootstrap: int = declare_option(400, build_draws_option("problems"))
+    seed: int = declare_option(0, SEED_OF_DRAWS)
     sentences: ClassVar[Mapping[str, str]] = {"unreadable": "{reason}"}
 
 
@@ -84,7 +86,7 @@ class UmwpParameters(Parameters):
 class MiningParameters(UmwpParameters):
     """Options of the extraction of new templates from replies."""
 
-    least: int = option(
+    least: int = declare_option(
         4,
         Whole(
             label="Least replies",
@@ -93,7 +95,7 @@ class MiningParameters(UmwpParameters):
             highest=1_000_000,
         ),
     )
-    precision: float = option(
+    precision: float = declare_option(
         0.9,
         Real(
             label="Least precision",
@@ -103,7 +105,7 @@ class MiningParameters(UmwpParameters):
             highest=1.0,
         ),
     )
-    most: int = option(
+    most: int = declare_option(
         60,
         Whole(
             label="Most candidates",
@@ -126,13 +128,13 @@ class UmwpRunOptions(UmwpParameters):
         "no_questions": "the version has no question with a text",
     }
 
-    models: tuple[str, ...] = option(
+    models: tuple[str, ...] = declare_option(
         (),
         replace(
             OF_REPLIES["models"], help="Each question is asked in the prompt forms chosen below."
         ),
     )
-    direct: bool = option(
+    direct: bool = declare_option(
         True,
         Switch(
             label="Prompt form: direct",
@@ -142,7 +144,7 @@ class UmwpRunOptions(UmwpParameters):
             negatable=True,
         ),
     )
-    instruction: bool = option(
+    instruction: bool = declare_option(
         True,
         Switch(
             label="Prompt form: instruction",
@@ -153,7 +155,7 @@ class UmwpRunOptions(UmwpParameters):
             negatable=True,
         ),
     )
-    in_context: bool = option(
+    in_context: bool = declare_option(
         True,
         Switch(
             label="Prompt form: in-context",
@@ -163,10 +165,10 @@ class UmwpRunOptions(UmwpParameters):
             negatable=True,
         ),
     )
-    exclude_workers: tuple[str, ...] = option((), EXCLUDED)
-    budget: float | None = option(None, OF_REPLIES["budget"])
-    temperature: float = option(0.0, OF_REPLIES["temperature"])
-    max_tokens: int = option(256, OF_REPLIES["max_tokens"])
+    exclude_workers: tuple[str, ...] = declare_option((), EXCLUDED)
+    budget: float | None = declare_option(None, OF_REPLIES["budget"])
+    temperature: float = declare_option(0.0, OF_REPLIES["temperature"])
+    max_tokens: int = declare_option(256, OF_REPLIES["max_tokens"])
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -178,7 +180,7 @@ class UmwpRunOptions(UmwpParameters):
         """Yield the problems of options that do not fit together."""
         yield from super().contradictions()
         if not self.forms:
-            yield problem("no_form")
+            yield build_problem("no_form")
 
     def evaluation(self) -> UmwpParameters:
         """Return the options of the evaluation, without those of asking."""

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange.reading.word_problems import WordProblem
-from evaluation.methods.statistics.sampling import stratified
+from evaluation.core.stats.statistics.sampling import draw_stratified_sample
 
 
 def draw_problem_sample(
@@ -34,7 +34,7 @@ def draw_problem_sample(
         [_find_main_category(unit) for unit in units],
         [unit[0].source for unit in units],
     ]
-    chosen = stratified(levels, [len(unit) for unit in units], wanted, seed)
+    chosen = draw_stratified_sample(levels, [len(unit) for unit in units], wanted, seed)
     ids = {problem.id for index in chosen for problem in units[index]}
     return [problem for problem in problems if problem.id in ids]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from evaluation.backends.chat.contract import Message
+from evaluation.core.backends.chat.contract import Message
 from evaluation.umwp.methods.sentences import normalize_sentence
 
 CLOSING = "This problem cannot be answered."

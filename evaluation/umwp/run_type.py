@@ -1,6 +1,6 @@
 """UMWP: whether a model notices that a problem has no answer."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 UMWP = Kind(
     name="umwp",

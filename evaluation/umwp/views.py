@@ -10,11 +10,11 @@ from django import forms
 from django.http import HttpRequest
 
 from annotations.models import QuestionSetVersion
-from evaluation.charts.chart import Chart
-from evaluation.flow.view import Cells, Side, View, Viewed
-from evaluation.kinds.kind import Beforehand, Page, Start, StartFile
+from evaluation.core.charts.chart import Chart
 from evaluation.models import Run
-from evaluation.result_pages import Context, results_page
+from evaluation.runs.flow.view import Cells, Side, View, ViewSource
+from evaluation.runs.result_pages import Context, results_page
+from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 from evaluation.umwp.charts import build_f1_by_size_chart, build_f1_chart
 from evaluation.umwp.report.people import LABELS, build_people_report
 from evaluation.umwp.report.results import (
@@ -140,7 +140,7 @@ def score_classification(row: Cells) -> float | None:
 
 
 VIEWS = (
-    Viewed(
+    ViewSource(
         View(
             "notices",
             Side.ANSWERABILITY,
@@ -153,7 +153,7 @@ VIEWS = (
         score_classification,
         split="form",
     ),
-    Viewed(
+    ViewSource(
         View(
             "says_no_answer",
             Side.ANSWERABILITY,

@@ -22,7 +22,7 @@ from annotations.web.rest.problems import ApiProblem, build_field_problem, build
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set, get_editable
 from evaluation.grading.results.rest import GradingViewSet
-from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
 from evaluation.waves import storage
 from evaluation.waves.report.comparison import WavesReport, build_report, list_earlier_runs
 from evaluation.waves.report.questions import QuestionDrift

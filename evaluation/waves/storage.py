@@ -23,20 +23,20 @@ from annotations.answering import waves
 from annotations.answering.waves import QuestionMatch
 from annotations.models import Question, QuestionSet, rights
 from annotations.web.scope import UserRequest, select_visible
-from evaluation.backends import BackendError
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.vectors import embed
+from evaluation.core.backends import BackendError
+from evaluation.core.stats.cells import encode_labels
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.inference.mean_shift import detect_mean_shifts
 from evaluation.grading.storage.as_graded import (
     OF_WORDS,
     NotAtOnceError,
-    as_graded,
-    vectors_as_graded,
+    read_graded_input,
+    read_graded_vectors,
 )
-from evaluation.methods.cells import codes_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.mean_shift import mean_shifts
 from evaluation.models import LLMResponse, Run
-from evaluation.steps.answers import parameters_of
+from evaluation.runs.steps.answers import read_parameters
 
 # Replies copied by one statement.
 BATCH = 1000
@@ -258,8 +258,8 @@ def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
     Questions without a p-value, as with too few answers, are left out.
     """
     runs = (before, after)
-    inputs = [as_graded(run) for run in runs]
-    word_counting = {parameters_of(run.parameters).embedder in OF_WORDS for run in runs}
+    inputs = [read_graded_input(run) for run in runs]
+    word_counting = {read_parameters(run.parameters).embedder in OF_WORDS for run in runs}
     # Vectors of a word counter and of a language model have no common space.
     if len(word_counting) > 1:
         raise NotAtOnceError("otherwise")
@@ -276,7 +276,7 @@ def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
     rows = [row for part in columns for row in part if row[0] in common_ids]
     if not rows:
         return {}
-    codes, names = codes_of([name for name, _ in rows])
+    codes, names = encode_labels([name for name, _ in rows])
     if word_counting == {True} and np.bincount(codes).max() > MOST_OF_ONE_BY_WORDS:
         raise NotAtOnceError("large")
     vectors = _load_vectors(before, after, inputs, selections, together=word_counting == {True})
@@ -284,7 +284,7 @@ def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
     is_later = np.repeat([False, True], [int(part.sum()) for part in selections])
     # Many small products: threads that wait for each other make them ten times as slow.
     with threadpool_limits(1):
-        tests = mean_shifts(
+        tests = detect_mean_shifts(
             vectors, codes, is_later, [worker for _, worker in rows], alpha=ALPHA, seed=SEED
         )
     return {
@@ -332,12 +332,12 @@ def _load_vectors(
         pairs = zip((before, after), inputs, selections, strict=True)
         return np.vstack(
             [
-                np.asarray(vectors_as_graded(run, grading_input))[selection]
+                np.asarray(read_graded_vectors(run, grading_input))[selection]
                 for run, grading_input, selection in pairs
             ]
         )
     # Both count words or letters, but in different ways.
-    if parameters_of(before.parameters).embedder != parameters_of(after.parameters).embedder:
+    if read_parameters(before.parameters).embedder != read_parameters(after.parameters).embedder:
         raise NotAtOnceError("otherwise")
     texts = [
         text
@@ -345,7 +345,7 @@ def _load_vectors(
         for text in _select_texts(grading_input, selection)
     ]
     try:
-        return embed(parameters_of(after.parameters), texts, None).answers
+        return embed(read_parameters(after.parameters), texts, None).answers
     except BackendError:
         raise NotAtOnceError("no_vectors") from None
 

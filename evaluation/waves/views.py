@@ -31,7 +31,7 @@ from annotations.web.query import parse_public_id
 from annotations.web.scope import answered_editable
 from evaluation.grading.results.pages import grading_page
 from evaluation.models import LLMResponse, Run
-from evaluation.result_pages import Context
+from evaluation.runs.result_pages import Context
 from evaluation.waves import storage
 from evaluation.waves.report.comparison import (
     WavesReport,

@@ -15,7 +15,7 @@ from annotations.web.rest.idempotency import repeatable
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404
-from evaluation.rest.noting import NoteSerializer, NotingViewSet
+from evaluation.runs.rest.notes import NoteSerializer, NotingViewSet
 from evaluation.workers.report.worker import WorkerHistory, worker_history
 from evaluation.workers.report.worker_filter import WorkerFilter
 from evaluation.workers.report.workers import WorkerAcross, Workers

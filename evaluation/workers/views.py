@@ -19,8 +19,8 @@ from annotations.models.notes import may_note
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
-from evaluation.charts.chart import Chart
-from evaluation.charts.history import Occasion, history_chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.history import Occasion, draw_history
 from evaluation.workers.report.worker import WorkerHistory, worker_history
 from evaluation.workers.report.worker_filter import WorkerFilter
 from evaluation.workers.report.workers import Workers
@@ -128,7 +128,7 @@ def chart_of(history: WorkerHistory) -> Chart | None:
     ]
     if len(occasions) < 2:
         return None
-    return history_chart(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
+    return draw_history(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
 
 
 def _worker(request: HttpRequest, worker_id: UUID) -> Any:

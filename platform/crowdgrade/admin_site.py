@@ -148,9 +148,9 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Return the overview page."""
-        from evaluation.site.overview import overview
+        from evaluation.site.overview import show_overview
 
-        response: TemplateResponse = self.wrap_view(overview)(request)  # type: ignore[assignment]
+        response: TemplateResponse = self.wrap_view(show_overview)(request)  # type: ignore[assignment]
         return response
 
 

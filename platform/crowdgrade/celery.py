@@ -34,41 +34,41 @@ def follow_supervisor(**_: Any) -> None:
 @worker_init.connect
 def separate_asking(**_: Any) -> None:
     """Leave requests to model servers to a separate process, here and in children."""
-    from evaluation.background import asking
+    from evaluation.runs.background import request_process as asking
 
-    asking.divide()
+    asking.split_lanes()
 
 
 @worker_process_init.connect
 def guard(**_: Any) -> None:
     """Start the watchdog of the working process, so that no step blocks it forever."""
-    from evaluation.background import guarding
+    from evaluation.runs.background import process_guard as guarding
 
-    guarding.start()
+    guarding.start_guard()
 
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
     """Report that a background process is running; start the process that asks models."""
-    from evaluation.background import asking, liveness
+    from evaluation.runs.background import asking, liveness
 
-    asking.start()
+    asking.start_process()
     liveness.announcer.start()
 
 
 @worker_shutting_down.connect
 def end_asking(**_: Any) -> None:
     """Stop the process that asks models, while this one finishes its step."""
-    from evaluation.background import asking
+    from evaluation.runs.background import request_process as asking
 
-    asking.stop()
+    asking.stop_process()
 
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
     """Report that the background process has ended; wait for the process that asks models."""
-    from evaluation.background import asking, liveness
+    from evaluation.runs.background import asking, liveness
 
-    asking.stop()
-    asking.wait()
+    asking.stop_process()
+    asking.wait_for_end()
     liveness.announcer.stop()

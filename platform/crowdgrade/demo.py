@@ -15,9 +15,9 @@ from annotations.exchange.importing import import_answers, import_passages, impo
 from annotations.models import QuestionSet
 from crowdgrade.checks import DEMO_MARK
 from crowdgrade.home import create_private_folder
-from evaluation.background.doorbell import ring_on_commit
-from evaluation.imports import import_model_answers
 from evaluation.models import LanguageModel, Run
+from evaluation.runs.background.notification import notify_on_commit
+from evaluation.runs.imports import import_model_answers
 
 USERNAME = "demo"
 LOGIN_FILE = "login"
@@ -97,5 +97,5 @@ def ensure_run(question_set: QuestionSet) -> Run:
     run = Run.objects.filter(version=version, state__in=usable).order_by("-pk").first()
     if run is None:
         run = Run.objects.create(owner=question_set.owner, version=version)
-        ring_on_commit()
+        notify_on_commit()
     return run

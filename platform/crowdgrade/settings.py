@@ -355,7 +355,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT_OPTIONS["control_folder"] = str(HOME / "broker" / "control")
 elif not CELERY_BROKER_URL.startswith(("redis://", "rediss://", "amqp://", "amqps://")):
     raise ImproperlyConfigured("CELERY_BROKER_URL must begin with redis:// or amqp://")
-# Run types: the dotted name of each `evaluation.kinds.Kind`.
+# Run types: the dotted name of each `evaluation.runs.run_types.Kind`.
 RUN_KINDS = [
     "evaluation.grading.run_type.AQER",
     "evaluation.language_models.run_type.ASK",

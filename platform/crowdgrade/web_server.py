@@ -235,9 +235,9 @@ def main(host: str, port: str, *files: str) -> None:
     from crowdgrade.wsgi import application
 
     bound_new_connections()
-    bounded_process.share_turns(settings.WEB_PROCESSES)
+    bounded_process.limit_processes(settings.WEB_PROCESSES)
     settings.HOME.mkdir(parents=True, exist_ok=True)
-    images.share_turns(settings.HOME / "pictures.lock")
+    images.set_lock_file(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
     running = build_server(application, shared or listen(host, int(port)))
     stop = threading.Event()

@@ -2,8 +2,8 @@
 
 import pytest
 
+from evaluation.core.options import API
 from evaluation.model_comparison.report import leaderboard_report, pair_detail
-from evaluation.options import API
 from tests.evaluation.grading.results import world as graded
 from tests.evaluation.grading.results.compared import SCORES, compared, model_of
 

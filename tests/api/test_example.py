@@ -11,8 +11,8 @@ import pytest
 
 from annotations.web.rest.problems import KINDS
 from crowdgrade.models.tokens import make_token
-from evaluation.background.work import work_one_turn
 from evaluation.models import Run
+from evaluation.runs.background.work import work_one_turn
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "platform" / "docs" / "api.md"
 TEXT = DOCUMENT.read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def block(language):
 @pytest.fixture
 def environment(live_server, rana, monkeypatch):
     """Where the server is, and a token; a run is worked on when its bell rings."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", work_one_turn)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", work_one_turn)
     _, token = make_token(rana, "example", 1)
     return {**os.environ, "CROWDGRADE_URL": live_server.url, "CROWDGRADE_TOKEN": token}
 

@@ -3,8 +3,8 @@
 import pytest
 
 from annotations.models import Worker
+from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.models import LanguageModel
-from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation import fact_world
 from tests.evaluation.grading.results import world as graded
 

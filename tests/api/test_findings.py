@@ -8,15 +8,15 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotations.models import Share
-from evaluation.grading.results.report.against import against_report
-from evaluation.grading.results.report.comparisons import comparisons_report
+from evaluation.core.messages.reasons import WHY_UNCHECKED
+from evaluation.core.options import API
+from evaluation.grading.results.report.against import build_against_report
+from evaluation.grading.results.report.comparisons import build_comparisons_report
 from evaluation.models import Alarm, LanguageModel, Run
-from evaluation.options import API
-from evaluation.reports.planner import planner_report
+from evaluation.runs.reports.planner import build_planner_report
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import build_run_plan
 from evaluation.trust.report import trust_report
-from evaluation.words.reasons import WHY_UNCHECKED
 from tests.api.conftest import problem
 from tests.desk.routes import other_run
 from tests.evaluation.grading.results import world as graded
@@ -140,12 +140,14 @@ def test_workers_of_two_runs_are_followed_to_their_end(api, rana, run, results):
         row.pk, row.run = None, other
         row.save(force_insert=True)
     rows = followed(api(rana), f"{results}against/{other.public_id}/?limit=4", "workers")
-    assert [row["name"] for row in rows] == [w.name for w in against_report(run, other).workers]
+    assert [row["name"] for row in rows] == [
+        w.name for w in build_against_report(run, other).workers
+    ]
     assert len(rows) == 9
 
 
 def test_models_are_compared_as_on_the_page(api, rana, run, results):
-    asking, expected = api(rana), comparisons_report(run)
+    asking, expected = api(rana), build_comparisons_report(run)
     sent = asking.get(f"{results}comparisons/").json()
     assert (sent["n_pairs"], sent["of"], len(sent["pairs"])) == (3, None, 3)
     values = [pair.difference.value for pair in expected.pairs]
@@ -175,7 +177,7 @@ def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     ]
     keys = {"name", "level", "title", "said", "meaning", "todo", "word", "result", "needed"}
     assert keys == sent["facts"][0].keys()
-    sent, plan = asking.get(f"{results}planner/").json(), planner_report(run)
+    sent, plan = asking.get(f"{results}planner/").json(), build_planner_report(run)
     assert sent["similarity"] == pytest.approx(plan.similarity)
     assert sent["more"]["workers"] == sent["now"]["workers"] + 10
     assert "curve" not in sent

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evaluation.background import runs as lifecycle
 from evaluation.models import Interim, Run, WorkerGrade
 from evaluation.models.runs_of_record import RunOfRecord
+from evaluation.runs.background import runs as lifecycle
 from tests.api.conftest import Api, problem
 from tests.evaluation.interim.test_turns import hand_in, made, nobody_rings, work
 
@@ -75,7 +75,7 @@ def test_they_are_listed_newest_first_a_page_at_a_time(asks, made):
     names = []
     for more in ("dot", "eve", "flo"):
         names.insert(0, asks("POST").json()["name"])
-        lifecycle.cancel(Run.objects.latest("pk"))
+        lifecycle.cancel_run(Run.objects.latest("pk"))
         hand_in(made, more)
     page = asks("GET", "?limit=2").json()
     seen = [one["name"] for one in page["results"]]

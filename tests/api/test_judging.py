@@ -6,8 +6,8 @@ from rest_framework.test import APIClient
 
 from annotations.models import Share
 from evaluation.models import HumanJudgement, JudgementRequest
-from tests.evaluation.kinds.conftest import rivers, with_words
-from tests.evaluation.kinds.test_judging import run
+from tests.evaluation.runs.run_types.conftest import rivers, with_words
+from tests.evaluation.runs.run_types.test_judging import run
 
 __all__ = ["rivers", "run", "with_words"]  # fixtures
 

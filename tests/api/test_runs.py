@@ -6,14 +6,14 @@ from dataclasses import asdict
 
 import pytest
 
-from evaluation.background import runs as lifecycle
-from evaluation.background.leases import claim_oldest
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.question import question_report
-from evaluation.grading.results.report.run import run_report
-from evaluation.grading.results.report.workers import worker_rows
+from evaluation.grading.results.report.question import build_question_report
+from evaluation.grading.results.report.run import build_run_report
+from evaluation.grading.results.report.workers import read_worker_rows
 from evaluation.models import Run, RunOfRecord
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.work import work_one_turn
 from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
@@ -72,13 +72,13 @@ def test_a_run_that_is_done_is_made_the_run_of_record(api, world):
     assert asking.get(address).json()["of_record"] is False
     assert asking.post(f"{address}use/").json()["of_record"] is True
     assert asking.get("runs/").json()["results"][0]["of_record"] is True
-    waiting = lifecycle.queue(world.version, world.rana.pk, AqerParameters(embedder="bow"))
+    waiting = lifecycle.queue_run(world.version, world.rana.pk, AqerParameters(embedder="bow"))
     problem(asking.post(f"runs/{waiting.public_id}/use/"), 409, "conflict")
 
 
 def test_a_run_is_cancelled_once_and_done_again(api, world):
     asking = api(world.rana)
-    waiting = lifecycle.queue(world.version, world.rana.pk, AqerParameters(embedder="bow"))
+    waiting = lifecycle.queue_run(world.version, world.rana.pk, AqerParameters(embedder="bow"))
     for _ in range(2):
         assert asking.post(f"runs/{waiting.public_id}/cancel/").json()["state"] == "cancelled"
     problem(asking.post(f"runs/{world.run.public_id}/cancel/"), 409, "conflict")
@@ -90,7 +90,7 @@ def test_a_run_is_cancelled_once_and_done_again(api, world):
 
 def test_a_run_is_paused_and_resumed_and_one_that_ended_is_neither(api, world):
     asking = api(world.rana)
-    waiting = lifecycle.queue(world.version, world.rana.pk, AqerParameters(embedder="bow"))
+    waiting = lifecycle.queue_run(world.version, world.rana.pk, AqerParameters(embedder="bow"))
     address = f"runs/{waiting.public_id}/"
     for _ in range(2):
         paused = asking.post(f"{address}pause/")
@@ -151,15 +151,15 @@ def test_results_are_those_of_the_reports(api, world):
     asking, results = api(world.rana), f"runs/{world.run.public_id}/results/"
     run = Run.objects.select_related("version__question_set").get(pk=world.run.pk)
     sent = asking.get(results).json()
-    report = asdict(run_report(run))
+    report = asdict(build_run_report(run))
     for name in ("counts", "trace", "iterations", "converged", "n_workers", "changed", "ceiling"):
         assert sent[name] == report[name], name
     sent = asking.get(f"{results}workers/").json()["results"]
-    rows = worker_rows(run).rows
+    rows = read_worker_rows(run).rows
     assert [row["grade"]["value"] for row in sent] == [row.grade.value for row in rows]
     question = asking.get(f"{results}questions/?by=dispersion").json()["results"][0]["question"]
     sent = asking.get(f"{results}questions/{question}/").json()
-    expected = question_report(run, question)
+    expected = build_question_report(run, question)
     texts = [answer.text for answer in expected.answers.rows]
     assert [answer["text"] for answer in sent["answers"]["results"]] == texts
     assert sent["models"][0]["score"] == expected.models[0].score

@@ -257,13 +257,13 @@ def test_what_failed_leaves_no_key(asking, address):
 
 def test_rows_are_read_and_compared_before_the_key_is_stored(asking, address, monkeypatch):
     """Key and answers are one transaction, in which nobody waits for the reading."""
-    stored, made_ready = [], answers.make_ready
+    stored, made_ready = [], answers.prepare_answers
 
     def make_ready(*arguments, **options):
         stored.append(IdempotentRequest.objects.count())
         made_ready(*arguments, **options)
 
-    monkeypatch.setattr(answers, "make_ready", make_ready)
+    monkeypatch.setattr(answers, "prepare_answers", make_ready)
     asking.post(f"{address}answers/", {"rows": ANSWERS}, idempotency_key="k")
     assert (stored, IdempotentRequest.objects.count(), Response.objects.count()) == ([0], 1, 4)
     # What was stored is another text by now: the answer to the same request stays what it was.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from tests.evaluation.background.scratch import ROOT, Scratch, wait_until
+from tests.evaluation.runs.background.scratch import ROOT, Scratch, wait_until
 
 PASSWORD = "a passphrase that only attacks use"
 SEED = """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from annotations.exchange import InputError
-from evaluation.backends import BackendError, get_embedder
 from evaluation.consensus import AQER
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.backends import BackendError, get_embedder
 from evaluation.evidence.data_sets import load_mohler
-from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, alarms_of
+from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 from tests.benchmarks.crowds import crowd
 from tests.benchmarks.results import Claim, Findings, SkippedError, figure, timed
 from tests.benchmarks.timing import Contestant, take_turns
@@ -49,7 +49,7 @@ def cost_of_alarms(data: Path, n_questions: int = QUESTIONS, timed_texts: int = 
 
     def look() -> None:
         answers = GradedAnswers(texts, who, asked, made.vectors)
-        found.append(alarms_of(parameters, aqer, answers))
+        found.append(detect_alarms(parameters, aqer, answers))
 
     def fit() -> None:
         parameters.estimator().fit(made.vectors, made.workers, made.questions)

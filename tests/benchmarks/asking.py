@@ -16,10 +16,10 @@ from typing import Any
 import httpx
 import tenacity
 
-from evaluation.backends.server import Patience
-from evaluation.files.asking import Asking, AskRequest, ask_file
-from evaluation.flow.asking.asker import Settings
-from evaluation.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES, Prompt
+from evaluation.core.backends.server import Patience
+from evaluation.runs.files.asking import AskRequest, AskSettings, ask_questions
+from evaluation.runs.flow.asking.asker import Settings
+from evaluation.runs.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES, Prompt
 from tests.benchmarks import chat_server
 from tests.benchmarks.results import Claim, FailedError, Figure, Findings, timed
 from tests.benchmarks.timing import Contestant, take_turns
@@ -110,10 +110,10 @@ def _server(load: Load) -> Iterator[str]:
 def _ask(path: Path, address: str, load: Load, questions: int) -> None:
     output = path.parent / "asked"
     settings = Settings(at_once=load.at_once, patience=PATIENCE)
-    asking = Asking(f"openai:m@{address}", parameters=PARAMETERS, settings=settings)
+    asking = AskSettings(f"openai:m@{address}", parameters=PARAMETERS, settings=settings)
     request = AskRequest(path, asking, output)
     try:
-        asked = ask_file(request)
+        asked = ask_questions(request)
     finally:
         shutil.rmtree(output, ignore_errors=True)
     if asked.outcome.statuses != {"text": questions}:

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError, OutputFolder
-from evaluation.words.console import BAD_INPUT, ended_by_signal
+from evaluation.core.messages.console import BAD_INPUT, exit_on_signal
 from tests.benchmarks.cases import CASES, CaseOptions, run_cases
 
 MISSED = 1
@@ -44,7 +44,7 @@ def run(command: BaseCommand, options: Mapping[str, Any]) -> None:
     chosen = CaseOptions(options["data"], settings.ROOT, options["install"])
     names = options["only"] or list(CASES)
     try:
-        with ended_by_signal(), OutputFolder(options["output"]) as folder:
+        with exit_on_signal(), OutputFolder(options["output"]) as folder:
             report = run_cases(chosen, names, CASES, report_progress)
             report.write(folder)
     except InputError as error:

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from evaluation.consensus import AQER, ModelScores
-from evaluation.methods.cells import Floats, Integers
+from evaluation.core.stats.cells import Floats, Integers
 from tests.benchmarks.results import Claim, Figure, Findings, figure
 
 POOL = 10_000

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import InputError
-from evaluation.backends import BackendError, Embedder, get_embedder
-from evaluation.backends.embedding.minilm import minilm_folder
-from evaluation.backends.embedding.precision import processor_has_bfloat16
 from evaluation.consensus import AQER
+from evaluation.core.backends import BackendError, Embedder, get_embedder
+from evaluation.core.backends.embedding.minilm import find_folder
+from evaluation.core.backends.embedding.precision import has_processor_bfloat16
 from evaluation.evidence.data_sets import GradedAnswers, load_mohler
 from evaluation.evidence.request import FIRST_SEED
-from evaluation.evidence.studies.worker_grading import SETTINGS, agreement
+from evaluation.evidence.studies.worker_grading import SETTINGS, correlate_with_truth
 from tests.benchmarks.results import (
     Claim,
     Figure,
@@ -54,7 +54,7 @@ def against_bare_encode(data: Path) -> Findings:
         bare, embedders = _bare(), {p: get_embedder(OWN, p) for p in ("float32", "bfloat16")}
     except (InputError, BackendError) as error:
         raise SkippedError(str(error)) from error
-    native = processor_has_bfloat16()
+    native = has_processor_bfloat16()
     timed_here = [p for p in embedders if p == "float32" or native]
     vectors: dict[str, Floats] = {}
 
@@ -112,14 +112,14 @@ def _likeness(precision: str, bare: Floats, own: Floats, corpus: GradedAnswers) 
 
 
 def _r(vectors: Floats, corpus: GradedAnswers) -> float:
-    found = agreement(AQER(n_draws=0), vectors, corpus, SETTINGS[SETTING], SEEDS)
+    found = correlate_with_truth(AQER(n_draws=0), vectors, corpus, SETTINGS[SETTING], SEEDS)
     return math.fsum(found.pearson) / len(found.pearson)
 
 
 def _bare() -> Callable[[list[str]], Floats]:
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(minilm_folder()))
+    model = SentenceTransformer(str(find_folder()))
 
     def encode(texts: list[str]) -> Floats:
         return np.asarray(model.encode(texts))

@@ -177,7 +177,7 @@ def _write_file(path: Path, workers: int, questions: int) -> None:
 
 def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     from annotations.exchange.importing import answers as importing
-    from evaluation import exports
+    from evaluation.runs import exports
 
     held: list[float] = []
     transaction = importing.open_unless_dry_run  # type: ignore[attr-defined]

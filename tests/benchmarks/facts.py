@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from annotations.exchange import InputError
-from evaluation.backends import BackendError
-from evaluation.consensus.inputs import Answers, choose
+from evaluation.consensus.inputs import Answers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.backends import BackendError
 from evaluation.evidence.data_sets import load_beetle, load_beetle_questions
+from evaluation.evidence.studies.minimal_pair_data import load_pairs
 from evaluation.evidence.studies.pair_facts import QUESTIONS
-from evaluation.evidence.studies.pairs import load_pairs
-from evaluation.grading.facts.run import CrowdFacts, crowd_facts
+from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
 from evaluation.grading.run.grading import grade_answers
 from tests.benchmarks.results import (
     Claim,
@@ -58,16 +58,20 @@ def _compared(
 ) -> tuple[list[Figure], list[str]]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    given = choose(AqerParameters(bootstrap=draws, facts=False), answers)
+    given = select_graded_answers(AqerParameters(bootstrap=draws, facts=False), answers)
     found: list[CrowdFacts] = []
     try:
-        grade_answers(choose(AqerParameters(bootstrap=0, facts=False), _some(answers)))
+        grade_answers(
+            select_graded_answers(AqerParameters(bootstrap=0, facts=False), _some(answers))
+        )
     except BackendError as error:
         raise SkippedError(str(error)) from error
     timings = take_turns(
         [
             Contestant(RUN, lambda: grade_answers(given), runs=RUNS, warm_up=False),
-            Contestant(FACTS, lambda: found.append(crowd_facts(asked, given.answered)), runs=RUNS),
+            Contestant(
+                FACTS, lambda: found.append(find_crowd_facts(asked, given.answered)), runs=RUNS
+            ),
             Contestant(WORDS, lambda: TfidfVectorizer().fit_transform(answers.texts), runs=RUNS),
         ]
     )

@@ -14,7 +14,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from evaluation.consensus import AQER
-from evaluation.methods.cells import codes_of
+from evaluation.core.stats.cells import encode_labels
 from tests.benchmarks import memory
 from tests.benchmarks.child import measured_by
 from tests.benchmarks.crowds import BenchmarkCrowd, blocks, crowd
@@ -124,7 +124,7 @@ def measure_million(runs: int = RUNS, answers: int = MILLION) -> Measured:
     begin = perf_counter()
     made = crowd(min(WORKERS, answers), answers // EACH, DIMENSION, answers=EACH)
     making = perf_counter() - begin
-    codes = codes_of(made.workers)[0]  # in the order in which a fit tells of them
+    codes = encode_labels(made.workers)[0]  # in the order in which a fit tells of them
     _warm_up()
     before, forgotten = memory.resident(), memory.forget_peak()
     seconds, processor, peer, peak = [], [], [], 0

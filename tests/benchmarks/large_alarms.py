@@ -20,10 +20,10 @@ from annotations.exchange import InputError
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.stats.cells import Cells
 from evaluation.evidence.data_sets import load_mohler
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of
-from evaluation.methods.cells import Cells
+from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms
 from tests.benchmarks import memory
 from tests.benchmarks.child import measured_by
 from tests.benchmarks.crowds import BenchmarkCrowd, crowd
@@ -122,7 +122,7 @@ def measure(data: Path, runs: int = RUNS, answers: int = MILLION) -> Measured:
     alarms, pairs, peer, difference = Spent(), Spent(), Spent(), 0.0
     told: set[str] = set()
     for turn in range(runs):
-        found = alarms.on(lambda: alarms_of(parameters, aqer, graded))
+        found = alarms.on(lambda: detect_alarms(parameters, aqer, graded))
         told.update(one.kind for one in found.found)
         del found
         own = pairs.on(lambda: _pairs(made))

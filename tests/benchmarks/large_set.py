@@ -20,10 +20,10 @@ def graded_set() -> Any:
     from numpy.random import default_rng
 
     from annotations.models import Question, QuestionSet, Response, Submission, Worker
-    from evaluation.background.runs import queue
-    from evaluation.background.work import work_one_turn
     from evaluation.consensus.parameters import AqerParameters
     from evaluation.models import LanguageModel, LLMResponse, Run, request_hash
+    from evaluation.runs.background.runs import queue_run
+    from evaluation.runs.background.work import work_one_turn
 
     rng = default_rng(0)
     words = [f"word{at}" for at in range(5000)]
@@ -71,7 +71,7 @@ def graded_set() -> Any:
             for place, question in enumerate(questions)
         )
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=DRAWS)
-    earlier, run = (queue(version, owner.pk, parameters) for _ in range(2))
+    earlier, run = (queue_run(version, owner.pk, parameters) for _ in range(2))
     while work_one_turn():
         pass
     for each in (earlier, run):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.backends.embedding.precision import PROCESSOR_INFO, processor_has_bfloat16
+from evaluation.core.backends.embedding.precision import PROCESSOR_INFO, has_processor_bfloat16
 
 LIBRARIES = (
     "crowdgrade",
@@ -33,7 +33,7 @@ def environment() -> dict[str, Any]:
         "processor": processor_name(),
         "cores": usable_cores(),
         "memory_gb": _memory(),
-        "bfloat16": processor_has_bfloat16(),
+        "bfloat16": has_processor_bfloat16(),
         "blas": _blas(),
         "threads": {name: os.environ[name] for name in THREAD_SETTINGS if name in os.environ},
         "versions": {name: _version(name) for name in LIBRARIES},

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from annotations import demo
-from evaluation.backends.chat import smollm2
-from evaluation.backends.chat.contract import ChatModel, Message, Reply
-from evaluation.backends.chat.local import SAME_TWICE
-from evaluation.backends.chat.registry import get_chat
-from evaluation.backends.server import Patience
-from evaluation.flow.asking.asker import End, Settings, ask
-from evaluation.flow.asking.plan import Item, plan
-from evaluation.flow.asking.store import MemoryStore
+from evaluation.core.backends.chat import smollm2
+from evaluation.core.backends.chat.contract import ChatModel, Message, Reply
+from evaluation.core.backends.chat.local import SAME_TWICE
+from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.server import Patience
+from evaluation.runs.flow.asking.asker import End, Settings, ask
+from evaluation.runs.flow.asking.plan import Item, plan_requests
+from evaluation.runs.flow.asking.store import MemoryStore
 
 MODEL = smollm2.MODEL
 COMMAND = "python manage.py record_demo"
@@ -109,7 +109,7 @@ def ask_all(
             for one, passage in zip(questions, of, strict=True)
         ]
         parameters = {"temperature": system.temperature, "max_tokens": MAX_TOKENS, **SAMPLING}
-        planned = plan(model, items, parameters | SAME_TWICE, system.seed)
+        planned = plan_requests(model, items, parameters | SAME_TWICE, system.seed)
         store = MemoryStore()
         settings = Settings(
             at_once=1,

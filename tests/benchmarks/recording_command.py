@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations import demo
-from evaluation.backends.errors import ChatError
+from evaluation.core.backends.errors import ChatError
 from tests.benchmarks import recording
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange import OutputFolder
-from evaluation.words.console import text_table
+from evaluation.core.messages.console import format_table
 from tests.benchmarks.results import CaseResult, Figure
 
 HEADER = (
@@ -66,7 +66,9 @@ class Report:
             width = max(map(len, (HEADER[at], *columns[at])))
             columns[at] = tuple(cell.rjust(width) for cell in columns[at])
         rows = list(zip(*columns, strict=True))
-        return "\n\n".join([self._machine(), text_table(HEADER, rows), "\n".join(self._remarks())])
+        return "\n\n".join(
+            [self._machine(), format_table(HEADER, rows), "\n".join(self._remarks())]
+        )
 
     def markdown(self) -> str:
         """Return the same as Markdown."""

@@ -2,13 +2,13 @@ import pytest
 
 from evaluation.evidence.data_sets import BEETLE
 from evaluation.grading.facts.methods import Verdict
-from evaluation.grading.facts.run import crowd_facts
+from evaluation.grading.facts.run import find_crowd_facts
 from tests.benchmarks import facts
 
 
 def test_the_crowd_of_facts_votes_and_every_fifth_worker_contradicts_it():
     answers = facts._of_pairs(5)
-    found = crowd_facts(facts._asked_of_pairs(), answers)
+    found = find_crowd_facts(facts._asked_of_pairs(), answers)
     # 150 of the 200 pairs are facts; a negation is none. Four of five say the same.
     flagged = {one.key for one in found.answers if one.verdict == Verdict.CONTRADICTS}
     assert {key.rsplit("/", 1)[1] for key in flagged} == {"4"}

@@ -8,12 +8,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations import demo
-from evaluation.backends.chat import smollm2
-from evaluation.backends.chat.registry import get_chat
-from evaluation.backends.errors import ChatError
+from evaluation.core.backends.chat import smollm2
+from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.errors import ChatError
 from tests.benchmarks import recording
 from tests.benchmarks.recording import RecordingError, System
-from tests.evaluation.backends.chat.fake import (
+from tests.evaluation.core.backends.chat.fake import (
     Answer,
     error,
     fake_chat,
@@ -147,7 +147,7 @@ def test_without_the_library_that_runs_it_the_command_says_what_to_install(monke
 
     monkeypatch.setattr(smollm2, "import_module", missing)
     monkeypatch.setattr(smollm2, "find_model", lambda: tmp_path / smollm2.FILE)
-    monkeypatch.setattr(smollm2, "verify", lambda path: None)
+    monkeypatch.setattr(smollm2, "verify_file", lambda path: None)
     with pytest.raises(CommandError, match="pip install xllamacpp"):
         call_command("record_demo", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -157,7 +157,7 @@ def test_a_file_with_another_hash_is_refused(tmp_path):
     path = tmp_path / smollm2.FILE
     path.write_bytes(b"not the model")
     with pytest.raises(ChatError, match=f"{smollm2.FILE} .*{smollm2.SHA256}"):
-        smollm2.verify(path)
+        smollm2.verify_file(path)
 
 
 @pytest.mark.long

@@ -105,7 +105,7 @@ def _reply(rng: np.random.Generator, number: int, half: int) -> str:
 
 def measure(folder: Path) -> dict[str, Any]:
     """Evaluate the files of a folder; seconds, those of the embedding, windows, peak of memory."""
-    from evaluation.backends import get_embedder
+    from evaluation.core.backends import get_embedder
     from evaluation.umwp.files import UmwpRequest, evaluate_umwp
     from evaluation.umwp.methods.sentences import list_windows
     from evaluation.umwp.options import UmwpParameters

@@ -12,10 +12,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from crowdgrade import demo
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.attack.site import Site
 from tests.browser.chromium import ARGUMENTS, CHROMIUM
 from tests.browser.walking import PASSWORD
@@ -68,14 +68,14 @@ def world(transactional_db, settings, tmp_path, monkeypatch):
     """The demo's set with two finished runs and one in every other state; and who has nothing."""
     settings.HOME = tmp_path
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     owner = User.objects.create_superuser(demo.USERNAME)
     User.objects.create_user("new", is_staff=True)
     version = demo.load().latest_version()
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=50)
     for _ in range(2):
-        runs.queue(version, owner.pk, parameters)
+        runs.queue_run(version, owner.pk, parameters)
     while work_one_turn():
         pass
     done = Run.objects.latest("pk")

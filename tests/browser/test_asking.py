@@ -5,11 +5,11 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from crowdgrade import demo
-from evaluation.background.work import work_one_turn
 from evaluation.models import LLMResponse, Run
+from evaluation.runs.background.work import work_one_turn
 from tests.browser.pages import LOOKS, signed_in
 from tests.browser.working import show_all
-from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
+from tests.evaluation.core.backends.chat.fake import error, fake_chat, question_of, said
 
 pytestmark = [
     pytest.mark.browser,
@@ -24,8 +24,8 @@ def question_set(transactional_db, settings, tmp_path, monkeypatch):
     settings.HOME = tmp_path
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     User.objects.create_superuser(demo.USERNAME)
     return demo.load()
 

@@ -3,12 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.background.work import work_one_turn
-from evaluation.evidence.graded import running
+from evaluation.evidence.graded import run as running
 from evaluation.models import Run
+from evaluation.runs.background.work import work_one_turn
 from tests.browser import pages, test_runs
 from tests.evaluation.evidence.graded.answers import of_workers, some
-from tests.evaluation.kinds.graded.test_run import content
+from tests.evaluation.runs.run_types.graded.test_run import content
 
 graded = test_runs.graded
 pytestmark = [
@@ -30,7 +30,7 @@ def test_graded_answers_are_uploaded_and_the_trust_page_says_which_method_to_tru
     tmp_path,
 ):
     few = some("aqer", "f1", "tfidf_char", "discrimination", "reference_answer")
-    monkeypatch.setattr(running, "methods", lambda core: few)
+    monkeypatch.setattr(running, "list_methods", lambda core: few)
     file = tmp_path / "mine.csv"
     file.write_bytes(content(of_workers(10, 10)))
     trust = reverse("admin:results-trust", args=[graded.public_id])

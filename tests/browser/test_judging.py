@@ -7,12 +7,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.exchange.importing import import_prompts
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet, Share
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.models import HumanJudgement
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.browser import pages
 from tests.browser import test_same_meaning as same
 from tests.evaluation.eloquent.test_evaluate import prompts_text
@@ -25,7 +25,7 @@ model = same.model
 def run(model):
     """A run that is done, and Ed and Eve, with whom its set is shared."""
     question_set = QuestionSet(owner=model.owner, name="wordings")
-    import_prompts(question_set, bytes_source("prompts.json", prompts_text().encode()))
+    import_prompts(question_set, make_bytes_source("prompts.json", prompts_text().encode()))
     for name in ("ed", "eve"):
         user = User.objects.create_user(name)
         Share.objects.create(question_set=question_set, user=user, role="expert")
@@ -35,7 +35,7 @@ def run(model):
         embedder="tfidf-word",
         bootstrap=20,
     )
-    run = runs.queue(question_set.latest_version(), model.owner_id, options, "eloquent")
+    run = runs.queue_run(question_set.latest_version(), model.owner_id, options, "eloquent")
     while work_one_turn():
         pass
     connection.close()

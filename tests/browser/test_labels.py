@@ -8,13 +8,13 @@ from django.db import connection
 from django.urls import reverse
 
 from annotations.exchange.importing import import_answers, import_word_problems
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet, Share
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.browser import pages
-from tests.evaluation.backends.chat.fake import FakeChat
+from tests.evaluation.core.backends.chat.fake import FakeChat
 from tests.evaluation.umwp.world import UNKNOWN, lines, options, replied
 
 pytestmark = [
@@ -35,19 +35,19 @@ def work():
 @pytest.fixture
 def run(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     owner = User.objects.create_user("rana", is_staff=True)
     question_set = QuestionSet(owner=owner, name="problems")
-    import_word_problems(question_set, bytes_source("problems.jsonl", lines()))
+    import_word_problems(question_set, make_bytes_source("problems.jsonl", lines()))
     people = f"worker,question,answer\nann,1,55\nann,3,{UNKNOWN}\nben,1,55\n"
-    import_answers(question_set, bytes_source("answers.csv", people.encode()))
+    import_answers(question_set, make_bytes_source("answers.csv", people.encode()))
     for name in ("ed", "eva"):
         user = User.objects.create_user(name)
         Share.objects.create(question_set=question_set, user=user, role="expert")
     server = FakeChat(replied)
     model = LanguageModel.objects.create(owner=owner, name="small", spec=server.spec)
-    made = runs.queue(question_set.latest_version(), owner.pk, options(model), "umwp")
+    made = runs.queue_run(question_set.latest_version(), owner.pk, options(model), "umwp")
     worker = threading.Thread(target=work)
     worker.start()
     worker.join()

@@ -10,7 +10,7 @@ from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
-from tests.evaluation.backends.chat.fake import FakeChat
+from tests.evaluation.core.backends.chat.fake import FakeChat
 from tests.evaluation.umwp.world import PROBLEMS, lines, replied
 from tests.numbers import numbers_in
 
@@ -26,8 +26,8 @@ MORE = [{**PROBLEMS[2], "id": f"x{number}", "relevant_ids": [1]} for number in r
 @pytest.fixture
 def models(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     server = FakeChat(replied)
     owner = User.objects.create_superuser("rana")
     for name, size, tuning in (("small", "135M", "instruct"), ("large", "7B", "base")):

@@ -9,14 +9,14 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotations.exchange.importing import import_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet, Share
-from evaluation.background.runs import queue
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.remedies.report import suggested_anchors
-from evaluation.imports import import_model_answers
+from evaluation.grading.remedies.report import read_suggested_anchors
 from evaluation.models import HumanJudgement, Run
+from evaluation.runs.background.runs import queue_run
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 from tests.browser import crowds_that_ring as crowds
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
@@ -95,7 +95,7 @@ def graded(said, models=None, **options):
     if models:
         import_model_answers(question_set, _file("model", models))
     asked = AqerParameters(**{"embedder": "tfidf-word", "bootstrap": 50, **options})
-    return worked(queue(question_set.latest_version(), owner.pk, asked))
+    return worked(queue_run(question_set.latest_version(), owner.pk, asked))
 
 
 def worked(run):
@@ -108,13 +108,13 @@ def worked(run):
 
 def _file(who, said):
     rows = "".join(f"{name},{what},{text}\n" for (name, what), text in said.items())
-    return bytes_source("answers.csv", f"{who},question,answer\n{rows}".encode())
+    return make_bytes_source("answers.csv", f"{who},question,answer\n{rows}".encode())
 
 
 @pytest.fixture
 def quiet(transactional_db, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
 
 
 def press(page, name, role="button"):
@@ -220,11 +220,11 @@ def settled_camps(said):
     """Return the run of two camps that six graded answers settled."""
     before = graded(said, suggest_anchors=6)
     person = {text: who for (who, _), text in said.items()}
-    for response in suggested_anchors(before):
+    for response in read_suggested_anchors(before):
         grade = of_smaller_camp(person[response.text])
         HumanJudgement.objects.create(response=response, expert=before.owner, grade=grade)
     asked = AqerParameters(embedder="tfidf-word", bootstrap=50, anchors=True)
-    return worked(queue(before.version, before.owner_id, asked, made_from=before))
+    return worked(queue_run(before.version, before.owner_id, asked, made_from=before))
 
 
 # The crowd, the run that is to be confirmed, and how the expert grades.

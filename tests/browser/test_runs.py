@@ -7,10 +7,10 @@ from django.urls import reverse
 from annotations import demo
 from annotations.exchange.importing import import_answers, import_passages, import_questions
 from annotations.models import QuestionSet
-from evaluation.background.runs import queue
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run, RunOfRecord
+from evaluation.runs.background.runs import queue_run
+from evaluation.runs.background.work import work_one_turn
 from tests.browser import pages
 from tests.browser.working import work_away
 
@@ -25,14 +25,14 @@ QUICK = AqerParameters(embedder="tfidf-char", bootstrap=20)
 @pytest.fixture
 def graded(transactional_db, monkeypatch):
     """The demo's answers, graded once."""
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     owner = User.objects.create_superuser("rana")
     question_set = QuestionSet(owner=owner, name="tides")
     import_passages(question_set, demo.PASSAGES)
     import_questions(question_set, demo.QUESTIONS)
     import_answers(question_set, demo.ANSWERS)
-    run = queue(question_set.latest_version(), owner.pk, QUICK)
+    run = queue_run(question_set.latest_version(), owner.pk, QUICK)
     while work_one_turn():
         pass
     run.refresh_from_db()

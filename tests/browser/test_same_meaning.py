@@ -8,7 +8,7 @@ from annotations.models import QuestionSet
 from evaluation.models import LanguageModel
 from tests.browser import pages
 from tests.browser.working import work_away
-from tests.evaluation.backends.chat.fake import FakeChat, said
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.eloquent.test_evaluate import prompts_text
 
 pytestmark = [
@@ -28,8 +28,8 @@ def replied(body):
 @pytest.fixture
 def model(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     server = FakeChat(replied)
     owner = User.objects.create_superuser("rana")
     yield LanguageModel.objects.create(owner=owner, name="small", spec=server.spec)

@@ -6,8 +6,8 @@ from django.db import connection
 from django.urls import reverse
 
 from annotations import guards
-from evaluation.background.exclusions import excluded
 from evaluation.models import Run, WorkerVerdict
+from evaluation.runs.background.exclusions import list_exclusions
 from evaluation.triage.storage import decide
 from tests.browser import pages
 from tests.browser.working import work_away
@@ -128,7 +128,7 @@ def test_two_at_once_the_second_sees_what_the_first_decided(
         assert page.input_value("textarea") == "typed by the second"
         page.click("button:has-text('Exclude'):visible")
         page.wait_for_selector(f"text={name}: Excluded.")
-    assert [one.worker.external_id for one in excluded(world)] == [name]
+    assert [one.worker.external_id for one in list_exclusions(world)] == [name]
     assert "\n".join(window.found) == ""
 
 
@@ -149,5 +149,5 @@ def test_everything_works_without_script(world, browser, client, live_server):
     assert f"{name}: Excluded." in page.content()
     page.click("button:has-text('Undo')")
     assert heading(page) == name
-    assert not excluded(world)
+    assert not list_exclusions(world)
     context.close()

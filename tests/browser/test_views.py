@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.model_overview.messages import QUESTIONS
 from evaluation.models import Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.browser import pages
 from tests.browser.working import show_all, work_away
 from tests.evaluation.model_overview.asked import Server, ask_all, prepare
@@ -25,11 +25,11 @@ pytestmark = [
 def rivers(transactional_db, settings, monkeypatch, tmp_path):
     """A graded set, of which nobody looked at anything else."""
     settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     rivers = rivers_of(User.objects.create_superuser("rana"), tmp_path)
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=0)
-    runs.queue(rivers.latest_version(), rivers.owner_id, parameters)
+    runs.queue_run(rivers.latest_version(), rivers.owner_id, parameters)
     while work_one_turn():
         pass
     return rivers

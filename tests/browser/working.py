@@ -4,7 +4,7 @@ import threading
 
 from django.db import connection
 
-from evaluation.background.work import work_one_turn
+from evaluation.runs.background.work import work_one_turn
 
 
 def work_away(page):

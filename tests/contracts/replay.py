@@ -175,7 +175,7 @@ def work() -> None:
 
     from django.db import connection
 
-    from evaluation.background.work import work_one_turn
+    from evaluation.runs.background.work import work_one_turn
 
     for _ in range(600):
         if work_one_turn():

@@ -8,7 +8,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from annotations.exchange import InputError
-from evaluation.options.problems import OptionError, problem
+from evaluation.core.options.problems import OptionError, build_problem
 from tests.contracts.replay import NAMES, facts_of, refusals_of, without_sentences
 from tests.contracts.test_commands import difference
 
@@ -237,7 +237,7 @@ def ended_by(error: BaseException, cause: BaseException | None = None) -> System
 def test_refusals_are_the_places_and_codes_of_the_errors():
     of_file = InputError.single("a.csv", "it is empty", line=3, column="worker")
     assert refusals_of(ended_by(CommandError("words"), of_file)) == ["a.csv, line 3, column worker"]
-    of_option = OptionError([problem("max_value", "weight_cap", highest=1)])
+    of_option = OptionError([build_problem("max_value", "weight_cap", highest=1)])
     assert refusals_of(ended_by(CommandError("words"), of_option)) == ["weight_cap, max_value"]
     parser = argparse.ArgumentParser()
     cap = parser.add_argument("--cap")
@@ -246,7 +246,7 @@ def test_refusals_are_the_places_and_codes_of_the_errors():
 
 
 def test_refusals_of_errors_that_are_each_other_s_cause_are_finite():
-    first, second = OptionError([problem("null", "seed")]), CommandError("words")
+    first, second = OptionError([build_problem("null", "seed")]), CommandError("words")
     second.__context__ = first
     first.__cause__ = second
     end = SystemExit(os.EX_USAGE)

@@ -12,7 +12,7 @@ from kombu.transport import filesystem
 
 from crowdgrade.broker import Transport
 from tests.disks import small_disk
-from tests.evaluation.background.scratch import Scratch, wait_until
+from tests.evaluation.runs.background.scratch import Scratch, wait_until
 
 REFUSED = (RecoverableConnectionError, OperationalError)
 
@@ -151,7 +151,7 @@ def test_a_full_disk_leaves_the_list_of_queues_as_it_was(tmp_path):
 
 
 RING = """
-from evaluation.background.doorbell import ring
+from evaluation.runs.background.notification import ring
 result = [ring() for _ in range(3)]
 """
 

@@ -29,7 +29,7 @@ from crowdgrade.outages import Outage, find_outage
 from crowdgrade.read_retry import RetryMiddleware
 from crowdgrade.rest.errors import RETRY_SECONDS
 from crowdgrade.web_server import THREADS
-from tests.evaluation.background.scratch import ROOT, wait_until
+from tests.evaluation.runs.background.scratch import ROOT, wait_until
 
 SLACK = 10
 """Seconds beyond the bound in which a busy machine may answer."""

@@ -14,7 +14,7 @@ import pytest
 from django.core.checks import run_checks
 
 from annotations.demo import LABEL
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.alone, pytest.mark.model]

@@ -13,7 +13,7 @@ from django.db import connection
 
 from crowdgrade.outages import DEMO_SEALED, SENTENCES
 from tests.disks import small_disk
-from tests.evaluation.background.scratch import Scratch
+from tests.evaluation.runs.background.scratch import Scratch
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,12 +12,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from crowdgrade.management.commands.local_model import STOPPED
-from evaluation.backends.chat.smollm2 import MODEL
+from evaluation.core.backends.chat.smollm2 import MODEL
 from evaluation.models import LanguageModel
-from evaluation.steps.asking.local import NAME, register_local_model
+from evaluation.runs.steps.asking.local import NAME, register_local_model
 from tests.annotations import world as crowd
-from tests.evaluation.backends.chat.fake import fake_chat, needs_packaged_model
-from tests.evaluation.background.scratch import Scratch, wait_until
+from tests.evaluation.core.backends.chat.fake import fake_chat, needs_packaged_model
+from tests.evaluation.runs.background.scratch import Scratch, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,8 +32,8 @@ result = version.pk
 """
 START = """
 from annotations.models import QuestionSetVersion
-from evaluation.background.runs import queue
-from evaluation.flow.asking.options import AskOptions
+from evaluation.runs.background.runs import queue
+from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.models import LanguageModel
 version = QuestionSetVersion.objects.get()
 (model,) = LanguageModel.objects.all()

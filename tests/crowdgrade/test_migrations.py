@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.evaluation.background.scratch import Scratch
+from tests.evaluation.runs.background.scratch import Scratch
 
 TWO_RUNS = """
 from django.contrib.auth.models import User

@@ -12,7 +12,7 @@ from django.test import RequestFactory
 
 from crowdgrade.proxy_headers import ProxyMiddleware
 from tests.attack.site import PASSWORD, Site, form_token
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 
 
 def seen(settings, proxies, https=False, **headers):

@@ -19,7 +19,7 @@ from crowdgrade.supervisor import (
     raise_on_signal,
     supervise,
 )
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 from tests.numbers import numbers_in
 
 ROOT = Path(__file__).resolve().parents[2]

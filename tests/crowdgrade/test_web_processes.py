@@ -18,7 +18,7 @@ import pytest
 from crowdgrade import settings as of_the_site
 from tests.attack.sending import send_lines
 from tests.attack.site import PASSWORD, Site, form_token
-from tests.evaluation.background.scratch import ROOT, wait_until
+from tests.evaluation.runs.background.scratch import ROOT, wait_until
 
 pytestmark = pytest.mark.alone
 RATE = 6

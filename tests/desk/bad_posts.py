@@ -335,7 +335,7 @@ BAD: dict[str, list[Bad] | str] = {
         Bad({}, ("state",)),
         Bad({"state": "dismissed", "note": ""}, ("note",)),
     ],
-    "admin:results-judging": [],  # tests/evaluation/kinds/test_judging.py
+    "admin:results-judging": [],  # tests/evaluation/runs/run_types/test_judging.py
     "admin:account": "a box that may be ticked or not",
     "admin:tokens": [Bad({"name": "", "days": "0"}, ("name", "days"), "No token was made")],
     "admin:token-revoke": BUTTON,

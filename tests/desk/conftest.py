@@ -8,11 +8,11 @@ from rest_framework.throttling import SimpleRateThrottle
 
 from annotations.exchange.importing import import_answers, import_passages, import_questions
 from annotations.models import QuestionSet
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.imports import import_model_answers
 from evaluation.models import Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 from tests.desk.replay import replay_rows
 
 MARK = "xyzzy"
@@ -32,8 +32,8 @@ def own_home(settings, tmp_path, monkeypatch):
     # No test is too fast for the API.
     rates = dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES, "100000/minute")
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     return settings.HOME
 
 
@@ -105,7 +105,7 @@ def make_graded_set(owner, folder, mark):
     )
     import_world(question_set, folder, mark)
     parameters = AqerParameters(embedder="bow", bootstrap=0)
-    run = runs.queue(question_set.latest_version(), owner.pk, parameters)
+    run = runs.queue_run(question_set.latest_version(), owner.pk, parameters)
     assert work_one_turn()
     return question_set.pk, run.pk
 

@@ -18,7 +18,6 @@ from annotations.ledger import bonuses
 from annotations.models import BonusPayment, Collection, Import, Upload, WorkerNote, WritingProject
 from crowdgrade.invitation_links.links import create_link
 from crowdgrade.models.tokens import make_token
-from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.models import (
     Alarm,
     JudgementRequest,
@@ -29,7 +28,8 @@ from evaluation.models import (
     Run,
 )
 from evaluation.models import Prompt as StoredPrompt
-from evaluation.steps.asking.prompts import create_prompt
+from evaluation.runs.flow.asking.prompts import TEMPLATES, Prompt
+from evaluation.runs.steps.asking.prompts import create_prompt
 from evaluation.triage import storage as triaging
 from tests.annotations import world as crowd
 

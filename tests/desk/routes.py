@@ -267,7 +267,9 @@ ROUTES: dict[str, Route] = {
     # Pages of other kinds of run; an AQER run has none of them.
     "admin:results-page": get(ABSENT, slug=["words"]),
     "admin:results-noticing-replies": get(ABSENT),
-    "admin:results-judging": form(ABSENT, name=["words"]),  # tests/evaluation/kinds/test_judging.py
+    "admin:results-judging": form(
+        ABSENT, name=["words"]
+    ),  # tests/evaluation/runs/run_types/test_judging.py
     "admin:results-views": get(ABSENT),
     "admin:results-views-answers": get(ABSENT),
     "admin:results-views-model": get(ABSENT),

@@ -420,7 +420,7 @@ def test_lists_ask_the_database_the_same_number_of_times_however_long_they_are(c
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
-    from evaluation.background import runs
+    from evaluation.runs.background import runs
 
     rana, version = circle.people["rana"], circle.of["rana"].version
     lists = ("index", "question-sets", "runs", "models", "teams", "question-set", "sharing", "team")
@@ -436,7 +436,7 @@ def test_lists_ask_the_database_the_same_number_of_times_however_long_they_are(c
 
     def more(number):
         QuestionSet.objects.create(owner=rana, name=f"m{number}", team=circle.of["rana"].team)
-        runs.again(circle.of["rana"].run, rana.pk)
+        runs.repeat_run(circle.of["rana"].run, rana.pk)
         friend = User.objects.create_user(f"friend{number}", is_staff=True)
         Membership.objects.create(team=circle.of["rana"].team, user=friend)
         Share.objects.create(question_set=version.question_set, user=friend, role="viewer")

@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Worker
-from evaluation.background.runs import again
 from evaluation.models import Run
-from evaluation.reports.verdicts import build_applied_context
+from evaluation.runs.background.runs import repeat_run
+from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.sample_size.options import CrowdSizeParameters
 from evaluation.triage.storage import decide, take_back
 from tests.desk.test_runs import DEFAULTS
@@ -48,7 +48,7 @@ def test_the_form_says_who_is_left_out_and_the_run_leaves_them_out(signed_in, wo
     signed_in.post(address(world), {**DEFAULTS, "exclude_workers": field})
     started = Run.objects.latest("pk")
     assert started.parameters["exclude_workers"] == [out.external_id]
-    repeated = again(started, world.rana.pk)
+    repeated = repeat_run(started, world.rana.pk)
     for run in (started, repeated):
         (why,) = build_applied_context(run)["made_by"]
         assert (why.name, why.why, why.by) == (out.external_id, "copied from others", "rana")

@@ -15,8 +15,8 @@ from annotations.web.lists import ProblemFilter, SetFilter, TeamFilter
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.language_models.views import models, prompts
 from evaluation.models import LanguageModel, Prompt, Run
-from evaluation.reports import list_filters
-from evaluation.reports.list_filters import ModelFilter, PromptFilter, RunApiFilter, RunFilter
+from evaluation.runs.reports import list_filters
+from evaluation.runs.reports.list_filters import ModelFilter, PromptFilter, RunApiFilter, RunFilter
 from evaluation.site import runs
 from tests.annotations.writing.conftest import made_world
 from tests.desk.conftest import User

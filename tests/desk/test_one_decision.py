@@ -8,14 +8,14 @@ from django.db import connection, connections
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.ledger import decisions as ledger
 from annotations.ledger.files import decide_by_file
 from annotations.models import Decision, Share, Submission, Worker
-from evaluation.background.exclusions import excluded_ids
 from evaluation.models import Run, WorkerVerdict
 from evaluation.payments.report import PaymentPeople
-from evaluation.reports.verdicts import load_current_verdicts
+from evaluation.runs.background.exclusions import list_excluded_ids
+from evaluation.runs.reports.verdicts import load_current_verdicts
 from evaluation.triage import batches, storage
 from evaluation.triage.report.queue import find_undecided
 from tests.evaluation.grading.results import world
@@ -105,7 +105,7 @@ def test_a_rejection_on_pay_people_excludes_and_rejects_in_triage(run, client):
     assert shown(run, "w001") == ("exclude+reject", "reject")
     verdict = load_current_verdicts(run)[worker("w001").public_id]
     assert (verdict.category, verdict.reason) == ("low_effort", REASON.strip())
-    assert excluded_ids(run.version) == ("w001",)
+    assert list_excluded_ids(run.version) == ("w001",)
     assert client.get(triage(run, "w001")).context["verdict"].rejects
     of_triage, of_pay = downloads(client, run, "prolific-reject")
     assert of_triage == of_pay
@@ -145,7 +145,7 @@ def test_open_again_on_pay_people_takes_back_what_triage_decided(run, client):
     seen = Decision.objects.order_by("pk").last().public_id
     assert client.post(paying(run, "w001"), {"do": "open", "seen": seen}).status_code == 302
     assert shown(run, "w001") == ("look", "open")
-    assert excluded_ids(run.version) == ()
+    assert list_excluded_ids(run.version) == ()
 
 
 def test_an_approval_leaves_an_exclusion_that_is_paid_and_lifts_a_rejection(run):
@@ -175,7 +175,7 @@ def test_a_batch_is_in_the_log_and_taken_back_as_one(run):
 def test_decisions_of_a_file_show_in_triage_and_a_dry_run_shows_nothing(run):
     text = f'worker,decision,category,reason\nw001,approve,,\nw002,reject,OTHER,"{REASON}"\n'
     for dry_run, wanted in ((True, ("", "open")), (False, ("exclude+reject", "reject"))):
-        source = bytes_source("decisions.csv", text.encode())
+        source = make_bytes_source("decisions.csv", text.encode())
         decide_by_file(run.version, source, run.owner, dry_run=dry_run)
         assert shown(run, "w002") == wanted
     assert shown(run, "w001") == ("accept", "approve")

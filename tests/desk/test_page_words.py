@@ -3,10 +3,10 @@
 import ast
 from pathlib import Path
 
-from evaluation.options import SITE
-from evaluation.words.catalogue import COMMON
-from evaluation.words.message import Message
-from evaluation.words.table import Blanks
+from evaluation.core.messages.catalogue import COMMON
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.table import Blanks
+from evaluation.core.options import SITE
 from tests.desk.page_checks import FLAG, flags_in
 
 WORDS = Path(__file__).resolve().parents[2] / "evaluation" / "words"

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from annotations.exchange.prolific import status_said
+from annotations.exchange.prolific import describe_status
 from annotations.ledger.bonuses import load_payments
 from annotations.ledger.decisions import decide
 from annotations.ledger.parts import PART_REASONS
@@ -170,7 +170,7 @@ def test_who_has_a_part_is_not_approved_with_the_others(desk, client):
     ben = version.submissions.get(worker__external_id="ben")
     PanelStatus.objects.create(submission=ben, status="SCREENED OUT", session_id="s")
     text = client.get(f"{start}?q=ben").content.decode()
-    assert status_said("SCREENED OUT") in text
+    assert describe_status("SCREENED OUT") in text
 
 
 def test_of_several_rounds_each_button_names_its_own(desk, client):

@@ -5,11 +5,11 @@ from django.db import connection
 
 from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.imports import import_model_answers
 from evaluation.models import Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 from tests.benchmarks.pages import addresses, values_of
 from tests.desk.conftest import csv_of
 
@@ -38,8 +38,8 @@ def graded(owner, folder, name, n_questions, n_workers, n_models, prepare=None):
         if load is import_questions and prepare is not None:
             prepare(question_set.latest_version())
     version = question_set.latest_version()
-    runs.queue(version, owner.pk, PARAMETERS)
-    runs.queue(version, owner.pk, PARAMETERS)
+    runs.queue_run(version, owner.pk, PARAMETERS)
+    runs.queue_run(version, owner.pk, PARAMETERS)
     while work_one_turn():
         pass
     assert set(Run.objects.values_list("state", flat=True)) == {"done"}

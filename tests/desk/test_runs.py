@@ -9,15 +9,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import QuestionSet, Response
-from evaluation.background import runs
-from evaluation.background.leases import claim_oldest
-from evaluation.background.progress import duration
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.forms.options import form_for
-from evaluation.kinds import UnknownKindError
+from evaluation.core.messages.message import Message
 from evaluation.models import BackgroundWorker, Run, RunOfRecord
-from evaluation.site.attention import attention
-from evaluation.words.message import Message
+from evaluation.runs.background import runs
+from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.progress import format_duration
+from evaluation.runs.forms.options import form_for
+from evaluation.runs.run_types import UnknownKindError
+from evaluation.site.attention import find_items_needing_attention
 from tests.desk.flashes import flashed
 from tests.evaluation.grading.results.world import ask_model
 
@@ -71,7 +71,7 @@ def test_grading_queues_a_run_and_rings_once_it_is_stored(
     signed_in, world, monkeypatch, django_capture_on_commit_callbacks
 ):
     rung = []
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: rung.append(True))
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: rung.append(True))
     with django_capture_on_commit_callbacks(execute=True):
         response = post_grade(signed_in, world, difficulty="on", bootstrap="50")
     run = Run.objects.latest("pk")
@@ -112,7 +112,7 @@ def test_without_answers_there_is_nothing_to_grade(signed_in, world):
 
 
 def test_a_waiting_run_says_that_nobody_works_and_how_to_change_that(signed_in, world):
-    run = runs.again(world.run, world.rana.pk)
+    run = runs.repeat_run(world.run, world.rana.pk)
     text = page(signed_in, run)
     assert 'data-run-state="queued"' in text
     assert "data-run-waiting >" in text  # it is not hidden
@@ -125,11 +125,15 @@ def test_a_waiting_run_says_that_nobody_works_and_how_to_change_that(signed_in, 
 
 
 def test_lengths_of_time_in_words():
-    assert [duration(seconds) for seconds in (40, 200, 3700)] == ["40 s", "3 min 20 s", "1 h 1 min"]
+    assert [format_duration(seconds) for seconds in (40, 200, 3700)] == [
+        "40 s",
+        "3 min 20 s",
+        "1 h 1 min",
+    ]
 
 
 def test_a_running_run_shows_how_far_it_is(signed_in, world):
-    run = runs.again(world.run, world.rana.pk)
+    run = runs.repeat_run(world.run, world.rana.pk)
     claim_oldest("somebody")
     Run.objects.filter(pk=run.pk).update(
         stage="embedding",
@@ -146,7 +150,7 @@ def test_a_running_run_shows_how_far_it_is(signed_in, world):
 
 
 def test_a_cancelled_run_is_lost_to_its_worker(signed_in, world):
-    run = runs.again(world.run, world.rana.pk)
+    run = runs.repeat_run(world.run, world.rana.pk)
     claim = claim_oldest("somebody")
     address = reverse("admin:run-cancel", args=[run.public_id])
     assert signed_in.post(address).status_code == 302
@@ -162,7 +166,7 @@ def test_a_cancelled_run_is_lost_to_its_worker(signed_in, world):
 
 
 def test_a_run_is_paused_and_resumed_from_its_page(signed_in, world):
-    run = runs.again(world.run, world.rana.pk)
+    run = runs.repeat_run(world.run, world.rana.pk)
     assert ">Pause</button>" in page(signed_in, run)
     signed_in.post(reverse("admin:run-pause", args=[run.public_id]))
     said = page(signed_in, run)
@@ -268,7 +272,7 @@ def test_lists_and_heads_call_a_run_by_its_name_or_by_what_differs(signed_in, wo
 
 
 def test_a_person_lets_a_run_count_and_the_pages_say_who_and_since_when(signed_in, world):
-    later = runs.again(world.run, world.rana.pk)
+    later = runs.repeat_run(world.run, world.rana.pk)
     Run.objects.filter(pk=later.pk).update(
         name="Later",
         state="done",
@@ -282,12 +286,12 @@ def test_a_person_lets_a_run_count_and_the_pages_say_who_and_since_when(signed_i
     use = reverse("admin:run-use", args=[later.public_id])
     assert 'data-record="other" data-chosen="first"' in said
     assert f'action="{use}"' in said
-    assert "later_run" in [item.code for item in attention(world.rana)]
+    assert "later_run" in [item.code for item in find_items_needing_attention(world.rana)]
     done = signed_in.post(use, follow=True)
     said = done.content.decode()
     assert 'data-record="this" data-chosen="person"' in said
     assert "Chosen by rana" in said
-    assert "later_run" not in [item.code for item in attention(world.rana)]
+    assert "later_run" not in [item.code for item in find_items_needing_attention(world.rana)]
     rows = signed_in.get(reverse("admin:runs")).context["runs"]
     assert (rows[0].called.title, rows[0].is_of_record) == ("Later", True)
     # It is out of date once answers change, and the pages say what that means.
@@ -298,7 +302,7 @@ def test_a_person_lets_a_run_count_and_the_pages_say_who_and_since_when(signed_i
 
 
 def test_a_run_without_results_does_not_count(signed_in, world):
-    waiting = runs.again(world.run, world.rana.pk)
+    waiting = runs.repeat_run(world.run, world.rana.pk)
     address = reverse("admin:run-use", args=[waiting.public_id])
     refused = signed_in.post(address, follow=True)
     assert flashed(refused) == ["run_not_done"]
@@ -306,14 +310,14 @@ def test_a_run_without_results_does_not_count(signed_in, world):
 
 
 def test_a_failed_run_shows_its_reason(signed_in, world):
-    run = runs.again(world.run, world.rana.pk)
+    run = runs.repeat_run(world.run, world.rana.pk)
     Run.objects.filter(pk=run.pk).update(
         state="failed", error="The embedder did not answer.", finished_at=Now()
     )
     text = page(signed_in, run)
     assert "The embedder did not answer." in text
     assert "Run again" in text
-    assert [item.level for item in attention(world.rana)] == ["bad"]
+    assert [item.level for item in find_items_needing_attention(world.rana)] == ["bad"]
 
 
 def test_a_finished_run_leads_to_its_results(signed_in, world):
@@ -332,27 +336,29 @@ def test_lists_are_picked_by_state(signed_in, world):
 
 
 def test_changed_answers_and_sets_without_a_run_need_attention(world):
-    assert "answers_changed" not in [item.code for item in attention(world.rana)]
+    assert "answers_changed" not in [item.code for item in find_items_needing_attention(world.rana)]
     ask_model(world.version)
-    codes = [item.code for item in attention(world.rana)]
+    codes = [item.code for item in find_items_needing_attention(world.rana)]
     assert ("models_added" in codes, "answers_changed" in codes) == (True, False)
     Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
-    assert "answers_changed" in [item.code for item in attention(world.rana)]
+    assert "answers_changed" in [item.code for item in find_items_needing_attention(world.rana)]
     Run.objects.all().delete()
-    assert [item.code for item in attention(world.rana)] == ["never_graded"]
-    assert attention(world.otto) == []
+    assert [item.code for item in find_items_needing_attention(world.rana)] == ["never_graded"]
+    assert find_items_needing_attention(world.otto) == []
 
 
 def test_questions_that_somebody_skipped_need_no_attention(world):
     Run.objects.filter(pk=world.run.pk).update(warnings=["Empty: 3"])
-    (item,) = (one for one in attention(world.rana) if one.code == "run_warnings")
+    (item,) = (
+        one for one in find_items_needing_attention(world.rana) if one.code == "run_warnings"
+    )
     assert item.text == "Empty: 3"
     skipped = Message("empty_answers", {"count": 3}).as_dict()
     older = "Empty answers, which count as unanswered: 3"
     Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, older])
-    assert attention(world.rana) == []
+    assert find_items_needing_attention(world.rana) == []
     Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, "Too few: 2"])
-    assert [item.text for item in attention(world.rana)] == ["Too few: 2"]
+    assert [item.text for item in find_items_needing_attention(world.rana)] == ["Too few: 2"]
 
 
 def test_the_overview_lists_the_latest_runs(signed_in, world):

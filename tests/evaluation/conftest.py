@@ -26,8 +26,8 @@ def told_problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
 @pytest.fixture
 def tides(db, django_user_model, monkeypatch):
     """The demo's answers, and a bell that nobody hears."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create(username="rita")
     question_set = QuestionSet(owner=owner, name="tides")
     import_passages(question_set, demo.PASSAGES)

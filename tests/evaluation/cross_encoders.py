@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from tests.evaluation.backends.conftest import save_bert
+from tests.evaluation.core.backends.conftest import save_bert
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 

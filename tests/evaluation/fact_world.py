@@ -4,11 +4,11 @@ import csv
 
 from annotations.exchange.importing import import_answers
 from annotations.models import Question, QuestionSet
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.imports import import_model_answers
 from evaluation.models import AnswerFact, CrowdFact, ExemplaryAnswer, Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 
 NAMES = ("ada", "ben", "cy", "dee", "eli", "fay", "gus", "hal", "ivy", "joe")
 # On the first question one of ten says another year; on the second seven say one, three another.
@@ -78,7 +78,9 @@ def asked(owner, folder) -> QuestionSet:
 def graded(question_set, **parameters) -> Run:
     """A run that is done, as pages fetch it."""
     given = {"embedder": "tfidf-char", "bootstrap": 0, **parameters}
-    run = runs.queue(question_set.latest_version(), question_set.owner_id, AqerParameters(**given))
+    run = runs.queue_run(
+        question_set.latest_version(), question_set.owner_id, AqerParameters(**given)
+    )
     assert work_one_turn()
     run = Run.objects.select_related("version__question_set").get(pk=run.pk)
     assert run.state == Run.State.DONE, run.error

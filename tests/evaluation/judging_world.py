@@ -4,8 +4,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotations.models import Share
-from evaluation.judging.audit import ask_for_audit, draw_audit
 from evaluation.models import HumanJudgement
+from evaluation.runs.judging.audit import ask_for_audit, draw_audit
 
 
 def expert(run, name="ed"):

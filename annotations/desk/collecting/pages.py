@@ -21,7 +21,7 @@ from annotations.answering.languages import describe_interface_language
 from annotations.answering.rank_notice import find_rank_notice
 from annotations.desk.collecting.forms import IdsForm, PlacesForm, SettingsForm
 from annotations.desk.collecting.monitor_page import build_page_context, show_collection
-from annotations.exchange.writing.formats import csv_chunks
+from annotations.exchange.writing.formats import write_csv
 from annotations.models import Collection, QuestionSet, is_counting_signals
 from annotations.web.downloads import download
 from annotations.web.lists import AdmissionFilter
@@ -162,7 +162,7 @@ def submit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
         messages.success(request, _describe_removal(struck), code)
         return redirect("admin:collecting-listed", question_set.public_id)
     rows = ((name, links.build_signed_link(collection, name)) for name in external_ids)
-    return download(csv_chunks(("worker", "link"), rows), f"{question_set.name} - links", "csv")
+    return download(write_csv(("worker", "link"), rows), f"{question_set.name} - links", "csv")
 
 
 @require_GET

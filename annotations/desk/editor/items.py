@@ -24,7 +24,7 @@ from annotations.editing import (
     lock_draft,
     select_consent_template,
 )
-from annotations.exchange.importing.target import next_position
+from annotations.exchange.importing.target import find_next_position
 from annotations.exchange.reading.images import CheckedImage
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion, new_public_id
 from annotations.web.pages import Breadcrumbs, build_breadcrumbs
@@ -182,7 +182,9 @@ def _save_item(
     def make(draft: QuestionSetVersion) -> Item:
         positions = model._default_manager.filter(version=draft).values_list("position", flat=True)
         return model(
-            version=draft, position=next_position(positions), public_id=_choose_public_id(request)
+            version=draft,
+            position=find_next_position(positions),
+            public_id=_choose_public_id(request),
         )
 
     find = saving.build_item_finder(model, old, request.POST.get("new_id", ""))

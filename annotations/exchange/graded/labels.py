@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.answers import normalise_text
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Labels:
 
 def normalise_label(label: str) -> str:
     """Return a label as it is compared: trimmed, in NFC and small letters."""
-    return cleaned(label).casefold()
+    return normalise_text(label).casefold()
 
 
 def parse_number(mark: str) -> float | None:

@@ -16,7 +16,7 @@ from annotations.exchange.graded.records import MarkedAnswer, MarkedFile
 from annotations.exchange.graded.semeval import MOST_BYTES, read_semeval
 from annotations.exchange.graded.tables import read_table
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.source import Readable, Source, source_of
+from annotations.exchange.reading.source import Readable, Source, make_source
 
 MOST_FILES = 5_000
 ACCEPTED = ".csv,.tsv,.jsonl,.ndjson,.json,.xlsx,.xml,.zip"
@@ -40,7 +40,7 @@ def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> Mar
         or whatever the format forbids.
     """
     problems = Problems(_get_name(path))
-    if _is_folder(path) or source_of(path).suffix in (".xml", ".zip"):
+    if _is_folder(path) or make_source(path).suffix in (".xml", ".zip"):
         marked = _read_xml(path, problems)
     else:
         marked = read_table(path, columns or {}, problems)
@@ -62,7 +62,7 @@ def _is_folder(path: Readable) -> bool:
 
 
 def _get_name(path: Readable) -> str:
-    return source_of(path).name
+    return make_source(path).name
 
 
 def _read_xml(path: Readable, all_problems: Problems) -> MarkedFile:
@@ -88,10 +88,10 @@ def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
         paths = sorted(file_path for file_path in folder.rglob("*.xml") if file_path.is_file())
         _refuse_count(folder.name, len(paths))
         for file_path in paths:
-            with source_of(file_path).open() as handle:
+            with make_source(file_path).open() as handle:
                 yield str(file_path.relative_to(folder)), handle
         return
-    source = source_of(place)
+    source = make_source(place)
     source.stamp()  # raises `InputError` for a path that cannot be read
     if source.suffix == ".zip":
         yield from _open_members(source)

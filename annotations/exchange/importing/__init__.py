@@ -11,7 +11,7 @@ file = new + unchanged + repeated.
 
 A dry run of answers only reads and predicts; a dry run of everything else does the same and rolls
 back. Importing the same file again adds nothing. Stored values are never overwritten. Answers of
-models are imported in the same way in `evaluation.imports`.
+models are imported in the same way in `evaluation.runs.imports`.
 """
 
 from annotations.exchange.importing.answers import import_answers
@@ -20,12 +20,11 @@ from annotations.exchange.importing.prompts import import_prompts
 from annotations.exchange.importing.questions import import_passages, import_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.several_answers import import_several_answers
-from annotations.exchange.importing.target import all_or_nothing
+from annotations.exchange.importing.target import open_transaction
 from annotations.exchange.importing.word_problems import import_word_problems
 
 __all__ = [
     "ImportReport",
-    "all_or_nothing",
     "import_answers",
     "import_batches",
     "import_mturk",
@@ -34,4 +33,5 @@ __all__ = [
     "import_questions",
     "import_several_answers",
     "import_word_problems",
+    "open_transaction",
 ]

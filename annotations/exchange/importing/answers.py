@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.importing.comparing import (
+from annotations.exchange.importing.comparison import (
     compare,
     list_signals,
     parse_time,
@@ -24,14 +24,14 @@ from annotations.exchange.importing.target import (
     BATCH,
     IDS,
     add_questions,
-    chunks,
     get_target,
+    map_questions,
     open_unless_dry_run,
-    questions_of,
+    split_in_chunks,
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows
-from annotations.exchange.reading.duplicates import Duplicates, note_of
+from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
 from annotations.models import (
@@ -122,11 +122,11 @@ def store_staged(
         "imported_by": imported_by,
     }
     if not dry_run:
-        make_ready(question_set, stage, **options)
+        prepare_answers(question_set, stage, **options)
     return _store_or_predict(question_set, stage, dry_run=dry_run, **options)
 
 
-def make_ready(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
+def prepare_answers(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
     """Check and prepare the answers of a stage before the lock, for `store_staged`.
 
     `store_staged` takes the same options and calls this itself; a caller inside a transaction calls
@@ -210,7 +210,7 @@ def store_answers(
         stage.compared_in = target.pk
     problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
-    questions = questions_of(target, stage.questions, problems, fresh if dry_run else ())
+    questions = map_questions(target, stage.questions, problems, fresh if dry_run else ())
     problems.raise_if_any()
     keys = [questions[name] for name in stage.questions]
     workers, n_workers = _create_workers(stage, target.question_set, imported_by, dry_run=dry_run)
@@ -222,7 +222,7 @@ def store_answers(
     if not dry_run:
         # `update` sets no `auto_now` field, so the time of the change is set here.
         for is_rejected, primary_keys in stage.reflagged.items():
-            for chunk in chunks(sorted(primary_keys), IDS):
+            for chunk in split_in_chunks(sorted(primary_keys), IDS):
                 Response.objects.filter(pk__in=chunk).update(
                     rejected=is_rejected, updated_at=timezone.now()
                 )
@@ -250,7 +250,7 @@ def store_answers(
         n_superseded=stage.n_superseded,
         created={"workers": n_workers},
         kept_aside=tuple(file.kept_aside),
-        notes=[*note_of(stage.n_superseded, stage.duplicates), *published],
+        notes=[*describe_superseded(stage.n_superseded, stage.duplicates), *published],
         warnings=list(file.warnings),
         dry_run=dry_run,
     )
@@ -285,7 +285,7 @@ def _create_import(
         n_questions=len(fresh),
         **counts,
     )
-    for names in chunks(fresh, IDS):
+    for names in split_in_chunks(fresh, IDS):
         target.questions.filter(external_id__in=names).update(brought_by=new_import)
     return int(new_import.pk)
 
@@ -331,14 +331,16 @@ def _count_hidden(known: Iterable[int], imported_by: int | None, question_set: Q
     if imported_by in (None, question_set.owner_id):
         return 0
     visible = Worker.objects.visible_to(get_user_model()._default_manager.get(pk=imported_by))
-    return sum(len(chunk) - visible.filter(pk__in=chunk).count() for chunk in chunks(known, IDS))
+    return sum(
+        len(chunk) - visible.filter(pk__in=chunk).count() for chunk in split_in_chunks(known, IDS)
+    )
 
 
 def _load_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
     """Return the keys of stored workers by their ids."""
     return {
         name: key
-        for chunk in chunks(names, IDS)
+        for chunk in split_in_chunks(names, IDS)
         for name, key in workers.filter(external_id__in=chunk).values_list("external_id", "pk")
     }
 
@@ -357,7 +359,7 @@ def _create_submissions(
             return {}
         return {
             worker: key
-            for chunk in chunks(workers, IDS)
+            for chunk in split_in_chunks(workers, IDS)
             for worker, key in version.submissions.filter(worker__in=chunk).values_list(
                 "worker_id", "pk"
             )

@@ -15,11 +15,11 @@ from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.stage import GATHERED, AnswerSource, Stage
 from annotations.exchange.importing.target import (
     BATCH,
+    find_next_position,
     get_questions,
     get_target,
-    next_position,
     open_unless_dry_run,
-    quoted,
+    quote_beginning,
     roll_back_if,
 )
 from annotations.exchange.problems import InputError, Problems
@@ -253,7 +253,7 @@ def _store_questions(
                     question.line,
                     None,
                     "assignment_id_long",
-                    name=quoted(name),
+                    name=quote_beginning(name),
                     size=len(name),
                     most=LONGEST["question"],
                 )
@@ -272,7 +272,7 @@ def _store_questions(
                 "assignment_text_differs",
                 version=str(version),
                 name=name,
-                text=quoted(row.text),
+                text=quote_beginning(row.text),
             )
     problems.raise_if_any()
     if new_questions and version.is_published:
@@ -286,7 +286,7 @@ def _store_questions(
     if dry_run:
         return [name for name, _ in new_questions]
     Question.objects.bulk_update(completed, ["text"], batch_size=BATCH)
-    start = next_position(row.position for row in stored.values())
+    start = find_next_position(row.position for row in stored.values())
     Question.objects.bulk_create(
         (
             Question(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from annotations.exchange.importing.brought import record_questions
+from annotations.exchange.importing.import_records import record_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
-    all_or_nothing,
-    locked,
-    next_position,
-    version_of,
+    find_next_position,
+    get_version,
+    lock_set,
+    open_transaction,
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.prompts import PromptFile, PromptItem, read_prompts
@@ -38,8 +38,8 @@ def import_prompts(
     """
     file = read_prompts(path, repair=repair)
     problems = Problems(file.name)
-    with all_or_nothing(dry_run):
-        version = version_of(locked(question_set), None, file.name)
+    with open_transaction(dry_run):
+        version = get_version(lock_set(question_set), None, file.name)
         stored_wordings = _load_wordings(version)
         new_items: list[PromptItem] = []
         for item in file.items:
@@ -58,7 +58,7 @@ def import_prompts(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
-        start = next_position(version.questions.values_list("position", flat=True))
+        start = find_next_position(version.questions.values_list("position", flat=True))
         questions = [
             Question(
                 version=version,

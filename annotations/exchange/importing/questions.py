@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.exchange.importing.brought import keep_import, mark_items, record_questions
+from annotations.exchange.importing.import_records import (
+    create_import,
+    mark_items,
+    record_questions,
+)
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
-    all_or_nothing,
-    locked,
-    next_position,
-    version_of,
+    find_next_position,
+    get_version,
+    lock_set,
+    open_transaction,
 )
 from annotations.exchange.importing.translations import add_translations
 from annotations.exchange.problems import Problems
@@ -46,8 +50,8 @@ def import_passages(
     """
     file = read_passages(path, columns)
     problems = Problems(file.name)
-    with all_or_nothing(dry_run):
-        version = version_of(locked(question_set), None, file.name)
+    with open_transaction(dry_run):
+        version = get_version(lock_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.passages.all()}
         new_records: list[PassageRecord] = []
         for record in file.records:
@@ -55,16 +59,18 @@ def import_passages(
             if row is None:
                 new_records.append(record)
             else:
-                _compare(record, record.passage, passage_fields(record), row, version, problems)
+                _compare(
+                    record, record.passage, build_passage_fields(record), row, version, problems
+                )
         problems.raise_if_any()
-        start = next_position(row.position for row in stored.values())
+        start = find_next_position(row.position for row in stored.values())
         Passage.objects.bulk_create(
             (
                 Passage(
                     version=version,
                     external_id=record.passage,
                     position=position,
-                    **passage_fields(record),
+                    **build_passage_fields(record),
                 )
                 for position, record in enumerate(new_records, start)
             ),
@@ -73,7 +79,7 @@ def import_passages(
         translated_ids = _store_translations(version.passages.all(), version, file, problems)
         new_ids = [record.passage for record in new_records]
         n_translated = len(translated_ids.difference(new_ids))
-        new_import = keep_import(
+        new_import = create_import(
             Import.What.PASSAGES,
             version,
             file,
@@ -106,8 +112,8 @@ def import_questions(
     """
     file = read_questions(path, columns)
     problems = Problems(file.name)
-    with all_or_nothing(dry_run):
-        version = version_of(locked(question_set), None, file.name)
+    with open_transaction(dry_run):
+        version = get_version(lock_set(question_set), None, file.name)
         passages = {row.external_id: row.pk for row in version.passages.all()}
         stored = {row.external_id: row for row in version.questions.all()}
         new_records: list[QuestionRecord] = []
@@ -128,10 +134,10 @@ def import_questions(
             elif not row.text:
                 completed.append(_complete(row, record, passages))
             else:
-                record_fields = question_fields(record, passages)
+                record_fields = build_question_fields(record, passages)
                 _compare(record, record.question, record_fields, row, version, problems)
         problems.raise_if_any()
-        names = [*question_fields(file.records[0], passages)]
+        names = [*build_question_fields(file.records[0], passages)]
         # A question that an import of answers created without a text now belongs to both imports.
         Question.objects.bulk_update(completed, [*names, "brought_by"], batch_size=BATCH)
         notes = []
@@ -143,14 +149,14 @@ def import_questions(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
-        start = next_position(row.position for row in stored.values())
+        start = find_next_position(row.position for row in stored.values())
         Question.objects.bulk_create(
             (
                 Question(
                     version=version,
                     external_id=record.question,
                     position=position,
-                    **question_fields(record, passages),
+                    **build_question_fields(record, passages),
                 )
                 for position, record in enumerate(new_records, start)
             ),
@@ -193,7 +199,7 @@ def _store_translations(
     )
 
 
-def passage_fields(record: PassageRecord) -> dict[str, Any]:
+def build_passage_fields(record: PassageRecord) -> dict[str, Any]:
     """Return the fields of a `Passage` that a record holds."""
     return {
         "title": record.title,
@@ -205,7 +211,7 @@ def passage_fields(record: PassageRecord) -> dict[str, Any]:
     }
 
 
-def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
+def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
     """Return the fields of a `Question` that a record holds; `passages` are keys by ids."""
     return {
         "text": record.text,
@@ -225,7 +231,7 @@ def question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[st
 
 def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
     """Fill in a stored question without a text from a record, and return it."""
-    for name, value in question_fields(record, passages).items():
+    for name, value in build_question_fields(record, passages).items():
         setattr(row, name, value)
     row.brought_by = None
     return row

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from annotations.exchange.importing.target import BATCH, chunks
+from annotations.exchange.importing.target import BATCH, split_in_chunks
 
 AS_THEY_ARE = {"TextField", "CharField", "ForeignKey", "BooleanField", "FloatField"}
 """Field types whose Python values every database takes unchanged."""
@@ -49,7 +49,7 @@ def add_rows(
             return
         values = ", ".join(["%s"] * len(fields))
         statement = f"INSERT INTO {table} ({columns}) VALUES ({values})"  # noqa: S608
-        for batch in chunks(prepared, BATCH):
+        for batch in split_in_chunks(prepared, BATCH):
             cursor.executemany(statement, batch)
 
 
@@ -86,7 +86,7 @@ class PreparedRows:
         statement = f"INSERT INTO {self._table} VALUES ({places})"  # noqa: S608
         prepared = ([number, *_convert_row(prepare, row)] for number, row in rows)
         try:
-            for batch in chunks(prepared, BATCH):
+            for batch in split_in_chunks(prepared, BATCH):
                 with _begin_deferred(connection), connection.cursor() as cursor:
                     cursor.executemany(statement, batch)
         except BaseException:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.exchange.importing.brought import record_questions
+from annotations.exchange.importing.import_records import record_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
-    all_or_nothing,
-    locked,
-    next_position,
-    version_of,
+    find_next_position,
+    get_version,
+    lock_set,
+    open_transaction,
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.several_answers import (
@@ -47,8 +47,8 @@ def import_several_answers(
     """
     file = read_several_answers(path)
     problems = Problems(file.name)
-    with all_or_nothing(dry_run):
-        version = version_of(locked(question_set), None, file.name)
+    with open_transaction(dry_run):
+        version = get_version(lock_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.questions.all()}
         new_questions: list[SeveralAnswersQuestion] = []
         for question in file.questions:
@@ -87,7 +87,7 @@ def import_several_answers(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
-        start = next_position(row.position for row in stored.values())
+        start = find_next_position(row.position for row in stored.values())
         Question.objects.bulk_create(
             (
                 Question(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import name_extra_cells, same_text
+from annotations.exchange.reading.answers import is_same_text, name_extra_cells
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
@@ -278,7 +278,7 @@ class Stage:
             pair,
         ).fetchone()
         self._db.execute("INSERT INTO repetition VALUES (?, ?, ?)", (pair[0], record.line, line))
-        is_same = same_text(text, record.text)
+        is_same = is_same_text(text, record.text)
         if is_same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
         elif self.duplicates in (None, Duplicates.REFUSE):

@@ -23,7 +23,7 @@ IDS = 500
 
 
 @contextmanager
-def all_or_nothing(dry_run: bool) -> Iterator[None]:
+def open_transaction(dry_run: bool) -> Iterator[None]:
     """Open a transaction that is rolled back at its end in a dry run."""
     with transaction.atomic(), roll_back_if(dry_run):
         yield
@@ -59,10 +59,10 @@ def get_target(
     Raises `InputError` as `version_of`.
     """
     if not dry_run:
-        return version_of(locked(question_set), number, file)
+        return get_version(lock_set(question_set), number, file)
     _refuse_archived(question_set, file)
     if number is not None and not question_set._state.adding:
-        return version_of(question_set, number, file)
+        return get_version(question_set, number, file)
     latest = None if question_set._state.adding else question_set.latest_version()
     if latest is None and number is not None:
         raise InputError.from_code(
@@ -76,7 +76,7 @@ def get_questions(version: QuestionSetVersion) -> QuerySet[Question]:
     return Question.objects.none() if version._state.adding else version.questions.all()
 
 
-def locked(question_set: QuestionSet) -> QuestionSet:
+def lock_set(question_set: QuestionSet) -> QuestionSet:
     """Return the set, its row locked to the end of the transaction: imports into it are serial.
 
     A set that is not stored yet is stored now. The lock allows other rows to refer to the set
@@ -87,7 +87,7 @@ def locked(question_set: QuestionSet) -> QuestionSet:
     return QuestionSet.objects.select_for_update(no_key=True).get(pk=question_set.pk)
 
 
-def version_of(question_set: QuestionSet, number: int | None, file: str) -> QuestionSetVersion:
+def get_version(question_set: QuestionSet, number: int | None, file: str) -> QuestionSetVersion:
     """Return the version of that number; without one the latest, created if there is none.
 
     Raises `InputError` for a number that does not exist, and for a set that is archived.
@@ -109,7 +109,7 @@ def _refuse_archived(question_set: QuestionSet, file: str) -> None:
         raise InputError.from_code(file, "set_archived", question_set=str(question_set))
 
 
-def questions_of(
+def map_questions(
     version: QuestionSetVersion,
     first_lines: dict[str, int],
     problems: Problems,
@@ -146,7 +146,7 @@ def add_questions(
         )
     if dry_run:
         return missing
-    start = next_position(version.questions.values_list("position", flat=True))
+    start = find_next_position(version.questions.values_list("position", flat=True))
     Question.objects.bulk_create(
         (
             Question(version=version, external_id=external_id, position=position)
@@ -157,19 +157,19 @@ def add_questions(
     return missing
 
 
-def next_position(positions: Iterable[int]) -> int:
+def find_next_position(positions: Iterable[int]) -> int:
     """Return the position after all of these; 1 without any."""
     return max(positions, default=0) + 1
 
 
-def chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
+def split_in_chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
     """Yield the values in lists of at most `size`."""
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
-def quoted(text: str, longest: int = 60) -> str:
+def quote_beginning(text: str, longest: int = 60) -> str:
     """Return the quoted beginning of a stored text, for a message."""
     line = " ".join(text.split())
     return repr(line if len(line) <= longest else line[:longest] + "...") if line else "no answer"

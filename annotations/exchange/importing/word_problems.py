@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from annotations.exchange.importing.brought import record_questions
+from annotations.exchange.importing.import_records import record_questions
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
-    all_or_nothing,
-    locked,
-    next_position,
-    version_of,
+    find_next_position,
+    get_version,
+    lock_set,
+    open_transaction,
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import Readable
@@ -47,8 +47,8 @@ def import_word_problems(
     """
     file = read_word_problems(path)
     problems = Problems(file.name)
-    with all_or_nothing(dry_run):
-        version = version_of(locked(question_set), None, file.name)
+    with open_transaction(dry_run):
+        version = get_version(lock_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.questions.all()}
         new_problems: list[WordProblem] = []
         completed: list[Question] = []
@@ -90,7 +90,7 @@ def import_word_problems(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
-        start = next_position(version.questions.values_list("position", flat=True))
+        start = find_next_position(version.questions.values_list("position", flat=True))
         Question.objects.bulk_create(
             (
                 Question(

@@ -9,7 +9,7 @@ from annotations.exchange.presets.declared import is_list_of_submissions, recogn
 from annotations.exchange.presets.rows import proposed, refuse_answerless, refuse_unmapped
 from annotations.exchange.presets.table import head_of
 from annotations.exchange.problems import InputError, Problem
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 
 TABLES = ("long", "wide", "own")
 FEWEST_QUESTIONS = 2
@@ -38,13 +38,13 @@ def advised(error: InputError, given: Readable, command: str) -> InputError:
         refuse_unmapped(preset, mapping, head)
     except InputError as other:
         return other if other.problems[0].code in WHOLE_FILE else error
-    is_list = source_of(given).suffix == ".json"
+    is_list = make_source(given).suffix == ".json"
     if preset.slug == OURS and not is_list and not arranged.describe():
         # The header is in order: the caller named other columns.
         return error
     if preset.slug == "wide" and len(mapping.answers) < FEWEST_QUESTIONS:
         return error
-    how = command.format(file=shlex.quote(source_of(given).place), preset=preset.slug)
+    how = command.format(file=shlex.quote(make_source(given).place), preset=preset.slug)
     values = {"preset": preset.slug, "title": preset.title, "command": how}
     if preset.slug in TABLES:
         looks = f"{preset.title[0].lower()}{preset.title[1:]}"

@@ -22,8 +22,8 @@ from annotations.exchange.presets.table import COMPARED, Head
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.delimited import DELIMITERS
-from annotations.exchange.reading.source import Readable, Source, source_of
-from annotations.exchange.reading.workbook import first_rows
+from annotations.exchange.reading.source import Readable, Source, make_source
+from annotations.exchange.reading.workbook import read_first_rows
 
 OF_TEXT = (".csv", ".tsv", ".results")
 LOOKED_AT = 60
@@ -93,7 +93,7 @@ def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
     Raises `InputError` for a choice that the file does not have, and for a workbook that cannot be
     read.
     """
-    chosen, source = chosen or Arrangement(), source_of(given)
+    chosen, source = chosen or Arrangement(), make_source(given)
     source = replace(source, is_turned=chosen.is_turned, names_corner=chosen.is_turned)
     if source.suffix == ".xlsx":
         return _arrange_workbook(source, chosen)
@@ -110,7 +110,7 @@ def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
 
 
 def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
-    sheets = first_rows(source, LOOKED_AT)
+    sheets = read_first_rows(source, LOOKED_AT)
     titles = tuple(sheet.title or "" for sheet, _ in sheets)
     rows = [[(row.number, row.texts) for row in found] for _, found in sheets]
     at = _chosen_sheet(chosen.sheet, titles)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from annotations.exchange.column_names import plain_name
+from annotations.exchange.column_names import normalise_name
 from annotations.exchange.presets.cells import is_number
 from annotations.exchange.presets.table import Head
 
@@ -78,7 +78,7 @@ def _names(wording: str, value: str) -> bool:
 
 def is_right(answer: str, right: str) -> bool:
     """Whether an answer to a check is the right one; case, blanks and signs do not count."""
-    return plain_name(answer) == plain_name(right)
+    return normalise_name(answer) == normalise_name(right)
 
 
 __all__: Sequence[str] = ("attention_checks", "is_right", "unresolved_checks")

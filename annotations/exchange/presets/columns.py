@@ -9,7 +9,7 @@ from annotations.exchange.column_names import (
     is_demographic,
     is_personal,
     is_remark,
-    plain_name,
+    normalise_name,
 )
 from annotations.exchange.presets.cells import (
     WORDS,
@@ -126,7 +126,7 @@ def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()
 def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
     rank = min(_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
-    return place, not all(head.cells(column)), plain_name(column)
+    return place, not all(head.cells(column)), normalise_name(column)
 
 
 def _ranks(head: Head, column: str) -> list[int]:
@@ -138,7 +138,7 @@ def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
     """Whether cells are such ids as no answer and no measure is."""
     titles = head.titles(column)
     if any(
-        is_bookkeeping(title) or is_demographic(title) or plain_name(title) in OTHER_IDS
+        is_bookkeeping(title) or is_demographic(title) or normalise_name(title) in OTHER_IDS
         for title in titles
     ):
         return False
@@ -228,11 +228,11 @@ def wording_column(head: Head, columns: Sequence[str]) -> str:
     filled = [name for name in columns if head.values(name)]
     if not filled:
         return ""
-    order = [plain_name(name) for name in WORDINGS]
+    order = [normalise_name(name) for name in WORDINGS]
 
     def fitness(name: str) -> tuple[bool, int, float, str]:
         words = mean_words(head.values(name))
-        plain = plain_name(name)
+        plain = normalise_name(name)
         place = order.index(plain) if plain in order else len(order)
         return words < WORDS, place, -words, plain
 
@@ -256,7 +256,7 @@ def long_columns(head: Head) -> tuple[str, str, str, str]:
     answer = next(iter(usable), "") or next(iter(free_text(head, others)), "")
     texts = [name for name in of_question if name != answer and not answer_problem(head, name)]
     if not texts:
-        texts = [name for name in rest if name != answer and plain_name(name) in _WORDINGS]
+        texts = [name for name in rest if name != answer and normalise_name(name) in _WORDINGS]
     wording = wording_column(head, [n for n in texts if mean_words(head.values(n)) >= WORDS])
     return worker, question, answer, wording
 
@@ -291,8 +291,8 @@ def _question_column(head: Head, worker: str) -> str:
     return next((name for name in ids if is_of_question(head, name, first)), first)
 
 
-_WORDINGS = frozenset(map(plain_name, WORDINGS))
-_QUESTIONS = frozenset(map(plain_name, QUESTIONS))
+_WORDINGS = frozenset(map(normalise_name, WORDINGS))
+_QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
 def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
@@ -341,7 +341,7 @@ def are_people_columns(head: Head) -> bool:
     asked = head.cells(head.header[0])
     if len(set(asked)) < len(asked) or len(asked) < 2 or not texts:
         return False
-    if shape and plain_name(head.header[0]) in _QUESTIONS and mean_words(texts) >= WORDS:
+    if shape and normalise_name(head.header[0]) in _QUESTIONS and mean_words(texts) >= WORDS:
         return True
     are_named = [name for name in people if is_heading(name)]
     return sum(map(is_question, asked)) * 2 >= len(asked) and not are_named

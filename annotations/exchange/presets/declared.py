@@ -22,9 +22,9 @@ from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
 from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
 from annotations.exchange.presets.tools import CANCELLED, cell_of
-from annotations.exchange.prolific import squashed
+from annotations.exchange.prolific import squash
 from annotations.exchange.reading import mturk
-from annotations.exchange.reading.mturk_columns import ANSWER, spelled
+from annotations.exchange.reading.mturk_columns import ANSWER, restore_spelling
 
 QUALTRICS = (
     *("StartDate", "EndDate", "Status", "IPAddress", "Progress", "Duration (in seconds)"),
@@ -54,7 +54,7 @@ NOT_FINISHED = ("false", "0", "no", "falsch", "nein", "faux", "non", "falso", "o
 ALL_OF_IT = 100
 """Percents of the survey that who finished it has seen."""
 PANEL_STATUSES = {"returned": "returned submissions", "timed-out": "submissions that timed out"}
-_PANEL_STATUSES = {squashed(status): reason for status, reason in PANEL_STATUSES.items()}
+_PANEL_STATUSES = {squash(status): reason for status, reason in PANEL_STATUSES.items()}
 SUBMISSION = ("Submission id", "session_id")
 PARTICIPANT = ("Participant id", *OF_PANEL)
 OF_SUBMISSIONS = (
@@ -126,11 +126,11 @@ def _broke_off(row: Row) -> bool:
 
 
 def _left_of_panel(row: Row) -> str:
-    return _PANEL_STATUSES.get(squashed(cell_named(row, "Status")), "")
+    return _PANEL_STATUSES.get(squash(cell_named(row, "Status")), "")
 
 
 def _rejected_of_panel(row: Row) -> bool | None:
-    status = squashed(cell_named(row, "Status"))
+    status = squash(cell_named(row, "Status"))
     return None if not status else status.casefold() == mturk.REJECTED
 
 
@@ -183,7 +183,7 @@ def _potato(head: Head) -> Mapping:
 
 
 def _mturk(head: Head) -> Mapping:
-    answers = tuple(name for name in head.header if spelled([name])[0].startswith(ANSWER))
+    answers = tuple(name for name in head.header if restore_spelling([name])[0].startswith(ANSWER))
     return Mapping(head.named("WorkerId"), head.named("HITId"), answers)
 
 

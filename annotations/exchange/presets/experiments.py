@@ -15,7 +15,7 @@ from io import BytesIO
 from itertools import islice
 from typing import Any, Protocol
 
-from annotations.exchange.column_names import plain_name
+from annotations.exchange.column_names import normalise_name
 from annotations.exchange.presets.cells import WORDS, is_json, mean_words, mostly
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.shapes import (
@@ -32,7 +32,7 @@ from annotations.exchange.presets.shapes import (
 from annotations.exchange.presets.values import format_answer
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.source import Readable, Source, source_of
+from annotations.exchange.reading.source import Readable, Source, make_source
 
 TRIAL_QUESTION, TRIAL_ANSWER = "trialquestion", "trialanswer"
 NO_TEXT = "trials that hold no written answer to an item"
@@ -94,7 +94,7 @@ def with_header(given: Readable) -> Source | None:
 
     Raises `InputError` for its events, which hold no answers.
     """
-    source = source_of(given)
+    source = make_source(given)
     if source.suffix != ".csv":
         return None
     text = open_text(source)
@@ -124,8 +124,8 @@ def with_header(given: Readable) -> Source | None:
 def lay_out_trials(table: Table) -> None:
     """Change a table of jsPsych, psiTurk or doccano to the columns by which it is mapped."""
     header = table.header
-    plain = {plain_name(name): name for name in reversed(header)}
-    if "trialtype" in plain and any(plain_name(name) in plain for name in TRIAL_PLACES):
+    plain = {normalise_name(name): name for name in reversed(header)}
+    if "trialtype" in plain and any(normalise_name(name) in plain for name in TRIAL_PLACES):
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
         table.rows = _trials(table.rows, header, plain, table.name)
     elif tuple(header) == PSITURK[4]:
@@ -139,7 +139,7 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
     at = {one: place for place, one in enumerate(header)}
 
     def place_of(*names: str) -> int | None:
-        return next((at[plain[one]] for one in map(plain_name, names) if one in plain), None)
+        return next((at[plain[one]] for one in map(normalise_name, names) if one in plain), None)
 
     kind, response = place_of("trial_type"), place_of("response", "responses")
     worker, item = place_of(*PARTICIPANTS), place_of(*ITEMS)
@@ -274,8 +274,8 @@ def left_out_trial(row: Dict[str, str]) -> str:
 
 def left_out_response(row: Dict[str, str]) -> str:
     """Return why a response of Argilla is none; "" where it was submitted."""
-    of_record = "status" if plain_name(ANNOTATED[1]) in row else STATUS
-    status = row.get(plain_name(of_record), "").strip().casefold()
+    of_record = "status" if normalise_name(ANNOTATED[1]) in row else STATUS
+    status = row.get(normalise_name(of_record), "").strip().casefold()
     return f"responses with the status {status}" if status in UNSUBMITTED else ""
 
 

@@ -13,7 +13,7 @@ from annotations.exchange.column_names import (
     is_bookkeeping,
     is_demographic,
     is_personal,
-    plain_name,
+    normalise_name,
 )
 from annotations.exchange.presets.cells import shape_of, shape_shared
 from annotations.exchange.presets.known_names import ANSWERS, KNOWN, QUESTIONS, WORKERS
@@ -27,7 +27,7 @@ LONG_NUMBER = 6
 """Digits of a number that is an id, and no age or grade."""
 _PART = re.compile(r"(?P<base>.+) \[\d+\]$", re.DOTALL)
 """The name that a column without a heading has from the one at its left."""
-_NAMES = frozenset(map(plain_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN)))
+_NAMES = frozenset(map(normalise_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def are_statements(header: Sequence[str]) -> bool:
 def is_heading(name: str) -> bool:
     """Whether a name is one that columns have in many files, such as "worker" or "Timestamp"."""
     return bool(
-        plain_name(name) in _NAMES
+        normalise_name(name) in _NAMES
         or is_personal(name)
         or is_bookkeeping(name)
         or is_demographic(name)

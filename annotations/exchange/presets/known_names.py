@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from annotations.exchange.column_names import PERSONAL, is_personal, plain_name, plain_names
+from annotations.exchange.column_names import PERSONAL, is_personal, normalise_name, normalise_names
 
 OF_PANEL = ("PROLIFIC_PID", "Prolific ID", "prolific_id", "prolific_participant_id")
 WORKERS = (
@@ -53,7 +53,7 @@ IDS = (
     *("deelnemernummer", "deelnemerscode", "idparticipanta", "deltagarid"),
 )
 """Parts of a question that asks for an id, in small letters and without spaces."""
-OTHER_IDS = plain_names(
+OTHER_IDS = normalise_names(
     "hitid hittypeid taskid itemid questionid studyid annotationid collectorid batchid trialid "
     "surveyid projectid documentid textid instanceid sentenceid promptid qid imageid videoid "
     "deviceid internalnodeid experimentid expid conditionid groupid blockid stimulusid hitgroupid "
@@ -87,7 +87,7 @@ def worker_rank(name: str) -> int | None:
     0 Prolific's id, 1 a person, 2 a question for an id, 3 another id, 4 an e-mail address,
     5 a name. Within 0 and 1 the order of `WORKERS` counts.
     """
-    plain = plain_name(name)
+    plain = normalise_name(name)
     if plain in _RANKS:
         return _RANKS[plain]
     if _OF_PROLIFIC.search(name):
@@ -107,11 +107,11 @@ def worker_rank(name: str) -> int | None:
     return None
 
 
-_RANKS = {plain_name(name): n for n, name in reversed(list(enumerate(OF_PANEL)))} | {
-    plain_name(name): 110 + n for n, name in enumerate(WORKERS[len(OF_PANEL) :])
+_RANKS = {normalise_name(name): n for n, name in reversed(list(enumerate(OF_PANEL)))} | {
+    normalise_name(name): 110 + n for n, name in enumerate(WORKERS[len(OF_PANEL) :])
 }
-_RESPONSES = [plain_name(name) for name in RESPONSES]
-_STUDENTS = plain_names(STUDENTS)
-_NAMES = PERSONAL & plain_names(
+_RESPONSES = [normalise_name(name) for name in RESPONSES]
+_STUDENTS = normalise_names(STUDENTS)
+_NAMES = PERSONAL & normalise_names(
     "name vorname nachname nom prenom nombre nome naam imie namn navn имя 姓名 氏名 名前 이름 fio"
 )

@@ -17,7 +17,7 @@ from annotations.exchange.presets.tools import flattened
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.bounded_process import Bounds, serve
 from annotations.exchange.reading.json_document import read_json_here
-from annotations.exchange.reading.source import Source, bytes_source
+from annotations.exchange.reading.source import Source, make_bytes_source
 
 
 def laid_flat(
@@ -25,7 +25,7 @@ def laid_flat(
 ) -> Iterator[str]:
     """Yield the lines to print of standard input; raises `InputError` for a file not to be read."""
     source = replace(
-        bytes_source(name, sys.stdin.buffer.read()),
+        make_bytes_source(name, sys.stdin.buffer.read()),
         sheet=sheet,
         header_row=header_row,
         names_corner=names_corner,

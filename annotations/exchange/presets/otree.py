@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from annotations.exchange.column_names import is_remark, plain_name
+from annotations.exchange.column_names import is_remark, normalise_name
 from annotations.exchange.presets.columns import is_of_question
 from annotations.exchange.presets.experiments import written_columns
 from annotations.exchange.presets.mapping import Mapping
@@ -58,5 +58,5 @@ def _parts_rounds(head: Head, worker: str, column: str) -> bool:
 
 def left_out_of_otree(row: Row) -> str:
     """Return why a row of oTree is no participant's; "" where it is."""
-    place = row.get(plain_name("participant._index_in_pages"), "")
+    place = row.get(normalise_name("participant._index_in_pages"), "")
     return NEVER_BEGAN if place.strip() == "0" else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field, replace
 
-from annotations.exchange.column_names import plain_name
+from annotations.exchange.column_names import normalise_name
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head
 
@@ -74,5 +74,5 @@ class Preset:
 
 def cell_named(row: Row, *names: str) -> str:
     """Return the first cell of a row in a column of one of the names, trimmed; "" without one."""
-    cells = (row.get(plain_name(name), "").strip() for name in names)
+    cells = (row.get(normalise_name(name), "").strip() for name in names)
     return next((cell for cell in cells if cell), "")

@@ -13,9 +13,9 @@ from itertools import chain, islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from annotations.exchange.facts import seconds_of
+from annotations.exchange.facts import read_seconds
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.ids import IdNotes, is_blank, wording_of
+from annotations.exchange.ids import IdNotes, is_blank, read_as_wording
 from annotations.exchange.presets.attention import (
     attention_checks,
     is_right,
@@ -45,10 +45,15 @@ from annotations.exchange.presets.times import elapsed_seconds
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.exchange.reading.json_document import READ_HERE, lines_elsewhere
+from annotations.exchange.reading.json_document import READ_HERE, read_lines_in_process
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
-from annotations.exchange.reading.mturk_columns import ANSWER, INPUT, columns_of, spelled
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.mturk_columns import (
+    ANSWER,
+    INPUT,
+    describe_columns,
+    restore_spelling,
+)
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
@@ -77,7 +82,9 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
     of_answers = _without_left_out(preset, head)
     mapping = _with_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
-        fields = tuple(ANSWER + one.name for one in columns_of(given, COLUMNS) if one.is_answer)
+        fields = tuple(
+            ANSWER + one.name for one in describe_columns(given, COLUMNS) if one.is_answer
+        )
         return Mapping(mapping.worker, mapping.question, fields)
     if preset.is_fixed:
         return mapping
@@ -174,7 +181,7 @@ def rows_of(
 def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
     """Return the template of the one Input column with texts, if all others are named as ids."""
     head = head_of(given)
-    names = spelled(head.header)
+    names = restore_spelling(head.header)
     inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
     inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
     texts = [name for name, values in inputs.items() if mean_words(values) >= WORDS]
@@ -187,12 +194,12 @@ def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
 
 def _as_lines(given: Readable) -> Readable:
     """Return a list of JSON as a file of JSON Lines; any other file as it is."""
-    source = source_of(given)
+    source = make_source(given)
     if source.suffix != ".json":
         return given
     if source.stamp()[0] > READ_HERE:
         arguments = ["lines", source.name, "", 0, False]
-        content = b"".join(lines_elsewhere(source, LAYING_FLAT, arguments))
+        content = b"".join(read_lines_in_process(source, LAYING_FLAT, arguments))
     else:
         content = "".join(f"{line}\n" for line in json_lines(source)).encode()
     return replace(source, name=f"{source.name}l", opener=lambda: BytesIO(content))
@@ -209,7 +216,7 @@ class OwnRows(AnswerRows):
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         for record, key in super().__iter__():
             if record.question not in self.questions:
-                text = wording_of(record.question)
+                text = read_as_wording(record.question)
                 self.questions[record.question] = MturkQuestion(text, {}, record.line)
             yield record, key
 
@@ -235,7 +242,7 @@ class MappedRows:
         duplicates: Duplicates = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
-        self.problems, self._ids = Problems(source_of(given).name), IdNotes()
+        self.problems, self._ids = Problems(make_source(given).name), IdNotes()
         self._foreign = foreign = open_foreign(given, self.problems)
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
@@ -374,7 +381,7 @@ class MappedRows:
         label = self._foreign.wordings.get(column, "")
         if not self._mapping.question and not label and " " in column:
             label = self._preset.wording(column)  # a question in full at the head of its column
-        text = "\n".join(part for part in (wording, label) if part) or wording_of(question)
+        text = "\n".join(part for part in (wording, label) if part) or read_as_wording(question)
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
@@ -389,7 +396,7 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=seconds_of("seconds", seconds, _ignore)
+            work_seconds=read_seconds("seconds", seconds, _ignore)
             if seconds or preset.is_fixed
             else elapsed_seconds(begun, ended),
             session_started_at=started,

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange.column_names import plain_name, plain_names
+from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
 
@@ -42,7 +42,7 @@ WORKER_KEYS = ("worker", "worker_id", "participant", "participant_id", "annotato
 ANSWERS_KEYS = ("answers", "responses")
 ENTRY_WORKERS = (*WORKER_KEYS, "annotator_id", "user_id", "rater", "rater_id", "coder", "labeler")
 ENTRY_ANSWERS = ("answer", "response", "text", "value", "annotation", "explanation", "reply")
-LISTS_OF_WORKERS = plain_names(
+LISTS_OF_WORKERS = normalise_names(
     "annotators annotatorids workers workerids users userids raters raterids participants "
     "participantids coders labelers"
 )
@@ -114,7 +114,7 @@ def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]
     if len(of_objects) == 1:
         [(key, pairs)] = of_objects.items()
         return {key}, pairs
-    workers = [key for key in lists if plain_name(key) in LISTS_OF_WORKERS]
+    workers = [key for key in lists if normalise_name(key) in LISTS_OF_WORKERS]
     texts = [
         key
         for key, one in lists.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from annotations.exchange.column_names import plain_name, plain_names
+from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.cells import are_sentences
 from annotations.exchange.presets.columns import free_text, long_columns, worker_column
 from annotations.exchange.presets.known_names import OF_PANEL, QUESTIONS, worker_rank
@@ -16,7 +16,7 @@ from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Preset, Row, Times, cell_named
 from annotations.exchange.presets.table import Head
 
-TIMESTAMPS = plain_names(
+TIMESTAMPS = normalise_names(
     "timestamp zeitstempel horodateur marcatemporal carimbodedata/hora informazionicronologiche "
     "tijdstempel sygnaturaczasowa отметкавремени タイムスタンプ 时间戳 时间戳记 時間戳記 "
     "타임스탬프 "
@@ -26,24 +26,24 @@ TIMESTAMPS = plain_names(
     "طابعزمني ประทับเวลา"
 )
 """The heading of the first column of Google Forms."""
-BEGUN = plain_names(
+BEGUN = normalise_names(
     "starttime startzeit heurededébut horadeinicio oradiinizio begintijd starttijd horadeinício "
     "starttidspunkt starttid godzinarozpoczęcia времяначала 開始時刻 开始时间"
 )
-ENDED = plain_names(
+ENDED = normalise_names(
     "completiontime fertigstellungszeit heuredefin horadefinalización oradicompletamento "
     "tijdvanvoltooien horadeconclusão fuldførelsestidspunkt slutförandetid "
     "godzinaukończenia времязавершения 完了時刻 完成时间"
 )
-SUBMITTED = plain_names(
+SUBMITTED = normalise_names(
     "submitdate datesubmitted datumabgeschickt datedesoumission datedenvoi fechadeenvío "
     "datadiinvio datumverzonden datadeenvio submitdatedatesubmitted submitdatedatumabgeschickt"
 )
-LAST_PAGE = plain_names(
+LAST_PAGE = normalise_names(
     "lastpage letzteseite dernièrepage últimapágina ultimapagina laatstepagina "
     "lastpagelastpage lastpageletzteseite"
 )
-TOKENS = plain_names(
+TOKENS = normalise_names(
     "token accesscode zugangscode zugangsschlüssel codedaccès códigodeacceso codicediaccesso "
     "toegangscode códigodeacesso tokenaccesscode tokenzugangscode tokenzugangsschlüssel"
 )
@@ -51,15 +51,15 @@ OF_LIME = (
     *("seed", "startlanguage", "ipaddr", "refurl", "interviewtime", "Start language"),
     *("Referrer URL", "Total time", "Group time", "Question time", "Verweis-URL", "Zufallsstart"),
 )
-COLLECTORS = plain_names(
+COLLECTORS = normalise_names(
     "collectorid kollektorid iddelrecopilador iddelrecolector idducollecteur collecteurid "
     "idcollettore idraccoglitore verzamelaarid iddocoletor"
 )
-RESPONDENTS = plain_names(
+RESPONDENTS = normalise_names(
     "respondentid respondentenid befragtenid teilnehmerid iddelencuestado iddelparticipante "
     "iddurépondant idrispondente iddorespondente identificateurdurépondant"
 )
-BROKEN_OFF = plain_names(
+BROKEN_OFF = normalise_names(
     "partial incomplete started unfinished inprogress abandoned disqualified unvollständig "
     "unvollstaendig partiel incomplet parcial incompleto parziale screenedout terminated"
 )
@@ -68,14 +68,14 @@ CODED = re.compile(r"^(?P<code>[A-Za-z][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])*)\. (?P<
 """A heading of LimeSurvey with the code and the wording of a question."""
 CHECKBOX = re.compile(r"___\w+$|\(choice=.*\)$", re.S)
 COMPLETE = re.compile(r".*complete$")
-OF_RECORDS = plain_names(
+OF_RECORDS = normalise_names(
     "redcapeventname redcapsurveyidentifier redcaprepeatinstrument surveyidentifier "
     "redcapdataaccessgroup redcaprepeatinstance eventname repeatinstrument"
 )
 NO_ANSWERS = "rows that mark the beginning or the end of a questionnaire"
 REJECTED = "rejected participants"
 GORILLA = ("Participant Private ID", "Participant Public ID")
-GORILLA_ROWS = plain_names("beginquestionnaire endquestionnaire begintask endtask endoffile")
+GORILLA_ROWS = normalise_names("beginquestionnaire endquestionnaire begintask endtask endoffile")
 FIRST_NAMED = 150
 """The rank of a heading, see `known_names.worker_rank`, from which the respondent id goes first."""
 FILLED = 0.5
@@ -113,7 +113,9 @@ def _columns(head: Head, names: Iterable[str]) -> list[str]:
     """Return the columns of which a title is among plain names."""
     wanted = frozenset(names)
     return [
-        name for name in head.header if any(plain_name(one) in wanted for one in head.titles(name))
+        name
+        for name in head.header
+        if any(normalise_name(one) in wanted for one in head.titles(name))
     ]
 
 
@@ -134,7 +136,9 @@ def is_google_forms(head: Head) -> bool:
     first = head.header[0] if head.header else ""
     is_list = bool(head.named(*OF_PANEL) and head.named("Status"))
     return (
-        plain_name(first) in TIMESTAMPS and len(head.header) > 1 and not (is_list or _is_long(head))
+        normalise_name(first) in TIMESTAMPS
+        and len(head.header) > 1
+        and not (is_list or _is_long(head))
     )
 
 
@@ -186,11 +190,11 @@ def is_lime_survey(head: Head) -> bool:
 
 def lime_survey_columns(head: Head) -> Mapping:
     """Return the columns of LimeSurvey; a respondent is known by the access code, if by any."""
-    own = _columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(plain_name, OF_LIME)})
+    own = _columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(normalise_name, OF_LIME)})
     own += [
         name
         for name in head.header
-        if TIMING.search(name) or plain_name(name).startswith(("seed", "startlang", "refurl"))
+        if TIMING.search(name) or normalise_name(name).startswith(("seed", "startlang", "refurl"))
     ]
     return propose_wide(head, own, _columns(head, TOKENS))
 
@@ -203,7 +207,7 @@ def wording_of_code(name: str) -> str:
 
 def is_redcap(head: Head) -> bool:
     """Whether a file is of REDCap, raw or with labels."""
-    is_record = bool(head.header) and plain_name(head.header[0]) in ("recordid", "studyid")
+    is_record = bool(head.header) and normalise_name(head.header[0]) in ("recordid", "studyid")
     complete = [name for name in head.header if re.search(r"_complete$|^Complete\?(\.\d+)?$", name)]
     is_named = is_record or _has(head, OF_RECORDS - {"eventname"})
     return is_named and bool(complete) and not _is_long(head)
@@ -245,8 +249,8 @@ def gorilla_columns(head: Head) -> Mapping:
 
 def left_out_of_gorilla(row: Row) -> str:
     """Return why a row of Gorilla is no answer."""
-    key = plain_name(cell_named(row, "Question Key"))
-    is_end = plain_name(cell_named(row, "Event Index")) in GORILLA_ROWS
+    key = normalise_name(cell_named(row, "Question Key"))
+    is_end = normalise_name(cell_named(row, "Event Index")) in GORILLA_ROWS
     if key in GORILLA_ROWS or is_end or key.endswith(("quantised", "agerange")):
         return NO_ANSWERS
     if "questionkey" in row and not key:
@@ -258,7 +262,7 @@ def left_out_of_gorilla(row: Row) -> str:
 def is_broken_off(row: Row) -> bool:
     """Whether a survey tool says that a respondent did not come to the end."""
     status = cell_named(row, "Response Type", "Response Status", "Status")
-    return plain_name(status) in BROKEN_OFF
+    return normalise_name(status) in BROKEN_OFF
 
 
 def is_unsubmitted(row: Row) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import chain, islice
 from typing import Any
 
-from annotations.exchange.column_names import plain_name
+from annotations.exchange.column_names import normalise_name
 from annotations.exchange.header import CORNER, clean_name, refuse_columns
 from annotations.exchange.presets.cells import is_json, mostly
 from annotations.exchange.presets.experiments import lay_out_trials, with_header
@@ -24,12 +24,12 @@ from annotations.exchange.presets.tools import Flattened, flattened, has_shape, 
 from annotations.exchange.problems import InputError, Problem, Problems
 from annotations.exchange.reading.json_document import (
     READ_HERE,
-    Located,
+    JsonObject,
     read_json_here,
-    values_elsewhere,
+    read_values_in_process,
 )
 from annotations.exchange.reading.mturk_columns import MAY_LACK
-from annotations.exchange.reading.source import Readable, Source, source_of
+from annotations.exchange.reading.source import Readable, Source, make_source
 from annotations.exchange.reading.tables import open_table
 
 PEEKED = 200
@@ -99,10 +99,10 @@ class Head:
         """
         found: dict[str, int] = {}
         for at, name in enumerate(self.header):
-            found.setdefault(plain_name(name), at)
+            found.setdefault(normalise_name(name), at)
         for name, label in self.wordings.items():
             if name in self.positions:
-                found.setdefault(plain_name(label), self.positions[name])
+                found.setdefault(normalise_name(label), self.positions[name])
         return found
 
     @cached_property
@@ -145,7 +145,7 @@ class Head:
 
         Case, blanks and signs do not count.
         """
-        found = (self.places.get(plain_name(name)) for name in names)
+        found = (self.places.get(normalise_name(name)) for name in names)
         return next((self.header[at] for at in found if at is not None), "")
 
     def like(self, *parts: str) -> str:
@@ -155,7 +155,7 @@ class Head:
                 name
                 for part in parts
                 for name in sorted(self.header)
-                if any(part in plain_name(title) for title in self.titles(name))
+                if any(part in normalise_name(title) for title in self.titles(name))
             ),
             "",
         )
@@ -166,7 +166,7 @@ def head_of(given: Readable) -> Head:
 
     Rows that are crooked are passed over: reading the file to its end reports them.
     """
-    table = open_foreign(given, Problems(source_of(given).name))
+    table = open_foreign(given, Problems(make_source(given).name))
     return Head(
         table.name,
         table.header,
@@ -196,7 +196,7 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
-    source = with_header(given) or source_of(given)
+    source = with_header(given) or make_source(given)
     found = _opened(source, problems)
     if source.is_turned:
         _turn(found)
@@ -222,7 +222,7 @@ def _turn(table: ForeignTable) -> None:
 
 
 def _opened(given: Readable, problems: Problems) -> ForeignTable:
-    source = source_of(given)
+    source = make_source(given)
     if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
         return _opened_elsewhere(source, problems)
     table = opened_here(source, problems)
@@ -234,7 +234,7 @@ def _opened(given: Readable, problems: Problems) -> ForeignTable:
 def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
     """Return a file of objects, which a process with bounds reads and lays flat."""
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
-    values = values_elsewhere(source, LAYING_FLAT, ["rows", *arguments])
+    values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
     said = next(values)
     noted = [Problem(**one) for one in said["problems"]]
     problems.extend(noted)
@@ -275,7 +275,7 @@ def opened_here(
     first = list(islice(several, COMPARED))
     # A question over several lines is one line in lists, in ids and in what --map says.
     header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
-    is_turned = source_of(given).is_turned
+    is_turned = make_source(given).is_turned
     labels = second_header_rows(header, [cells for _, cells in first] if not is_turned else [])
     rest = chain(first[labels.n_rows :], several)
     found = ForeignTable(
@@ -301,7 +301,7 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
 
     None for a large one with such objects.
     """
-    plain = set(map(plain_name, table.header))
+    plain = set(map(normalise_name, table.header))
     if plain >= OWN or "trialtype" in plain:
         return table
     first = list(islice(table.rows, COMPARED))
@@ -329,14 +329,14 @@ def _items(
     rows: Iterable[tuple[int, Cells]],
     *,
     is_sure: bool,
-) -> Iterator[Located]:
+) -> Iterator[JsonObject]:
     """Yield each row as an object, with the lists and objects of its cells.
 
     Where it `is_sure` that they are a tool's, raises `InputError` for a cell of such a column that
     holds none, as it was cut or damaged.
     """
     for line, cells in rows:
-        item = Located(line=line)
+        item = JsonObject(line=line)
         for name, kind, cell in zip(table.header, kinds, cells, strict=True):
             if kind is False:
                 item[name] = cell
@@ -370,8 +370,8 @@ def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) ->
     )
 
 
-def _located(line: int, cells: dict[str, str]) -> Located:
-    found = Located({name: _value(cell) for name, cell in cells.items()})
+def _located(line: int, cells: dict[str, str]) -> JsonObject:
+    found = JsonObject({name: _value(cell) for name, cell in cells.items()})
     found.line = line
     return found
 

@@ -20,7 +20,7 @@ from annotations.exchange.presets.shapes import (
 )
 from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.json_document import Located
+from annotations.exchange.reading.json_document import JsonObject
 
 CANCELLED = "was_cancelled"
 LABELS = "label_annotations"
@@ -66,7 +66,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
     task: dict[str, None] = {}
     of_argilla = False
     for item in items:
-        line = item.line if isinstance(item, Located) else 0
+        line = item.line if isinstance(item, JsonObject) else 0
         rows = _rows_of_item(item, file, types, task)
         if rows is None:
             refuse_columns(file, len(item))

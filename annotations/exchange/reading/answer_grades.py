@@ -171,7 +171,9 @@ def _parse_weight(problems: Problems, line: int, cell: str) -> float:
     return weight
 
 
-def unknown_answers(judgements: GradeFile, known: set[tuple[str, str, str]], answers: str) -> None:
+def refuse_unknown_answers(
+    judgements: GradeFile, known: set[tuple[str, str, str]], answers: str
+) -> None:
     """Raise `InputError` with every grade of an answer that is not among the `known` ones.
 
     These are (worker, model, question) of answers with a text; `answers` names their file.

@@ -20,10 +20,10 @@ from annotations.exchange.facts import (
 )
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank
-from annotations.exchange.model_replies import THINKING_KEPT, read_reply, thinking_notes
+from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.duplicates import Duplicates, note_of
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
 
@@ -107,7 +107,7 @@ def read_answers(
         first = seen.setdefault(key, record)
         if first is record:
             continue
-        if same_text(first.text, record.text):
+        if is_same_text(first.text, record.text):
             n_repeated += 1
         elif duplicates in (None, Duplicates.REFUSE):
             rows.conflict(record, first.line)
@@ -122,7 +122,7 @@ def read_answers(
         records.sort(key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
     facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)
-    facts[-1].extend(note_of(n_superseded, duplicates))
+    facts[-1].extend(describe_superseded(n_superseded, duplicates))
     return AnswerFile(*facts, records, n_superseded, duplicates)
 
 
@@ -141,7 +141,7 @@ class AnswerRows:
         columns: ColumnNames = DEFAULT_COLUMNS,
         duplicates: Duplicates | None = None,
     ) -> None:
-        self._checks = _Checks(source_of(path).name, "worker")
+        self._checks = _Checks(make_source(path).name, "worker")
         self._choosable = duplicates is not None
         self.problems = self._checks.problems
         wanted = (*columns.for_answers(), *list_answer_columns())
@@ -220,7 +220,7 @@ def read_model_answers(
     (`read_reply`). Also an `InputError`: an unknown status, the status empty beside an answer, the
     same model and question with another text or status.
     """
-    checks = _Checks(source_of(path).name, "model")
+    checks = _Checks(make_source(path).name, "model")
     table = open_table(path, (*columns.for_model_answers(), *list_model_columns()), checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
@@ -258,13 +258,13 @@ def read_model_answers(
             n_empty += status is AnswerStatus.EMPTY
         elif status is not first.status:
             checks.conflict(line, model, question, first.line, "status")
-        elif same_text(first.text, text):
+        elif is_same_text(first.text, text):
             n_repeated += 1
         else:
             checks.conflict(line, model, question, first.line, "text")
     checks.finish(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
-    facts[-1].extend(thinking_notes(sum(bool(one.thinking) for one in records)))
+    facts[-1].extend(describe_thinking(sum(bool(one.thinking) for one in records)))
     return ModelAnswerFile(*facts, records)
 
 
@@ -298,12 +298,12 @@ def _build_file_facts(
     )
 
 
-def same_text(one: str, other: str) -> bool:
+def is_same_text(one: str, other: str) -> bool:
     """Return whether two answers are equal after trimming and in Unicode's NFC."""
-    return one == other or cleaned(one) == cleaned(other)
+    return one == other or normalise_text(one) == normalise_text(other)
 
 
-def cleaned(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return a text trimmed and in Unicode's NFC; for ids see `ids.clean_id`."""
     return unicodedata.normalize("NFC", text).strip()
 

@@ -45,7 +45,7 @@ class Bounds:
     memory: int
 
 
-def share_turns(processes: int) -> None:
+def limit_processes(processes: int) -> None:
     """Limit this server process to its share of `AT_ONCE` files at the same time, at least one.
 
     Call it before the first file is read; `processes` is how many server processes the site has.

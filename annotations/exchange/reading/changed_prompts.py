@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.prompts import PromptItem
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 COLUMNS = (
@@ -48,7 +48,7 @@ def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> Chang
         row has changed already.
     """
     by_id = {item.id: item for item in items}
-    problems = Problems(source_of(file).name)
+    problems = Problems(make_source(file).name)
     table = open_table(file, COLUMNS, problems)
     changed: dict[tuple[str, int], ChangedPrompt] = {}
     for line, (item, language, variant, prompt, reason), _ in table.rows:
@@ -65,13 +65,13 @@ def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> Chang
                 "variant",
                 "wording_unknown",
                 item=clean_id(item),
-                language=cleaned(language) or "(none)",
+                language=normalise_text(language) or "(none)",
                 variant=variant,
             )
         elif (clean_id(item), position) in changed:
             problems.add_code(line, "variant", "wording_changed_twice")
         elif problems.total == n_problems:
-            changed[clean_id(item), position] = ChangedPrompt(prompt, cleaned(reason))
+            changed[clean_id(item), position] = ChangedPrompt(prompt, normalise_text(reason))
     problems.raise_if_any()
     return ChangedPrompts(table.name, table.sha256, changed)
 

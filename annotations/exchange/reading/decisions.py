@@ -8,11 +8,11 @@ from decimal import Decimal
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
-from annotations.exchange.money import AmountError, amount_of
+from annotations.exchange.money import AmountError, parse_amount
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import category_named, wrong_with
-from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.prolific import find_decision_faults, normalise_category
+from annotations.exchange.reading.answers import normalise_text
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class GivenDecision:
+class DecisionRow:
     """One row of the file; `panel` is "" and `bonus` None where the cell is empty."""
 
     line: int
@@ -47,7 +47,7 @@ class DecisionFile:
 
     name: str
     sha256: str
-    rows: tuple[GivenDecision, ...]
+    rows: tuple[DecisionRow, ...]
     kept_aside: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
@@ -65,23 +65,23 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
         bonus; a column that looks like bonuses under another name, with a number in a row without a
         bonus; a file without rows.
     """
-    noted = Problems(source_of(file).name) if problems is None else problems
+    noted = Problems(make_source(file).name) if problems is None else problems
     table = open_table(file, COLUMNS, noted)
-    rows: list[GivenDecision] = []
+    rows: list[DecisionRow] = []
     first_lines: dict[tuple[str, str], int] = {}
     unread_amounts: dict[str, list[int]] = {}
     for line, cells, extra in table.rows:
         worker, decision, category, reason, panel, bonus = map(str, cells)
-        row = GivenDecision(
+        row = DecisionRow(
             line,
             clean_id(worker),
             clean_id(panel),
-            cleaned(decision).casefold(),
-            category_named(category),
-            cleaned(reason),
+            normalise_text(decision).casefold(),
+            normalise_category(category),
+            normalise_text(reason),
             _parse_bonus(noted, line, bonus),
         )
-        for wrong in wrong_with(row.decision, row.category, row.reason):
+        for wrong in find_decision_faults(row.decision, row.category, row.reason):
             noted.add(line, wrong.field, wrong.why, wrong.remedy, code=wrong.code)
         if not row.worker or len(row.worker) > LONGEST_ID:
             code = "panel_worker_long" if row.worker else "panel_worker_missing"
@@ -125,7 +125,7 @@ def _parse_bonus(problems: Problems, line: int, cell: str) -> Decimal | None:
     if not cell.strip():
         return None
     try:
-        return amount_of(cell)
+        return parse_amount(cell)
     except AmountError as error:
         remedy = "Leave it empty where there is none."
         problems.add(line, "bonus", str(error), remedy, code=error.code)

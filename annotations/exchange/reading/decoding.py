@@ -13,7 +13,7 @@ from io import TextIOWrapper
 from typing import BinaryIO
 
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.source import Readable, Source, Stamp, source_of
+from annotations.exchange.reading.source import Readable, Source, Stamp, make_source
 
 BLOCK = 1 << 20
 UNDECODABLE = {"utf-8": "two_encodings", "cp1252": "neither_encoding"}
@@ -103,7 +103,7 @@ def open_text(file: Readable) -> TextFile:
     file that is missing, empty, a folder, unreadable, of another kind by its first bytes, not
     text in any of these encodings, or that holds a NUL character.
     """
-    source = source_of(file)
+    source = make_source(file)
     stamp = source.stamp()
     if stamp[0] == 0:
         raise build_empty_file_error(source.name)

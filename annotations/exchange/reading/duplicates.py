@@ -19,7 +19,7 @@ class Duplicates(StrEnum):
     LAST = "last"
 
 
-def note_of(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
+def describe_superseded(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
     """Return a sentence on how many answers another one of the same worker replaced; [] if none."""
     if not n_superseded:
         return []

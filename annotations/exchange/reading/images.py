@@ -74,7 +74,7 @@ class PicturesBusyError(InputError):
     """Too many images are being read; the same image can be sent again later."""
 
 
-def share_turns(file: Path) -> None:
+def set_lock_file(file: Path) -> None:
     """Set the lock file by which all processes of a site decode one image at a time."""
     global _file  # noqa: PLW0603, a bound of this process, as the lock is
     _file = file

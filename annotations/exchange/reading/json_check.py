@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from annotations.exchange.reading.bounded_process import Bounds, serve
 from annotations.exchange.reading.json_document import list_object_lines
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 
 
 def check_json(name: str, has_repair: bool, most: int) -> Iterator[str]:
@@ -20,7 +20,7 @@ def check_json(name: str, has_repair: bool, most: int) -> Iterator[str]:
 
     Raises `InputError` for what is no JSON.
     """
-    source = bytes_source(name, sys.stdin.buffer.read())
+    source = make_bytes_source(name, sys.stdin.buffer.read())
     yield json.dumps(list_object_lines(source, most, has_repair=has_repair))
 
 

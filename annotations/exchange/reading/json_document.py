@@ -21,7 +21,7 @@ from annotations.exchange.reading.bounded_process import Bounds, read_lines
 from annotations.exchange.reading.decoding import TextFile, open_text
 from annotations.exchange.reading.json_outline import Outline, find_outline, find_unwritable_line
 from annotations.exchange.reading.sheet_parts import TooMuchError
-from annotations.exchange.reading.source import Readable, Source, source_of
+from annotations.exchange.reading.source import Readable, Source, make_source
 
 DEEPEST = 100
 MOST_VALUES = 1_000_000
@@ -42,7 +42,7 @@ _OPENINGS = "{["
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-class Located(dict[str, Any]):
+class JsonObject(dict[str, Any]):
     """An object of the document, as a dict; `line` is where it begins, from 1."""
 
     __slots__ = ("line",)
@@ -104,24 +104,24 @@ def read_json(
         occurs twice in one object, values are nested more than 100 deep, there are more than
         `most` of them, and whatever `open_text` refuses.
     """
-    origin, most = source_of(file), MOST_VALUES if most is None else most
+    origin, most = make_source(file), MOST_VALUES if most is None else most
     if repair or origin.stamp()[0] <= READ_HERE:
         return read_json_here(origin, most, repair=repair, has_repair=has_repair)
     module = f"{__package__}.json_check"
     arguments = [origin.name, has_repair, most]
     # The process has refused too many or too deep values, so the text can be parsed here now.
-    (lines,) = values_elsewhere(origin, module, arguments)
+    (lines,) = read_values_in_process(origin, module, arguments)
     source, text = _read_text(origin)
     value = _decode(source.name, text, lines)
     return JsonDocument(source.name, source.sha256, value, (), text, source.warnings)
 
 
-def values_elsewhere(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[Any]:
+def read_values_in_process(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[Any]:
     """Yield the JSON values that a module prints about a file, run in a process with bounds."""
-    return map(json.loads, lines_elsewhere(source, module, arguments))
+    return map(json.loads, read_lines_in_process(source, module, arguments))
 
 
-def lines_elsewhere(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[bytes]:
+def read_lines_in_process(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[bytes]:
     """Yield the lines that a module prints about a file, run in a process with bounds.
 
     Raises `InputError` for a file that takes more than the bounds.
@@ -212,9 +212,9 @@ def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
     """
     lines = iter(object_lines)
 
-    def build_object(pairs: list[tuple[str, Any]]) -> Located:
+    def build_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         """Return an object with its line; raises `InputError` for a key that occurs twice."""
-        value = Located(pairs, line=next(lines))
+        value = JsonObject(pairs, line=next(lines))
         if len(value) < len(pairs):
             key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
             raise InputError.from_code(name, "json_key_twice", line=value.line, key=key)
@@ -284,9 +284,9 @@ class _JsonParser:
         self._at = self._end_of_last - 1
         raise self._build_error("json_expected", wanted="a value", found=token)
 
-    def _parse_object(self, depth: int) -> Located:
+    def _parse_object(self, depth: int) -> JsonObject:
         """Return the object whose opening brace was the last token."""
-        members = Located(line=self._locate(self._end_of_last - 1)[0])
+        members = JsonObject(line=self._locate(self._end_of_last - 1)[0])
         while self._has_more("}", first=not members):
             start = self._find_next()
             kind, token = self._take_token("a key in quotes")

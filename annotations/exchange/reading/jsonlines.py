@@ -62,7 +62,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def strictly_parsed(text: str) -> object:
+def parse_strictly(text: str) -> object:
     """Return the value of a JSON text, parsed like a line of a file.
 
     Raises ValueError with the fault; RecursionError where the text is nested too deeply.

@@ -9,9 +9,9 @@ from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.prompt_replies import SYSTEM
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 JUDGE = "judge"
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class GivenJudgement:
+class JudgementRow:
     """One judgement of a file.
 
     Attributes
@@ -56,7 +56,7 @@ class JudgementFile:
 
     name: str
     sha256: str
-    judgements: tuple[GivenJudgement, ...]
+    judgements: tuple[JudgementRow, ...]
     warnings: list[str] = field(default_factory=list)
 
 
@@ -73,10 +73,10 @@ def read_judgements(file: Readable) -> JudgementFile:
         Every row without an item, or with a score that is no number; a file without any score
         or judge's reply.
     """
-    name = source_of(file).name
+    name = make_source(file).name
     problems = Problems(name)
     table = open_table(file, COLUMNS, problems)
-    judgements: list[GivenJudgement] = []
+    judgements: list[JudgementRow] = []
     for line, cells, _ in table.rows:
         item, system, language, judge, repeat, raw, reply = cells
         n_problems = problems.total
@@ -85,13 +85,13 @@ def read_judgements(file: Readable) -> JudgementFile:
         score, reason = _parse_score(problems, line, raw)
         if problems.total == n_problems:
             judgements.append(
-                GivenJudgement(
+                JudgementRow(
                     line,
                     clean_id(item),
                     clean_id(system) or SYSTEM,
-                    cleaned(language).lower(),
+                    normalise_text(language).lower(),
                     clean_id(judge) or JUDGE,
-                    cleaned(repeat) or "1",
+                    normalise_text(repeat) or "1",
                     score,
                     read_reply(reply).text,
                     reason,

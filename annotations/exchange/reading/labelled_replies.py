@@ -8,8 +8,8 @@ from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.model_replies import read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.answers import normalise_text
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 UNANSWERABLE, ANSWERABLE = "unanswerable", "answerable"
@@ -53,19 +53,19 @@ def read_labelled_replies(path: Readable) -> LabelledReplies:
         Column("label", ("label",)),
         Column("id", ("id", "item"), required=False),
     )
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns, problems)
     replies: list[LabelledReply] = []
     n_empty = 0
     for line, cells, _ in table.rows:
         text, raw_label, item = cells
-        label = cleaned(raw_label).casefold()
+        label = normalise_text(raw_label).casefold()
         if label not in LABELS:
             problems.add_code(
                 line,
                 "label",
                 "label_unknown",
-                label=cleaned(raw_label)[:40] or "(none)",
+                label=normalise_text(raw_label)[:40] or "(none)",
                 accepted=" and ".join(LABELS),
             )
         elif not text.strip():

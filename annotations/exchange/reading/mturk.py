@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from itertools import chain, islice
 
-from annotations.exchange.facts import seconds_of
+from annotations.exchange.facts import read_seconds
 from annotations.exchange.header import Column
 from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.problems import InputError, Problems
@@ -27,11 +27,11 @@ from annotations.exchange.reading.mturk_columns import (
     MAY_LACK,
     AnswerColumn,
     choose_columns,
-    columns_of,
+    describe_columns,
     read_fields,
-    spelled,
+    restore_spelling,
 )
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
@@ -109,7 +109,7 @@ class MturkRows:
     ) -> None:
         self._choosable = duplicates is not None
         self._path, self._template, self._globs = path, template, answers
-        self.problems, self._ids = Problems(source_of(path).name), IdNotes()
+        self.problems, self._ids = Problems(make_source(path).name), IdNotes()
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
         self.metadata: list[AnswerColumn] = []
         self.n_rows = self.n_assignments = self.n_fields = 0
@@ -119,7 +119,7 @@ class MturkRows:
     @property
     def left_out(self) -> list[str]:
         """Return the names of the columns that are no answers, no inputs and not stored."""
-        names = spelled(self.table.kept_aside)
+        names = restore_spelling(self.table.kept_aside)
         return [name for name in names if not name.startswith((ANSWER, INPUT))]
 
     @property
@@ -143,7 +143,7 @@ class MturkRows:
         """Yield each answer's record with a number of its own; bad assignments are noted."""
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
-            further_cells = dict(zip(spelled(self.table.kept_aside), extra, strict=False))
+            further_cells = dict(zip(restore_spelling(self.table.kept_aside), extra, strict=False))
             # The header is known only with the first row.
             if not self.n_assignments:
                 fields = self._choose_fields()
@@ -177,11 +177,11 @@ class MturkRows:
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
-        return spelled(table.kept_aside), chain(first, rows)
+        return restore_spelling(table.kept_aside), chain(first, rows)
 
     def _choose_fields(self) -> list[str]:
         """Return the names of the answer fields; raises `InputError` for an unknown name."""
-        names = spelled(self.table.kept_aside)
+        names = restore_spelling(self.table.kept_aside)
         answer_columns = [name for name in names if name.startswith(ANSWER)]
         if not answer_columns:
             raise InputError.from_code(
@@ -189,7 +189,7 @@ class MturkRows:
             )
         if len(answer_columns) > len(set(answer_columns)):
             raise InputError.from_code(self.table.name, "answer_column_twice")
-        columns = columns_of(self._path, COLUMNS)
+        columns = describe_columns(self._path, COLUMNS)
         fields = choose_columns(columns, self._globs, self.table.name)
         self.metadata = [column for column in columns if column.name not in fields]
         known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
@@ -226,7 +226,7 @@ class MturkRows:
                 self.problems.add_code(line, name, "assignment_id_missing", name=name)
         accepted, submitted = self._parse_time(line, 2, cells), self._parse_time(line, 3, cells)
         note = partial(self.problems.add_code, line)
-        seconds = seconds_of("WorkTimeInSeconds", cells[4], note)
+        seconds = read_seconds("WorkTimeInSeconds", cells[4], note)
         status = cells[6].strip()
         if status.casefold() not in ("", *STATUSES):
             note(

@@ -15,10 +15,10 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from annotations.exchange.column_names import is_demographic, is_personal, plain_name
+from annotations.exchange.column_names import is_demographic, is_personal, normalise_name
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 ANSWER, INPUT = "Answer.", "Input."
@@ -64,19 +64,19 @@ class AnswerColumn:
         return "one value for each worker" if self.of_worker else ""
 
 
-def spelled(names: Iterable[str]) -> list[str]:
+def restore_spelling(names: Iterable[str]) -> list[str]:
     """Return the names of a header as Mechanical Turk spells them, whatever their case."""
     return [_restore_name(name) for name in names]
 
 
 _PREFIX = re.compile(r"\s*(answer|input)\s*\.\s*(?=\S)", re.IGNORECASE)
-_OWN = {plain_name(name): name for name in (*TAKEN_BACK, TASK_ANSWERS)}
+_OWN = {normalise_name(name): name for name in (*TAKEN_BACK, TASK_ANSWERS)}
 
 
 @lru_cache(1024)  # called for each row, because JSON Lines may add columns in any line
 def _restore_name(name: str) -> str:
     """Return one column name as Mechanical Turk spells it; other names unchanged."""
-    if (own := _OWN.get(plain_name(name))) is not None:
+    if (own := _OWN.get(normalise_name(name))) is not None:
         return own
     if prefix := _PREFIX.match(name):
         return f"{prefix[1].capitalize()}.{name[prefix.end() :]}"
@@ -100,18 +100,18 @@ def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
     return fields
 
 
-def columns_of(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColumn]:
+def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColumn]:
     """Return the form fields of a batch, each with samples and whether it is an answer.
 
     Fields are in the order of the file. Unreadable rows are skipped: the import reports them. If no
     field would be proposed as an answer, every field is. Raises `InputError` for a file that is no
     table.
     """
-    table = open_table(path, wanted, Problems(source_of(path).name), MAY_LACK)
+    table = open_table(path, wanted, Problems(make_source(path).name), MAY_LACK)
     observers: dict[str, _ColumnObserver] = {}
     n_of_worker: dict[str, int] = {}
     for n_before, (_, cells, extra) in enumerate(table.rows):
-        further_cells = dict(zip(spelled(table.kept_aside), extra, strict=False))
+        further_cells = dict(zip(restore_spelling(table.kept_aside), extra, strict=False))
         worker = cells[1].strip() if len(cells) > 1 else ""
         n_of_worker[worker] = n_of_worker.get(worker, 0) + 1
         for name, text in read_fields(further_cells).items():

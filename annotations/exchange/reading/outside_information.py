@@ -80,7 +80,7 @@ def read_workers(
     return WorkerList(path.name, sha256, lines)
 
 
-def given_workers(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
+def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
     """Return the workers in a file, or those whose ids the text itself lists.
 
     The text is the path of a file if there is one; else ids parted by commas, where one that holds

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, find_status, squashed
-from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.prolific import STATUSES, find_status, squash
+from annotations.exchange.reading.answers import normalise_text
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 LONGEST_CODE = 100
-WITHHELD = frozenset(map(squashed, ("CONSENT_REVOKED", "DATA_EXPIRED")))
+WITHHELD = frozenset(map(squash, ("CONSENT_REVOKED", "DATA_EXPIRED")))
 """What Prolific writes in the cells of a person whose data it has deleted."""
 
 COLUMNS = (
@@ -53,7 +53,7 @@ _STUDY = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class GivenStatus:
+class StatusRow:
     """One row of the export; times and seconds are None where their cells are empty.
 
     `submission` and `participant` are "" where Prolific has deleted them.
@@ -76,7 +76,7 @@ class StatusFile:
 
     name: str
     sha256: str
-    rows: tuple[GivenStatus, ...]
+    rows: tuple[StatusRow, ...]
     study: str
     kept_aside: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
@@ -94,10 +94,10 @@ def read_statuses(file: Readable) -> StatusFile:
         Every row without an id, with a submission or participant of an earlier row, with an unknown
         status, or with an invalid time; a file without rows.
     """
-    name = source_of(file).name
+    name = make_source(file).name
     problems = Problems(name)
     table = open_table(file, COLUMNS, problems)
-    rows: list[GivenStatus] = []
+    rows: list[StatusRow] = []
     first: dict[tuple[str, str], int] = {}
     for line, cells, _ in table.rows:
         submission, participant, status = cells[:3]
@@ -122,7 +122,7 @@ def read_statuses(file: Readable) -> StatusFile:
         seconds = _parse_seconds(problems, line, taken)
         if problems.total == n_problems and known is not None:
             rows.append(
-                GivenStatus(
+                StatusRow(
                     line,
                     clean_id(_blank_withheld(submission)),
                     clean_id(_blank_withheld(participant)),
@@ -130,7 +130,7 @@ def read_statuses(file: Readable) -> StatusFile:
                     started_at,
                     completed_at,
                     seconds,
-                    cleaned(code)[:LONGEST_CODE],
+                    normalise_text(code)[:LONGEST_CODE],
                     clean_id(study),
                 )
             )
@@ -152,7 +152,7 @@ def _blank_withheld(cell: str) -> str:
 
 def _is_withheld(cell: str) -> bool:
     """Return whether Prolific has deleted the content of a cell."""
-    return squashed(cell) in WITHHELD
+    return squash(cell) in WITHHELD
 
 
 def _check_id(

@@ -14,9 +14,9 @@ from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
 from annotations.exchange.model_replies import describe_replies, read_reply
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
-from annotations.exchange.reading.json_document import Located, read_json
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
+from annotations.exchange.reading.json_document import JsonObject, read_json
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
 
@@ -42,7 +42,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenReply:
+class PromptReply:
     """One reply of a file.
 
     Attributes
@@ -84,7 +84,7 @@ class ReplyFile:
 
     name: str
     sha256: str
-    replies: tuple[GivenReply, ...]
+    replies: tuple[PromptReply, ...]
     submissions: tuple[SubmissionFacts, ...] = ()
     warnings: list[str] = field(default_factory=list)
 
@@ -102,9 +102,9 @@ def read_prompt_replies(file: Readable, keep_thinking: bool = False) -> ReplyFil
         Every row or turn with a missing field, an unknown status or a reply over 100,000 bytes,
         with its line; what is no JSON with line and column.
     """
-    if source_of(file).suffix == ".json":
+    if make_source(file).suffix == ".json":
         return _read_submissions(file, keep_thinking)
-    problems = Problems(source_of(file).name)
+    problems = Problems(make_source(file).name)
     table = open_table(file, COLUMNS, problems)
     replies = tuple(_read_rows(table.rows, problems, keep_thinking))
     _finish(problems, len(replies))
@@ -112,7 +112,7 @@ def read_prompt_replies(file: Readable, keep_thinking: bool = False) -> ReplyFil
     return ReplyFile(table.name, table.sha256, replies, (), warnings)
 
 
-def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[GivenReply]:
+def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[PromptReply]:
     """Yield the sound replies of a table's rows; bad rows are noted."""
     for line, cells, _ in rows:
         system, item, language, variant, text, status, reason = cells
@@ -125,11 +125,11 @@ def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[G
         read = read_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
         _check_length(problems, line, read.text)
         if problems.total == n_problems:
-            yield GivenReply(
+            yield PromptReply(
                 line,
                 clean_id(system) or SYSTEM,
                 clean_id(item),
-                cleaned(language).lower(),
+                normalise_text(language).lower(),
                 clean_id(variant),
                 read.text,
                 read.status,
@@ -159,10 +159,10 @@ def _read_submissions(file: Readable, keep_thinking: bool) -> ReplyFile:
     problems = Problems(document.name)
     forms = document.value if isinstance(document.value, list) else [document.value]
     facts: list[SubmissionFacts] = []
-    replies: list[GivenReply] = []
+    replies: list[PromptReply] = []
     for form in forms:
-        if not isinstance(form, Located) or not isinstance(form.get("questions"), list):
-            line = form.line if isinstance(form, Located) else None
+        if not isinstance(form, JsonObject) or not isinstance(form.get("questions"), list):
+            line = form.line if isinstance(form, JsonObject) else None
             raise InputError.from_code(
                 document.name, "submission_without_questions", line=line, column="questions"
             )
@@ -180,11 +180,11 @@ def _read_submissions(file: Readable, keep_thinking: bool) -> ReplyFile:
 
 
 def _read_questions(
-    problems: Problems, form: Located, facts: SubmissionFacts, keep_thinking: bool
-) -> Iterator[GivenReply]:
+    problems: Problems, form: JsonObject, facts: SubmissionFacts, keep_thinking: bool
+) -> Iterator[PromptReply]:
     """Yield the reply to each question of a submission; bad questions are noted."""
     for question in form["questions"]:
-        if not isinstance(question, Located):
+        if not isinstance(question, JsonObject):
             problems.add_code(form.line, "questions", "submission_question_unusable")
             continue
         name, turns = question.get("questionid"), question.get("turns")
@@ -206,7 +206,7 @@ def _read_questions(
         answers = [reply.text for reply in read if reply.text]
         cut_off = any(reply.status is AnswerStatus.CUT_OFF for reply in read)
         empty_status = AnswerStatus.CUT_OFF if cut_off else AnswerStatus.EMPTY
-        yield GivenReply(
+        yield PromptReply(
             question.line,
             facts.system or SYSTEM,
             clean_id(str(name)),
@@ -222,7 +222,7 @@ def _read_questions(
 
 def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
     """Return a turn; an empty answer and "[no answer]" become "". Faults are noted."""
-    if not isinstance(turn, Located):
+    if not isinstance(turn, JsonObject):
         problems.add_code(line, "turns", "turn_no_object")
         return Turn("", "")
     question, answer = turn.get("question"), turn.get("answer")
@@ -231,7 +231,7 @@ def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
     if "answer" not in turn or not isinstance(answer, str | None):
         problems.add_code(turn.line, "answer", "turn_without_answer")
     text = answer if isinstance(answer, str) else ""
-    empty = not text.strip() or cleaned(text) == NO_ANSWER
+    empty = not text.strip() or normalise_text(text) == NO_ANSWER
     return Turn(str(question), "" if empty else text)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
-from annotations.exchange.reading.json_document import Located, MissingComma, read_json
+from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
+from annotations.exchange.reading.json_document import JsonObject, MissingComma, read_json
 from annotations.exchange.reading.source import Readable
 
 TOP = "eloquent-robustness-test"
@@ -128,18 +128,18 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
     )
 
 
-def _find_test(name: str, value: Any) -> Located:
+def _find_test(name: str, value: Any) -> JsonObject:
     """Return the object of the test in a document; raises `InputError` without one."""
-    test = value.get(TOP) if isinstance(value, Located) else None
-    if isinstance(test, Located):
+    test = value.get(TOP) if isinstance(value, JsonObject) else None
+    if isinstance(test, JsonObject):
         return test
-    keys = ", ".join(list(value)[:5]) if isinstance(value, Located) else "no object"
+    keys = ", ".join(list(value)[:5]) if isinstance(value, JsonObject) else "no object"
     raise InputError.from_code(name, "no_top_object", top=TOP, found=keys or "nothing")
 
 
 def _read_item(problems: Problems, entry: Any, what: str, line: int) -> PromptItem | None:
     """Return the item of an entry; None, with the problems noted, for a bad one."""
-    if not isinstance(entry, Located):
+    if not isinstance(entry, JsonObject):
         problems.add_code(line, None, "entry_no_object", what=what)
         return None
     n_problems = problems.total
@@ -165,7 +165,7 @@ def _read_variant(
 ) -> PromptVariant | None:
     """Return the wording of an entry; None, with the problem noted, for a bad one."""
     what = f"variant {place + 1} of {what}"
-    if not isinstance(entry, Located):
+    if not isinstance(entry, JsonObject):
         problems.add_code(line, None, "variant_no_object", what=what)
         return None
     language = _read_text(problems, entry, "language", what).lower()
@@ -178,7 +178,7 @@ def _read_variant(
     return PromptVariant(place, language, prompt, entry.line) if language else None
 
 
-def _read_text(problems: Problems, entry: Located, key: str, what: str) -> str:
+def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> str:
     """Return a text, or a whole number as it is written; "" for none, with the problem noted."""
     if key not in entry:
         problems.add_code(entry.line, key, "prompt_key_missing", what=what, key=key)
@@ -187,16 +187,18 @@ def _read_text(problems: Problems, entry: Located, key: str, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         problems.add_code(entry.line, key, "prompt_key_unusable", key=key, what=what)
         return ""
-    text = cleaned(str(value))
+    text = normalise_text(str(value))
     if not text:
         problems.add_code(entry.line, key, "prompt_key_empty", key=key, what=what)
     return text
 
 
 def _read_fact(value: Any) -> str:
-    return cleaned(str(value)) if isinstance(value, str | int) else ""
+    return normalise_text(str(value)) if isinstance(value, str | int) else ""
 
 
 def _count_repeated(item: PromptItem) -> int:
     """Return how many wordings of an item repeat another one of the same language."""
-    return len(item.variants) - len({(one.language, cleaned(one.prompt)) for one in item.variants})
+    return len(item.variants) - len(
+        {(one.language, normalise_text(one.prompt)) for one in item.variants}
+    )

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
 from annotations.exchange.facts import Note, read_object
-from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, given_names
+from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, parse_column_names
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.languages import canonical, is_known
 
@@ -53,7 +53,7 @@ class QuestionColumns:
     @classmethod
     def parse(cls, text: str) -> QuestionColumns:
         """Return the names in `question=NAME,text=NAME,...`; raises ValueError for other forms."""
-        names = cls(**given_names(text, [field.name for field in fields(cls)]))
+        names = cls(**parse_column_names(text, [field.name for field in fields(cls)]))
         if len({names.question, names.text, names.passage}) < 3:
             raise ValueError("question, text and passage are columns of their own: name each once")
         return names
@@ -183,7 +183,7 @@ def _read_items(
     path: Readable, columns: tuple[Column, ...], make: Any, key: str, mark: str
 ) -> ItemFile[Any]:
     """Return the records of a file, made by `make` of each row; `key` names the id's field."""
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns, problems)
     records: dict[str, Any] = {}
     n_rows = n_repeated = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.reading.word_problems import normalise_form
 
@@ -72,7 +72,7 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
         Column("system", ("system",), required=False, renamed_by=""),
         Column("form", ("form",), required=False, renamed_by=""),
     )
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns, problems)
     items = {item for _, item, _ in known}
     labels_by_reply: dict[tuple[Reply, str], ReplyLabel] = {}

@@ -13,16 +13,16 @@ from typing import Any
 from annotations.exchange.ids import is_blank
 from annotations.exchange.model_replies import describe_replies, read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
+from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
 from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.objects import (
+from annotations.exchange.reading.json_objects import (
     ENDINGS,
-    id_of,
+    normalise_id,
     read_listed,
     read_objects,
     read_status,
 )
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.records import AnswerStatus
 
 GROUPS = ("kind", "dataset", "category", "source", "language")
@@ -58,7 +58,7 @@ class SeveralAnswersFile:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstTokenOf:
+class FirstTokenScores:
     """Scores of the first token of an answer, over the vocabulary or its likeliest tokens.
 
     `numbers` are logits of all tokens, or log-probabilities of the likeliest ones if `is_top`; a
@@ -91,7 +91,7 @@ class SeveralAnswersReply:
     text: str
     answers: tuple[Answer, ...] | None
     confidence: str | float | bool | None
-    first_token: tuple[FirstTokenOf, ...]
+    first_token: tuple[FirstTokenScores, ...]
     logprobs: tuple[float, ...] | None = None
     thinking: str = ""
 
@@ -117,7 +117,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
         It is no such list; a question without a text or without `answer`, an answer that is empty
         or neither text, number nor list of these, an id that occurs twice.
     """
-    source = source_of(path)
+    source = make_source(path)
     problems = Problems(source.name)
     listed = read_listed(source, problems, "questions_not_listed")
     questions: list[SeveralAnswersQuestion] = []
@@ -150,7 +150,7 @@ def _read_question(
         problems.add_code(line_or_none, None, "question_no_object", place=place)
         return None
     n_problems = problems.total
-    name = id_of(entry.get("id"))
+    name = normalise_id(entry.get("id"))
     if name is None:
         problems.add_code(line_or_none, "id", "id_no_text")
     text = entry.get("question")
@@ -174,7 +174,7 @@ def _read_question(
     ]
     groups = []
     for key in GROUPS:
-        value = id_of(entry.get(key))
+        value = normalise_id(entry.get(key))
         if value is None:
             problems.add_code(line_or_none, key, "value_no_text", name=key)
         elif value:
@@ -238,7 +238,7 @@ def read_several_answers_replies(
         A reply without an item, or of another form; two different replies of one system to one
         item with the same sample.
     """
-    source = source_of(path)
+    source = make_source(path)
     problems = Problems(source.name)
     if source.suffix not in ENDINGS:
         problems.add_code(None, None, "replies_wrong_format", endings=" or ".join(ENDINGS))
@@ -281,7 +281,7 @@ def _is_same(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
 def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
     """Return the fields of a reply that a repeated line must have too."""
     parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
-    return (reply.status.value, cleaned(reply.text), parsed)
+    return (reply.status.value, normalise_text(reply.text), parsed)
 
 
 def _read_reply_line(
@@ -289,7 +289,7 @@ def _read_reply_line(
 ) -> SeveralAnswersReply | None:
     """Return the reply of a line; None, with the problems noted, for a bad one."""
     n_problems = problems.total
-    system, item = id_of(entry.get("system")), id_of(entry.get("item"))
+    system, item = normalise_id(entry.get("system")), normalise_id(entry.get("item"))
     if system is None:
         problems.add_code(line, "system", "value_no_text", name="system")
     if not item:
@@ -337,7 +337,7 @@ def _read_sample(problems: Problems, line: int, value: Any) -> int:
     """Return the sample number, 0 for an empty one or, with the problem noted, a bad one."""
     if value is None or value == "":
         return 0
-    text = id_of(value)
+    text = normalise_id(value)
     if text is not None and text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
     problems.add_code(line, "sample", "sample_no_number")
@@ -362,7 +362,7 @@ def _read_answers_key(problems: Problems, line: int, value: Any) -> tuple[Answer
     return tuple(answer for answer in value if _is_answer(answer))
 
 
-def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenOf, ...]:
+def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenScores, ...]:
     """Return the first-token scores of a line; bad entries are noted and left out."""
     if value is None:
         return ()
@@ -379,7 +379,7 @@ def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[First
     return tuple(scores)
 
 
-def _read_first_token(entry: Any) -> FirstTokenOf | None:
+def _read_first_token(entry: Any) -> FirstTokenScores | None:
     """Return the first-token scores of one answer; None for a bad entry."""
     if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
         return None
@@ -397,7 +397,7 @@ def _read_first_token(entry: Any) -> FirstTokenOf | None:
         return None
     if numbers is None or not (vocabulary is None or is_size):
         return None
-    return FirstTokenOf(entry["answer"], numbers, keys[0] == "top_logprobs", vocabulary, others)
+    return FirstTokenScores(entry["answer"], numbers, keys[0] == "top_logprobs", vocabulary, others)
 
 
 def _read_others(value: Any) -> tuple[int, float, float] | None:

@@ -74,7 +74,7 @@ Readable = str | os.PathLike[str] | Source
 """What every reader takes."""
 
 
-def source_of(given: Readable) -> Source:
+def make_source(given: Readable) -> Source:
     """Return a path as a source; a source is returned unchanged."""
     if isinstance(given, Source):
         return given
@@ -82,20 +82,22 @@ def source_of(given: Readable) -> Source:
     return Source(path.name, str(path), lambda: path.open("rb"), lambda: _read_stamp(path))
 
 
-def bytes_source(name: str, content: bytes) -> Source:
+def make_bytes_source(name: str, content: bytes) -> Source:
     """Return bytes in memory as a source of that name."""
     return Source(name, name, lambda: BytesIO(content), lambda: (len(content), 0))
 
 
-def stored_source(name: str, opener: Callable[[], BinaryIO], size: int) -> Source:
+def make_stored_source(name: str, opener: Callable[[], BinaryIO], size: int) -> Source:
     """Return a file in a storage (such as Django's) as a source of that name."""
     return Source(name, name, opener, lambda: (size, 0))
 
 
-def rows_source(name: str, rows: Iterable[Any]) -> Source:
+def make_rows_source(name: str, rows: Iterable[Any]) -> Source:
     """Return values as a JSON Lines source, row i in line i + 1; None is an empty line."""
     lines = ("" if row is None else json.dumps(row) for row in rows)
-    return bytes_source(f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode("ascii"))
+    return make_bytes_source(
+        f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode("ascii")
+    )
 
 
 def _read_stamp(path: Path) -> Stamp:
@@ -105,7 +107,7 @@ def _read_stamp(path: Path) -> Stamp:
     except FileNotFoundError:
         raise InputError.from_code(path.name, "file_missing", path=str(path)) from None
     except (OSError, ValueError) as error:
-        raise source_of(path).unreadable(error) from error
+        raise make_source(path).unreadable(error) from error
     if stat.S_ISDIR(status.st_mode):
         raise InputError.from_code(path.name, "is_folder", path=str(path))
     if not stat.S_ISREG(status.st_mode):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import cleaned
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.answers import normalise_text
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 _SIZE = re.compile(
@@ -40,7 +40,7 @@ class SystemsFile:
     warnings: tuple[str, ...]
 
 
-def parameters_of(size: str) -> float | None:
+def parse_parameters(size: str) -> float | None:
     """Return the number of parameters in a size such as 135M, 7 billion or 8x7B; else None."""
     match = _SIZE.fullmatch(size.replace(",", "").strip())
     if match is None:
@@ -67,12 +67,12 @@ def read_systems(path: Readable) -> SystemsFile:
         Column("tuning", ("tuning",), required=False),
         Column("family", ("family",), required=False),
     )
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns, problems)
     systems: dict[str, System] = {}
     for line, cells, _ in table.rows:
-        name, size, tuning, family = map(cleaned, cells)
-        parameters = parameters_of(size) if size else None
+        name, size, tuning, family = map(normalise_text, cells)
+        parameters = parse_parameters(size) if size else None
         if not name:
             problems.add_code(line, "system", "system_missing")
         elif name in systems:

@@ -11,7 +11,7 @@ from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import build_empty_file_error, open_text
 from annotations.exchange.reading.delimited import read_delimited
 from annotations.exchange.reading.jsonlines import read_jsonlines
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.workbook import read_workbook
 
 ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
@@ -62,7 +62,7 @@ def open_table(
     Bad rows are noted in `problems` while the rows are read. Raises `InputError`, here or at the
     first row, for a file that cannot be read as a whole.
     """
-    origin = source_of(file)
+    origin = make_source(file)
     kind = ALIKE.get(origin.suffix, origin.suffix)
     kept_aside: list[str] = []
     marks: set[str] = set()

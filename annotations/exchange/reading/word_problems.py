@@ -12,9 +12,9 @@ from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
 from annotations.exchange.model_replies import describe_replies, read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned, same_text
-from annotations.exchange.reading.objects import id_of, read_listed, read_status
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.answers import LONGEST_ANSWER, is_same_text, normalise_text
+from annotations.exchange.reading.json_objects import normalise_id, read_listed, read_status
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
 
@@ -94,7 +94,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
         A problem without id, text or label, an answerable one without a number or with a category,
         an unknown category, the same id twice.
     """
-    source = source_of(path)
+    source = make_source(path)
     problems = Problems(source.name)
     listed = read_listed(source, problems, "problems_not_listed")
     problems_by_id: dict[str, WordProblem] = {}
@@ -114,7 +114,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     )
 
 
-def as_umwp(problem: WordProblem) -> dict[str, Any]:
+def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
     """Return a problem as a dict in UMWP's layout; ids that are digits become numbers."""
     return {
         "id": _restore_number(problem.id),
@@ -141,7 +141,7 @@ def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | No
         return None
     n_problems = problems.total
     note = partial(problems.add_code, line_or_none)
-    name = id_of(entry.get("id"))
+    name = normalise_id(entry.get("id"))
     if not name:
         note("id", "problem_id_unusable")
     text = entry.get("question")
@@ -150,11 +150,12 @@ def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | No
     answerable, answers, category = _read_label(entry, note)
     relevant_value = entry.get("relevant_ids")
     relevant = [
-        id_of(item) for item in ([] if relevant_value is None else _wrap_in_list(relevant_value))
+        normalise_id(item)
+        for item in ([] if relevant_value is None else _wrap_in_list(relevant_value))
     ]
     if not all(relevant):
         note("relevant_ids", "relevant_ids_unusable")
-    source = id_of(entry.get("source"))
+    source = normalise_id(entry.get("source"))
     if source is None:
         note("source", "problem_source_unusable")
     is_math = entry.get("math", True)
@@ -220,7 +221,7 @@ def _read_category(value: Any) -> int | None:
     """Return the category 1 to 5, 0 where there is none, None for an unknown one."""
     if value is None or value == "":
         return 0
-    text = id_of(value)
+    text = normalise_id(value)
     known = {str(category): category for category in (0, *CATEGORIES)}
     return known.get(text or "")
 
@@ -246,7 +247,7 @@ def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> Wo
         Column("status", ("status",), required=False),
         Column("finish_reason", ("finish_reason",), required=False),
     )
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns, problems)
     replies: dict[tuple[str, str, str], WordProblemReply] = {}
     cells_seen: set[str] = set()
@@ -261,7 +262,7 @@ def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> Wo
         if first is reply:
             continue
         n_repeated += 1
-        if first.status is not reply.status or not same_text(first.text, reply.text):
+        if first.status is not reply.status or not is_same_text(first.text, reply.text):
             problems.add_code(
                 line,
                 None,
@@ -308,4 +309,4 @@ def _read_reply_row(
 
 def normalise_form(written: str) -> str:
     """Return a form of asking in its stored spelling: "In_Context" is in-context, "" is direct."""
-    return "-".join(cleaned(written).casefold().replace("_", " ").split()) or DIRECT
+    return "-".join(normalise_text(written).casefold().replace("_", " ").split()) or DIRECT

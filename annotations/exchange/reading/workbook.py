@@ -51,7 +51,7 @@ def read_workbook(
     yield from _pick_rows(rows, source, columns, problems, kept_aside, marks, remarks)
 
 
-def first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]]:
+def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]]:
     """Return each sheet of a workbook with those of its first rows that are not empty.
 
     Raises `InputError` as `read_workbook` does.

@@ -35,7 +35,7 @@ class Pipe:
         return data
 
 
-def zip_chunks(files: Files) -> Iterator[bytes]:
+def write_zip(files: Files) -> Iterator[bytes]:
     """Yield the files as one ZIP; equal files give equal bytes at any time."""
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -230,14 +230,14 @@ def _write_table(
 ) -> None:
     """Write a table with a header; raises ValueError for a row of another length."""
     width = len(header)
-    file.write(csv_line(header) + "\n")
+    file.write(format_csv_line(header) + "\n")
     for number, row in enumerate(rows):
         if len(row) != width:
             raise ValueError(f"{name}, row {number}: {len(row)} cells, the header has {width}")
-        file.write((csv_line(row) or '""') + "\n")
+        file.write((format_csv_line(row) or '""') + "\n")
 
 
-def csv_line(cells: Sequence[object]) -> str:
+def format_csv_line(cells: Sequence[object]) -> str:
     """Return cells as a line of CSV, quoted where necessary; None is an empty cell.
 
     Raises ValueError for NaN and infinity.

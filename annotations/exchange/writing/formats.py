@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.exchange.defusing import MARK, defuse_cell, defused
+from annotations.exchange.defusing import MARK, defuse, defuse_cell
 from annotations.exchange.problems import InputError
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.sheet import write_xlsx
@@ -36,7 +36,7 @@ class Table:
     rows: Rows
 
 
-def csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+def write_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     """Yield CSV with commas, in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, ",")
 
@@ -46,7 +46,7 @@ def write_tsv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     return _write_delimited(header, rows, "\t")
 
 
-def panel_csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     """Yield CSV for a panel: defused, without our mark column and without a byte order mark."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
@@ -60,13 +60,13 @@ def panel_csv_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     yield buffer.getvalue().encode()
 
 
-def lines_chunks(lines: Iterable[str]) -> Iterator[bytes]:
+def write_lines(lines: Iterable[str]) -> Iterator[bytes]:
     """Yield each text as a line, defused."""
     for line in lines:
-        yield f"{defused(line)}\n".encode()
+        yield f"{defuse(line)}\n".encode()
 
 
-def jsonl_chunks(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
+def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     """Yield JSON Lines, an object a row, raw, in UTF-8 without a byte order mark."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     piece, size = [], 0
@@ -107,10 +107,10 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
 
 def _write_xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
     """Yield a defused table as a workbook."""
-    return write_xlsx(sheet_rows(header, rows))
+    return write_xlsx(build_sheet_rows(header, rows))
 
 
-def sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
+def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
     """Yield the rows of a sheet, defused, the header first."""
     yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
@@ -121,9 +121,9 @@ def sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
 
 
 FORMATS: dict[str, Callable[[Sequence[str], Rows], Iterator[bytes]]] = {
-    "csv": csv_chunks,
+    "csv": write_csv,
     "tsv": write_tsv,
-    "jsonl": jsonl_chunks,
+    "jsonl": write_jsonl,
     "xlsx": _write_xlsx,
 }
 CONTENT_TYPES = {
@@ -136,7 +136,7 @@ CONTENT_TYPES = {
 }
 
 
-def format_of(path: Path, given: str | None = None) -> str:
+def find_format(path: Path, given: str | None = None) -> str:
     """Return a format by its name, else by the ending of the file's name.
 
     Raises `InputError` for an ending that is none of them.

@@ -66,10 +66,10 @@ def write_xlsx(rows: Rows) -> Iterator[bytes]:
     A str is a text, an int or float a number, None and "" an empty cell. Raises `InputError` for
     a text that is too long for a cell and for too many rows. Texts hold no NUL.
     """
-    return workbook_chunks({"Sheet1": lambda: rows})
+    return write_workbook({"Sheet1": lambda: rows})
 
 
-def workbook_chunks(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
+def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
     """Yield a workbook with a sheet of each name; its rows are built when it is written.
 
     Names consist of letters, digits, blanks and dashes, and are cut after 31 characters. Rows and

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.converting import convert
+from annotations.exchange.conversion import convert
 from annotations.exchange.reading.duplicates import add_duplicates
 from annotations.management.importing import USAGE
 from annotations.management.presets import AUTO, add_preset, read_preset, told

@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import ImportReport, import_answers
-from annotations.exchange.importing.mapped import import_mapped
+from annotations.exchange.importing.survey_exports import import_mapped
 from annotations.exchange.presets.advice import advised
 from annotations.exchange.reading.duplicates import add_duplicates
 from annotations.management.importing import USAGE, ImportCommand, parsed_columns

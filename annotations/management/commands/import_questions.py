@@ -7,9 +7,9 @@ from django.core.management.base import CommandParser
 
 from annotations.exchange.importing import (
     ImportReport,
-    all_or_nothing,
     import_passages,
     import_questions,
+    open_transaction,
 )
 from annotations.exchange.reading.questions import QuestionColumns
 from annotations.management.importing import ImportCommand, parsed_columns
@@ -33,7 +33,7 @@ class Command(ImportCommand):
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Passages first, then the questions about them; both or neither."""
         columns = parsed_columns(QuestionColumns.parse, options["columns"])
-        with all_or_nothing(options["dry_run"]):
+        with open_transaction(options["dry_run"]):
             question_set = self.question_set(options, create=True)
             how = columns | {"dry_run": False}
             reports = []

@@ -19,8 +19,13 @@ from rest_framework.response import Response
 
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.jsonlines import strictly_parsed
-from annotations.exchange.reading.source import Readable, Source, rows_source, stored_source
+from annotations.exchange.reading.jsonlines import parse_strictly
+from annotations.exchange.reading.source import (
+    Readable,
+    Source,
+    make_rows_source,
+    make_stored_source,
+)
 from annotations.exchange.writing.formats import CONTENT_TYPES
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem, build_rows_problem
@@ -47,7 +52,7 @@ class Lines:
     @property
     def source(self) -> Source:
         """The source that opens the file at its beginning, as often as needed."""
-        return stored_source(self.name, self._open, self.size)
+        return make_stored_source(self.name, self._open, self.size)
 
     def _open(self) -> BinaryIO:
         # Opened again by its descriptor, so that each reader has a position of its own.
@@ -64,7 +69,7 @@ class RowsParser(BaseParser):
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         """Return the value of the body. Raises ParseError."""
         try:
-            return strictly_parsed(stream.read().decode())
+            return parse_strictly(stream.read().decode())
         except UnicodeDecodeError as error:
             raise ParseError("The body is not in UTF-8.") from error
         except RecursionError as error:
@@ -218,7 +223,7 @@ class BulkViewSet(ApiViewSet):
             for key in _find_missing_keys(row, self.required_keys):
                 problems.add_code(line, key, "key_missing", name=key)
         # Readers skip an empty line, so the other rows keep their line numbers.
-        lines = rows_source(
+        lines = make_rows_source(
             "rows", (None if _find_missing_keys(row, self.required_keys) else row for row in rows)
         )
         if problems.total:

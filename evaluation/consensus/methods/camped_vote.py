@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from evaluation.consensus.methods.fixed_point import Vote
-from evaluation.consensus.methods.targets import Targets, targets_of
-from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors
+from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class CampedVote:
         if not len(at):
             return cls(whole, None, empty, empty, None, empty)
         # A camp is a question of its own; each gets a code.
-        label, _ = codes_of(camps)
+        label, _ = encode_labels(camps)
         key = cells.question[at] * (label.max() + 1) + label[at]
-        camp, keys = codes_of(key)
+        camp, keys = encode_labels(key)
         question = keys.astype(np.int64) // (label.max() + 1)
         local = Cells.from_codes(cells.worker[at], camp, cells.n_workers, len(keys))
         place = at[local.row]
         split = make(local.of_rows(cells.row[at]))
         cell, other = _pair_answers_with_other_camps(cells.question[at], camp, question)
-        across = targets_of(split, vectors, vectors[cells.row[at[cell]]], other)
+        across = build_targets(split, vectors, vectors[cells.row[at[cell]]], other)
         return cls(whole, split, place, question, across, at[cell])
 
     @property
@@ -132,13 +132,13 @@ class CampedTargets:
         return out
 
 
-@targets_of.register
+@build_targets.register
 def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    whole = targets_of(vote.whole, vectors, targets, question)
+    whole = build_targets(vote.whole, vectors, targets, question)
     if vote.split is None:
         return whole
     row, camp = _pair_answers_with_camps(question, vote.question)
-    return CampedTargets(whole, targets_of(vote.split, vectors, targets[row], camp), row)
+    return CampedTargets(whole, build_targets(vote.split, vectors, targets[row], camp), row)
 
 
 def _pair_answers_with_camps(

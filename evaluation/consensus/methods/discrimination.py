@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Cells, Floats
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Cells, Floats
+from evaluation.core.stats.undefined import divide_where_positive
 
 FEWEST_ANSWERERS = 5
 
 
-def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
+def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
     """Return (Q, D) question weights: item-rest correlations cut at 0, in cell order.
 
     Parameters
@@ -51,7 +51,7 @@ def item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
 def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
     """Return values (N, D) less their question's mean over the cells in `part`; 0 elsewhere."""
     inside = np.where(part, values, 0.0)
-    mean = ratio(cells.sum_by_question(inside), n, 0.0)
+    mean = divide_where_positive(cells.sum_by_question(inside), n, 0.0)
     return np.where(part, values - cells.spread(mean), 0.0)
 
 

@@ -15,8 +15,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
-from evaluation.methods.cells import Cells, Floats, Integers
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.undefined import divide_where_positive
 
 # Up to this many unknowns the normal equations are solved by a dense pseudo-inverse, made once.
 DENSE = 400
@@ -77,7 +77,7 @@ class TwoWayEffects:
         self._incidence = sparse.csr_array((omega[used], (left, right)), shape=(n_left, n_right))
         self._left_degree = np.asarray(self._incidence.sum(axis=1))
         right_degree = np.asarray(self._incidence.sum(axis=0))
-        self._inverse_right = ratio(1.0, right_degree, 0.0)
+        self._inverse_right = divide_where_positive(1.0, right_degree, 0.0)
         self._inverse: Floats | None = None
         # The Laplacian is singular by one dimension a component: the pseudo-inverse fixes it.
         if n_left <= DENSE:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Floats
+from evaluation.core.stats.cells import Booleans, Floats
 
 # A weight above the cap by less than this share of it is at the cap.
 ROUNDING = 1e-12

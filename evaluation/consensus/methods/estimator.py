@@ -26,22 +26,22 @@ from evaluation.consensus.methods.fixed_point import FixedPoint, Rules, Vote, Wo
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
-from evaluation.consensus.methods.resampling import DrawnVotes, Draws, KeptDraws, Progress, resample
+from evaluation.consensus.methods.resampling import DrawnVotes, Draws, DrawStore, Progress, resample
 from evaluation.consensus.methods.scale import (
     Ceiling,
     find_supported_workers,
-    groups_of,
-    ranks_within,
+    number_groups,
+    rank_within_groups,
 )
 from evaluation.consensus.methods.score_intervals import (
-    as_grades,
     compute_closed_form_errors,
-    score_interval,
+    compute_score_intervals,
+    map_to_grades,
 )
-from evaluation.consensus.methods.votes import usable, vote_of
-from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.intervals import t_interval
+from evaluation.consensus.methods.votes import build_vote, convert_vectors
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.inference.intervals import compute_t_interval
 
 SIMILARITIES = ("cosine", "euclidean")
 INITIALIZATIONS = ("equal", "random", "entailment")
@@ -181,7 +181,7 @@ class AQER:
         questions: ArrayLike,
         initial_scores: ArrayLike | None = None,
         progress: Progress | None = None,
-        kept: KeptDraws | None = None,
+        kept: DrawStore | None = None,
         *,
         electorate: Electorate = EVERYBODY,
         camps: ArrayLike | None = None,
@@ -207,9 +207,9 @@ class AQER:
             its row), an answer is repeated, or there is none.
         """
         self._check_parameters()
-        x = usable(vectors, unit_length=self.unit_length)
-        worker, worker_labels = codes_of(workers)
-        question, question_labels = codes_of(questions)
+        x = convert_vectors(vectors, unit_length=self.unit_length)
+        worker, worker_labels = encode_labels(workers)
+        question, question_labels = encode_labels(questions)
         if not len(worker) == len(question) == x.shape[0]:
             raise ValueError(
                 f"{x.shape[0]} vectors, {len(worker)} workers and {len(question)} questions: "
@@ -218,8 +218,10 @@ class AQER:
         if not len(worker):
             raise ValueError("no answers: at least one is needed")
         cells = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
-        in_camps = None if camps is None else codes_of(camps)[0]
-        vote = vote_of(x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out)
+        in_camps = None if camps is None else encode_labels(camps)[0]
+        vote = build_vote(
+            x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out
+        )
         self.fitted_ = self._fit_vote(
             vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
         )
@@ -237,7 +239,7 @@ class AQER:
             raise ValueError("blocks are for the mean vote, from equal or random weights")
         builder = MeanVoteBuilder(self.similarity)
         for vectors, workers, questions in blocks:
-            x = usable(vectors, unit_length=self.unit_length)
+            x = convert_vectors(vectors, unit_length=self.unit_length)
             builder.add(x, np.asarray(workers), np.asarray(questions))
         self.fitted_ = self._fit_vote(*builder.build(), None, EVERYBODY, None, progress)
         return self
@@ -265,7 +267,7 @@ class AQER:
         """
         crowd = self.fitted_.crowd
         answers = ModelAnswers.of(models, questions, kind, crowd.questions)
-        x = usable(vectors, unit_length=self.unit_length)
+        x = convert_vectors(vectors, unit_length=self.unit_length)
         if len(answers.model) != x.shape[0]:
             raise ValueError(f"{x.shape[0]} vectors for {len(answers.model)} answers of models")
         return score_models(crowd, answers, x)
@@ -306,7 +308,7 @@ class AQER:
         electorate: Electorate,
         initial_scores: ArrayLike | None,
         progress: Progress | None,
-        kept: KeptDraws | None = None,
+        kept: DrawStore | None = None,
     ) -> FittedCrowd:
         """Run the iteration and the bootstrap on a vote; return all learned values."""
         cells = vote.cells
@@ -346,7 +348,7 @@ class AQER:
         on_scale = raw
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
-        able, groups = find_supported_workers(cells), groups_of(cells)
+        able, groups = find_supported_workers(cells), number_groups(cells)
         return FittedCrowd(
             workers=workers,
             questions=questions,
@@ -356,12 +358,12 @@ class AQER:
             raw=raw,
             grades=grades,
             weights=weights,
-            ranks=ranks_within(grades, able & (reason is None), groups),
+            ranks=rank_within_groups(grades, able & (reason is None), groups),
             groups=groups,
             raw_low=low,
             raw_high=high,
-            grade_low=as_grades(low, on_scale),
-            grade_high=as_grades(high, on_scale),
+            grade_low=map_to_grades(low, on_scale),
+            grade_high=map_to_grades(high, on_scale),
             interval_reasons=reasons,
             drawn_raw=drawn_raw,
             history=history,
@@ -406,11 +408,11 @@ class AQER:
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"
         if drawn_raw is not None:
-            return score_interval(
+            return compute_score_intervals(
                 raw, drawn_raw, n, leave_one_out=self.leave_one_out, cosine=cosine
             )
         if self.leave_one_out:
-            found = t_interval(raw, compute_closed_form_errors(vote, means, rest), n)
+            found = compute_t_interval(raw, compute_closed_form_errors(vote, means, rest), n)
             return found.low, found.high, list(found.reasons)
         nothing = np.full(cells.n_workers, np.nan)
         return nothing, nothing, ["no_draws"] * cells.n_workers

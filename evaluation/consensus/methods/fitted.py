@@ -23,11 +23,11 @@ from evaluation.consensus.methods.scale import (
     compute_competition_ranks,
     compute_human_ceiling,
 )
-from evaluation.consensus.methods.votes import find_nearest_rows, mean_vote_of
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.intervals import compute_percentile_tail
-from evaluation.methods.statistics.correlation import spearman, tied
+from evaluation.consensus.methods.votes import find_nearest_rows, get_mean_vote
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.inference.intervals import compute_percentile_tail
+from evaluation.core.stats.statistics.correlation import round_for_ties, spearman
 
 
 def compute_rank_intervals(
@@ -75,7 +75,7 @@ def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]
     ----------
     raw : (M,) of the run. drawn : (M, n_draws) in the draws. ranked : (M,) who has a rank.
     """
-    raw, drawn = tied(raw), tied(drawn)
+    raw, drawn = round_for_ties(raw), round_for_ties(drawn)
     found = [spearman(raw, column, ranked) for column in drawn.T]
     return np.array(found, dtype=np.float64)  # None becomes NaN
 
@@ -150,7 +150,7 @@ class Fitted(ABC):
     @property
     def mean_vote(self) -> MeanVote:
         """Gram blocks of the voting answers, also under majority vote."""
-        return mean_vote_of(self.crowd.vote)
+        return get_mean_vote(self.crowd.vote)
 
     @property
     def ceiling(self) -> Ceiling:

@@ -13,12 +13,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.methods.discrimination import item_rest_weights
+from evaluation.consensus.methods.discrimination import compute_item_rest_weights
 from evaluation.consensus.methods.effects import TwoWayEffects
 from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
-from evaluation.methods.cells import Cells, Floats
-from evaluation.methods.grams import Vectors
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.undefined import divide_where_positive
 
 # Raw scores that differ by less than this, relative to their size, are equal.
 NO_SPREAD = 1e-12
@@ -123,7 +123,11 @@ class WorkerMeans:
             for d, effects in enumerate(self._effects):
                 effect_table[:, d] = effects.estimate_question_effects(s[:, d])
                 s[:, d] -= effect_table[self.cells.question, d]
-        q = item_rest_weights(s, self.times, self.cells) if self.rules.discrimination else None
+        q = (
+            compute_item_rest_weights(s, self.times, self.cells)
+            if self.rules.discrimination
+            else None
+        )
         return s, effect_table, q
 
     def raw(self, scores: Floats) -> Floats:
@@ -132,7 +136,7 @@ class WorkerMeans:
         if self._once:
             return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
         total, count = self.cells.sum_by_worker(weight * s), self.cells.sum_by_worker(weight)
-        return ratio(total, count)
+        return divide_where_positive(total, count)
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ class FixedPoint:
     converged: NDArray[np.bool_]
 
 
-def grades_of(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
+def scale_to_grades(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
     """Return grades (M, D): raw scores min-max scaled by column, all 1 where they have no spread.
 
     `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
@@ -209,7 +213,7 @@ def iterate(
     for rounds_left in reversed(range(rules.max_iterations)):
         votes = weights if copies is None else weights * copies
         raw = means.raw(vote.similarity(votes, leave_one_out=rules.leave_one_out))
-        grades = grades_of(raw, electorate.find_scaling_workers(copies))
+        grades = scale_to_grades(raw, electorate.find_scaling_workers(copies))
         previous, weights = weights, electorate.weights(grades, copies)
         if watch is not None:
             watch(weights, grades)

@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.methods.cells import Floats, Integers
+from evaluation.core.stats.cells import Floats, Integers
 
 # Iterations kept; of a longer run the first ones, where nearly all happens, and the last.
 KEPT = 101

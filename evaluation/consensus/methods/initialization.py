@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.methods.cells import Cells, Floats
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats
+from evaluation.core.stats.undefined import divide_where_positive
 
 
 def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
@@ -56,7 +56,7 @@ def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
         raise ValueError("initial scores must not be negative")
     total = cells.sum_by_worker(np.where(known, in_cells, 0.0))
     count = cells.sum_by_worker(known.astype(float))
-    mean = ratio(total, count, 0.0)
+    mean = divide_where_positive(total, count, 0.0)
     if mean.sum() <= 0:
         return make_equal_weights(cells.n_workers)
     return np.asarray(mean / mean.sum())

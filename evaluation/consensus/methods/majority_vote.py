@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.methods.cells import Cells, Floats, Integers
-from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 
 # Above this share of the weight a word is in; the margin keeps a rounded tie a tie.
 MAJORITY = 0.5 + 1e-12
@@ -52,7 +52,7 @@ class MajorityVote:
             raise ValueError("majority vote needs binary bags of words (zeros and ones)")
         bags, words = [], []
         for start, size in zip(cells.starts, cells.sizes, strict=True):
-            bag = dense(vectors[cells.row[start : start + size]])
+            bag = convert_to_dense(vectors[cells.row[start : start + size]])
             words.append(np.flatnonzero(bag.any(axis=0)))
             bags.append(bag[:, words[-1]])
         mean_vote = MeanVote.from_vectors(vectors, cells, similarity)
@@ -114,7 +114,7 @@ class MajorityVote:
         if self.euclidean:
             return np.asarray(0.0 - np.sqrt(own + others - 2 * inner))
         norm = np.sqrt(own * others)
-        return ratio(inner, norm, 0.0)
+        return divide_where_positive(inner, norm, 0.0)
 
 
 def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.gram_block import GramBlock
-from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, gram_blocks
+from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.gram_block import GramBlock
+from evaluation.core.stats.grams import CHUNK, NonFiniteError, Vectors, compute_gram_blocks
 
 # A weighted sum shorter than this share of the summed lengths, squared, is a rounded zero.
 ZERO = 1e-14
@@ -50,7 +50,7 @@ class MeanVote:
     def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MeanVote:
         """Build the vote from vectors (rows, d) in one pass; only inner products are kept."""
         euclidean = similarity == "euclidean"
-        return cls(cells, gram_blocks(vectors, cells, centred=euclidean), euclidean)
+        return cls(cells, compute_gram_blocks(vectors, cells, centred=euclidean), euclidean)
 
     def votes(self, weights: Floats) -> Floats:
         """Return (N, D) voting weights of the cells; ones where a question's sum is <= 0."""
@@ -271,8 +271,8 @@ class MeanVoteBuilder:
         self, vectors: Vectors, workers: NDArray[np.generic], questions: NDArray[np.generic]
     ) -> None:
         """Add the Gram blocks of some answers; see `AQER.fit` for shapes and errors."""
-        worker, worker_labels = codes_of(workers)
-        question, question_labels = codes_of(questions)
+        worker, worker_labels = encode_labels(workers)
+        question, question_labels = encode_labels(questions)
         if not len(worker) == len(question) == vectors.shape[0]:
             raise ValueError("a block needs as many workers and questions as vectors")
         known = self._questions.keys() & set(question_labels.tolist())
@@ -283,7 +283,7 @@ class MeanVoteBuilder:
         local = Cells.from_codes(worker, question, len(worker_labels), len(question_labels))
         start = 0
         try:
-            blocks = gram_blocks(vectors, local, centred=self._euclidean)
+            blocks = compute_gram_blocks(vectors, local, centred=self._euclidean)
         except NonFiniteError as error:
             raise NonFiniteError(error.row + self._rows) from None
         for block in blocks:

@@ -13,13 +13,17 @@ from evaluation.consensus.methods.scale import (
     compute_worker_means,
     find_supported_workers,
 )
-from evaluation.consensus.methods.score_intervals import score_interval
-from evaluation.consensus.methods.targets import Targets, targets_of
-from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.comparison import Comparison, compare_models, significant_ranks
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.undefined import ratio
+from evaluation.consensus.methods.score_intervals import compute_score_intervals
+from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.inference.comparison import (
+    Comparison,
+    compare_models,
+    rank_by_significance,
+)
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.core.stats.undefined import divide_where_positive
 
 TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
@@ -52,7 +56,7 @@ class ModelAnswers:
 
         Raises ValueError where the columns differ in length.
         """
-        model, names = codes_of(models)
+        model, names = encode_labels(models)
         code_of = {label: code for code, label in enumerate(known.tolist())}
         asked = np.asarray(questions).tolist()
         question = np.array([code_of.get(label, -1) for label in asked], dtype=np.int64)
@@ -105,7 +109,7 @@ class ModelScores:
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
     """Return scores, intervals, percentiles and ranks of models from R answer vectors (R, d)."""
     rows = np.flatnonzero(answers.compared)
-    targets = targets_of(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
+    targets = build_targets(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
     scores, reasons = compute_answer_scores(answers, similarity, crowd.compute_lowest_scores())
     mean, n = compute_means_by_model(scores[:, None], answers)
@@ -159,7 +163,7 @@ def _compute_intervals(
             # Empty and refused answers keep the run's own score.
             table[answers.compared] = similarity
             drawn[:, columns] = compute_means_by_model(table, answers, times)[0]
-        return score_interval(
+        return compute_score_intervals(
             mean,
             drawn,
             n,
@@ -175,7 +179,7 @@ def _compute_intervals(
         mine = scores[(answers.model == code) & ~np.isnan(scores)]
         if len(mine) > 1:
             error[code] = mine.std(ddof=1) / np.sqrt(len(mine))
-    found = t_interval(mean, error, n)
+    found = compute_t_interval(mean, error, n)
     return found.low, found.high, list(found.reasons)
 
 
@@ -221,7 +225,7 @@ def compute_means_by_model(
     total, count = np.zeros((k, columns)), np.zeros((k, columns))
     np.add.at(total, model, weight * scores[known])
     np.add.at(count, model, weight)
-    mean = ratio(total, count)
+    mean = divide_where_positive(total, count)
     return mean, np.bincount(model, minlength=k)
 
 
@@ -257,5 +261,5 @@ def rank_models(
     names = [str(answers.names[code]) for code in entered]
     comparisons = compare_models(table[entered], names, seed=seed)
     ranks = np.zeros(k, dtype=np.int64)
-    ranks[entered] = [found.rank or 0 for found in significant_ranks(comparisons, names)]
+    ranks[entered] = [found.rank or 0 for found in rank_by_significance(comparisons, names)]
     return ranks, comparisons

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from evaluation.consensus.methods.fixed_point import Rules, Vote, WorkerMeans, iterate
-from evaluation.methods.cells import Cells, Floats
+from evaluation.core.stats.cells import Cells, Floats
 
 Progress = Callable[[int, int], None]
 
@@ -68,7 +68,7 @@ class DrawnVotes:
             yield columns, times, self.votes[:, columns]
 
 
-class KeptDraws(Protocol):
+class DrawStore(Protocol):
     """Store of finished draws, so that an interrupted bootstrap continues where it ended."""
 
     def earlier(self) -> tuple[Floats, Floats] | None:
@@ -86,7 +86,7 @@ def resample(
     rules: Rules,
     draws: Draws,
     progress: Progress | None = None,
-    kept: KeptDraws | None = None,
+    kept: DrawStore | None = None,
 ) -> tuple[Floats, Floats]:
     """Return raw scores and voting weights (M, n_draws), re-estimated in every bootstrap draw.
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.consensus.methods.effects import find_components
-from evaluation.methods.cells import Cells, Floats, Integers
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.core.stats.undefined import divide_where_positive
 
 # A worker is supported by answers to at least this many questions ...
 FEWEST_QUESTIONS = 5
@@ -51,7 +51,7 @@ def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
     return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
 
 
-def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
+def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
     """Return (M,) number of each worker's connected group, 1 for the largest; 0 with one group.
 
     Workers of different groups share no question, not even by way of others, so that their scores
@@ -75,7 +75,7 @@ def groups_of(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
     return groups
 
 
-def ranks_within(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
+def rank_within_groups(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
     """Return (M,) competition ranks within each group of `groups_of`; 0 for no rank."""
     ranks = np.zeros(len(grades), dtype=np.int64)
     for group in np.unique(groups):
@@ -124,7 +124,7 @@ def compute_worker_means(
         known &= questions[cells.question]
     total = cells.sum_by_worker(np.where(known, leave_one_out, 0.0))
     count = cells.sum_by_worker(known.astype(float))
-    return ratio(total, count)
+    return divide_where_positive(total, count)
 
 
 def compute_human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
@@ -150,5 +150,5 @@ def compute_human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
     influence = np.bincount(question, weights=share, minlength=cells.n_questions)
     n = int(np.count_nonzero(np.bincount(question)))
     error = np.sqrt((influence**2).sum() * n / (n - 1)) if n > 1 else np.nan
-    interval = t_interval([score], [error], [n])[0]
+    interval = compute_t_interval([score], [error], [n])[0]
     return Ceiling(score, interval.low, interval.high, count, n, interval.reason)

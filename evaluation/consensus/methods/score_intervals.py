@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.methods.fixed_point import FixedPoint, Vote, WorkerMeans, grades_of
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.intervals import (
+from evaluation.consensus.methods.fixed_point import FixedPoint, Vote, WorkerMeans, scale_to_grades
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.intervals import (
     compute_bootstrap_t_interval,
-    widened_percentile_interval,
+    compute_widened_percentile_interval,
 )
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.undefined import divide_where_positive
 
 # A weighted mean of cosines may be this much above 1.
 ROUNDING = 1e-9
 
 
-def score_interval(
+def compute_score_intervals(
     estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
 ) -> tuple[Floats, Floats, list[str | None]]:
     """Return 95% intervals of k mean scores, low (k,) and high (k,), and why one is NaN.
@@ -38,7 +38,7 @@ def score_interval(
     undefined = np.isnan(estimate)
     drawn = np.where(undefined[:, None], np.nan, drawn)
     if not leave_one_out:
-        found = widened_percentile_interval(drawn, n)
+        found = compute_widened_percentile_interval(drawn, n)
         return found.low, found.high, list(found.reasons)
     with np.errstate(invalid="ignore"):
         outside = (np.abs(np.column_stack([estimate, drawn])) > 1.0 + ROUNDING).any(axis=1)
@@ -66,18 +66,18 @@ def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint)
     n = cells.sum_by_worker((weight > 0).astype(float))
     squares = cells.sum_by_worker(weight**2 * np.nan_to_num(s - raw[cells.worker]) ** 2)
     total = cells.sum_by_worker(weight)
-    safe = ratio(n, n - 1)
+    safe = divide_where_positive(n, n - 1)
     return np.asarray(np.sqrt(squares * safe) / np.where(total > 0, total, np.nan))
 
 
-def as_grades(values: Floats, raw: Floats) -> Floats:
+def map_to_grades(values: Floats, raw: Floats) -> Floats:
     """Return values (M,) on the raw scale mapped to grades by the run's min and max, in 0..1.
 
     By the minimum and maximum of the run's own raw scores (M,); all NaN where these have no spread.
     """
     known = raw[~np.isnan(raw)]
     spread = known.max() - known.min() if len(known) else 0.0
-    flat = not len(known) or bool((grades_of(known[:, None]) == 1.0).all())
+    flat = not len(known) or bool((scale_to_grades(known[:, None]) == 1.0).all())
     if flat:
         return np.full(len(values), np.nan)
     return np.asarray(np.clip((values - known.min()) / spread, 0.0, 1.0))

@@ -15,9 +15,9 @@ from evaluation.consensus.methods.mean_vote import (
     compute_cosines,
     compute_negative_distances,
 )
-from evaluation.methods.cells import Cells, Floats, Integers
-from evaluation.methods.grams import CHUNK, NonFiniteError, Vectors, dense
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.grams import CHUNK, NonFiniteError, Vectors, convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 
 
 class Targets(Protocol):
@@ -29,7 +29,7 @@ class Targets(Protocol):
 
 
 @singledispatch
-def targets_of(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+def build_targets(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
     """Return the `Targets` with vectors (R, d) for a vote that was made from `vectors`.
 
     `question` (R,) holds the question code of each.
@@ -83,7 +83,7 @@ class MeanVoteTargets:
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
                 self._squared[part] = (y * y).sum(axis=1)
                 continue
-            x, y = dense(x), dense(y)
+            x, y = convert_to_dense(x), convert_to_dense(y)
             if self._euclidean:
                 mean = np.add.reduceat(x, begins, axis=0) / part_sizes[:, None]
                 x, y = x - np.repeat(mean, part_sizes, axis=0), y - mean
@@ -104,7 +104,7 @@ class MeanVoteTargets:
             exponent = self._exponent[:, None]
             return compute_negative_distances(own, inner / total, square / total**2, exponent)
         norm = np.sqrt(own)
-        directions = ratio(inner, norm, 0.0)
+        directions = divide_where_positive(inner, norm, 0.0)
         return compute_cosines(directions, square, lengths)
 
 
@@ -125,7 +125,7 @@ class MajorityVoteTargets:
         self._n = len(question)
         for at in np.unique(place[question]):
             rows = np.flatnonzero(place[question] == at)
-            bags = dense(targets[rows])
+            bags = convert_to_dense(targets[rows])
             self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
@@ -139,12 +139,12 @@ class MajorityVoteTargets:
         return out
 
 
-@targets_of.register
+@build_targets.register
 def _(vote: MeanVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
     return MeanVoteTargets(vote, vectors, targets, question)
 
 
-@targets_of.register
+@build_targets.register
 def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
     return MajorityVoteTargets(vote, vectors, targets, question)
 

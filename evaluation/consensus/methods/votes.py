@@ -14,9 +14,9 @@ from evaluation.consensus.methods.fixed_point import Vote
 from evaluation.consensus.methods.majority_vote import MajorityVote
 from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.scale import TIE
-from evaluation.consensus.methods.targets import Targets, targets_of
-from evaluation.methods.cells import Booleans, Cells, Floats, Integers
-from evaluation.methods.grams import Vectors
+from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.grams import Vectors
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class LeftOutVote:
         return self.vote.dispersion(weights)
 
 
-@targets_of.register
+@build_targets.register
 def _(vote: LeftOutVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    return targets_of(vote.vote, vectors, targets, question)
+    return build_targets(vote.vote, vectors, targets, question)
 
 
-def vote_of(
+def build_vote(
     vectors: Vectors,
     cells: Cells,
     similarity: str,
@@ -86,7 +86,7 @@ def vote_of(
     return vote
 
 
-def mean_vote_of(vote: Vote) -> MeanVote:
+def get_mean_vote(vote: Vote) -> MeanVote:
     """Return the mean vote (Gram blocks) of all answers inside any vote."""
     while not isinstance(vote, MeanVote):
         if isinstance(vote, CampedVote):
@@ -118,7 +118,7 @@ def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
     return cells.to_questions(np.minimum.reduceat(row, cells.starts))
 
 
-def usable(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
+def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
     """Return vectors as a float array or CSR matrix (N, d). Raises ValueError for another shape."""
     if sparse.issparse(vectors):
         x: Vectors = sparse.csr_array(vectors)
@@ -127,10 +127,10 @@ def usable(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
         if x.ndim != 2 or not x.shape[1]:
             raise ValueError(f"vectors must be (answers, dimensions), got shape {x.shape}")
         x = x if np.issubdtype(x.dtype, np.floating) else x.astype(np.float64)
-    return unit_rows(x) if unit_length else x
+    return scale_to_unit_length(x) if unit_length else x
 
 
-def unit_rows(vectors: Vectors) -> Vectors:
+def scale_to_unit_length(vectors: Vectors) -> Vectors:
     """Return the rows scaled to unit length, in their own float type; zero rows stay zero."""
     # First by the largest number, so that squares neither underflow nor overflow. A value that is
     # not finite makes NaN here and is told by its row later.

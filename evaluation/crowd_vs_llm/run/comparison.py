@@ -17,8 +17,18 @@ from scipy import sparse
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import GradingInput
-from evaluation.consensus.signatures import versions
-from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
+from evaluation.consensus.signatures import collect_versions
+from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, embed_graded_answers
+from evaluation.core.messages.message import Message
+from evaluation.core.options import build_signature_parts
+from evaluation.core.options.parameters import SHORT
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
+from evaluation.core.stats.inference.paired import (
+    compute_bootstrap_mean_difference,
+    compute_permutation_p_value,
+)
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.crowd_vs_llm.methods import (
     BOTH,
     HALVES,
@@ -41,15 +51,8 @@ from evaluation.crowd_vs_llm.run.summary import (
     PanelsSummary,
     Standing,
 )
-from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of
-from evaluation.grading.crowd import ModelColumns, labels_of
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.comparison import compare_models, significant_ranks
-from evaluation.methods.inference.paired import bootstrap_mean_difference, permutation_p_value
-from evaluation.methods.undefined import or_none
-from evaluation.options import signed
-from evaluation.options.parameters import SHORT
-from evaluation.words.message import Message
+from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms
+from evaluation.grading.crowd import ModelColumns, build_labels
 
 # Workers of this kind of alarm are left out of the panel of unflagged people.
 MODEL_LIKE = "model_like"
@@ -119,7 +122,7 @@ class PanelComparison:
         """Return the signature: parameters, embedding, hash of the inputs, and version."""
         info = self.embedded.info
         parts = {
-            **signed(self.parameters),
+            **build_signature_parts(self.parameters),
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,
@@ -145,7 +148,7 @@ class PanelComparison:
             standings=tuple(self._rank_models()),
             alikeness=self._compare_agreement(),
             embedding={key: v for key, v in info.as_dict().items() if key != "versions"},
-            versions=versions(info.versions),
+            versions=collect_versions(info.versions),
         )
 
     def build_question_rows(self) -> list[QuestionRow]:
@@ -162,12 +165,12 @@ class PanelComparison:
                 self.questions[index],
                 int(people.n_answers[index]),
                 int(models.n_answers[index]),
-                or_none(cosines[0][index]),
-                or_none(cosines[1][index]),
-                or_none(cosines[2][index]),
-                or_none(people.dispersion[index]),
-                or_none(models.dispersion[index]),
-                or_none(both.dispersion[index]),
+                convert_nan_to_none(cosines[0][index]),
+                convert_nan_to_none(cosines[1][index]),
+                convert_nan_to_none(cosines[2][index]),
+                convert_nan_to_none(people.dispersion[index]),
+                convert_nan_to_none(models.dispersion[index]),
+                convert_nan_to_none(both.dispersion[index]),
                 self._find_best_response(people, index)[1],
                 self._find_best_response(models, index)[1],
                 self._find_best_response(both, index)[1],
@@ -189,7 +192,7 @@ class PanelComparison:
     def _summarize_pair(self, pair: PanelPair) -> Distance:
         """Return the mean cosine of two panels' exemplary answers with its bootstrap interval."""
         known = pair.cosines[~np.isnan(pair.cosines)]
-        mean = bootstrap_mean_difference(
+        mean = compute_bootstrap_mean_difference(
             known, np.zeros(len(known)), None, self.parameters.bootstrap, 0.95, self.parameters.seed
         )
         return Distance(
@@ -233,14 +236,14 @@ class PanelComparison:
             pairs = compare_models(
                 scores[ranked], ranked_names, n_draws=0, seed=self.parameters.seed
             )
-            ranks = {rank.model: rank for rank in significant_ranks(pairs, ranked_names)}
+            ranks = {rank.model: rank for rank in rank_by_significance(pairs, ranked_names)}
             for index, name in enumerate(names):
                 rank = ranks.get(name)
                 reason = rank.reason if rank else "missing_answers"
                 if np.isnan(means[index]):
                     reason = "no_exemplar"
                 n = int(np.count_nonzero(~np.isnan(scores[index])))
-                score, place = or_none(means[index]), rank.rank if rank else None
+                score, place = convert_nan_to_none(means[index]), rank.rank if rank else None
                 standings.append(Standing(panel.name, name, score, n, place, reason))
         return standings
 
@@ -248,8 +251,8 @@ class PanelComparison:
         """Return the mean difference of models' and workers' agreement, paired by question."""
         a, b = self.panels[MODELS].agreement, self.panels[PEOPLE].agreement
         seed = self.parameters.seed
-        mean = bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
-        test = permutation_p_value(a, b, seed=seed)
+        mean = compute_bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
+        test = compute_permutation_p_value(a, b, seed=seed)
         return Alikeness(mean.difference, mean.low, mean.high, test.p_value, mean.n)
 
 
@@ -277,7 +280,9 @@ def compute_comparison(
     if inputs.models is None or not len(inputs.models.with_text()):
         raise NoModelsError
     grading = parameters.grading()
-    embedded = vectors_of(inputs, embed_texts or partial(embed, grading, progress=progress))
+    embedded = embed_graded_answers(
+        inputs, embed_texts or partial(embed, grading, progress=progress)
+    )
     flagged = _find_flagged_workers(parameters, inputs, embedded, progress)
     if progress is not None:
         progress("panels", 0, 1)
@@ -318,7 +323,7 @@ def _find_flagged_workers(
     assert embedded.models is not None
     grading = parameters.grading()
     aqer = grading.estimator().fit(
-        embedded.answers, labels_of(answers.workers), labels_of(answers.questions)
+        embedded.answers, build_labels(answers.workers), build_labels(answers.questions)
     )
     graded = GradedAnswers(
         answers.texts,
@@ -332,7 +337,7 @@ def _find_flagged_workers(
             embedded.models,
         ),
     )
-    alarms = alarms_of(grading, aqer, graded, progress, inputs.model_names)
+    alarms = detect_alarms(grading, aqer, graded, progress, inputs.model_names)
     flagged = {
         worker for alarm in alarms.found if alarm.kind == MODEL_LIKE for worker in alarm.workers
     }
@@ -403,7 +408,7 @@ def _describe_panel(panel: Panel, n_people: int) -> PanelAbout:
         questions=int(np.count_nonzero(panel.n_answers)),
         dispersion=_compute_mean(panel.dispersion),
         agreement=_compute_mean(panel.agreement),
-        model_share=or_none(panel.model_share),
+        model_share=convert_nan_to_none(panel.model_share),
     )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation.core.messages.message import Message
 from evaluation.crowd_vs_llm.methods import BOTH, HALVES, MODELS, PEOPLE, UNFLAGGED
-from evaluation.flow.stored import RunSummary
-from evaluation.words.message import Message
+from evaluation.runs.flow.stored import RunSummary
 
 VERSION = 1
 SIGNIFICANT = 0.05

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 
 from annotations.models import AuditEntry, QuestionSet
+from evaluation.core.messages.message import format_count as number_of
 from evaluation.deletion.storage.hanging import Hanging, counted
 from evaluation.deletion.storage.notes import Note
 from evaluation.deletion.storage.record import Parts, Went, end, note_withdrawn, take_some, works_on
@@ -25,7 +26,6 @@ from evaluation.models import (
     Run,
 )
 from evaluation.models.runs import UNFINISHED
-from evaluation.words.message import counted as number_of
 
 MODEL = "language_model"
 SCORES = "scores in runs"

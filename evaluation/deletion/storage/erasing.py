@@ -42,7 +42,6 @@ from evaluation.deletion.storage.record import (
     works_on,
 )
 from evaluation.deletion.storage.scrubbing import PLACES, Texts, drop_vectors, only_theirs, scrub
-from evaluation.flow.fact_slots import MEANING
 from evaluation.models import (
     AnswerFact,
     AnswerScore,
@@ -53,6 +52,7 @@ from evaluation.models import (
     Removal,
     WorkerVerdict,
 )
+from evaluation.runs.flow.fact_slots import MEANING
 
 WORKER, SUBMISSION = "worker", "submission"
 APPEALS = "appeals"

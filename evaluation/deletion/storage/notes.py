@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from evaluation.words.message import templated
+from evaluation.core.messages.message import fill_template
 
 SENTENCES: Final = {
     # Runs.
@@ -92,7 +92,7 @@ class Note(str):
 
     def __new__(cls, code: str, **values: Any) -> Note:
         """Return the sentence of a code with its values."""
-        note = super().__new__(cls, templated(SENTENCES[code], values))
+        note = super().__new__(cls, fill_template(SENTENCES[code], values))
         note.code, note.values = code, values
         return note
 

@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from annotations.models import GRADED, AuditEntry, Response, Submission, Worker
 from annotations.web.numbers import count_rows_by
-from evaluation.background.doorbell import ring_on_commit
 from evaluation.deletion.storage.hanging import Hanging
-from evaluation.kinds import run_kinds
 from evaluation.models import Removal, Run, WorkerGrade, WorkerVerdict
 from evaluation.models.runs import ACTIVE, GRADING
+from evaluation.runs.background.notification import notify_on_commit
+from evaluation.runs.run_types import list_run_kinds
 
 BATCH = 2000
 """Rows of one transaction."""
@@ -80,7 +80,7 @@ def ask(
         total=hanging.rows + 1,
     )
     enter(removal, action)
-    ring_on_commit()
+    notify_on_commit()
     return removal
 
 
@@ -149,7 +149,7 @@ def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> di
     `of_response` tells the answers as seen from a `Response`, `since` when the first of them came.
     Gradings know their answers one by one; other kinds read all that there were. One query.
     """
-    reading = [name for name, kind in run_kinds().items() if kind.reads_people]
+    reading = [name for name, kind in list_run_kinds().items() if kind.reads_people]
     runs = Run.objects.filter(
         version__in=versions, state=Run.State.DONE, kind__in=reading, started_at__gte=since
     )

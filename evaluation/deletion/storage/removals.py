@@ -18,8 +18,6 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from annotations.models import AuditEntry, QuestionSet
-from evaluation.background import runs as lifecycle
-from evaluation.background.work import FOLLOW_SCORES
 from evaluation.deletion.storage import discarding, erasing, undoing
 from evaluation.deletion.storage.hanging import (
     Hanging,
@@ -38,6 +36,8 @@ from evaluation.deletion.storage.record import (
 )
 from evaluation.models import LanguageModel, Removal, Run
 from evaluation.models.removals import IMPORT
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.work import FOLLOW_SCORES
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def delete(thing: Thing, user_id: int) -> Removal:
         raise ForbiddenRemovalError(hanging.obstacles)
     type(thing)._default_manager.filter(pk=thing.pk).update(archived_at=timezone.now())
     for run in _runs_of(thing):
-        lifecycle.cancel(run)  # whoever works on it finds its claim gone
+        lifecycle.cancel_run(run)  # whoever works on it finds its claim gone
     return ask(
         kind,
         thing,

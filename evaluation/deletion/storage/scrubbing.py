@@ -13,7 +13,6 @@ from typing import Any
 from django.db.models import Model, Q, QuerySet
 
 from annotations.models import IdempotentRequest, QuestionSet, Response
-from evaluation.flow.fact_slots import MEANING
 from evaluation.models import (
     Alarm,
     AlarmReview,
@@ -28,6 +27,7 @@ from evaluation.models import (
     WorkerVerdict,
     text_hash,
 )
+from evaluation.runs.flow.fact_slots import MEANING
 
 ERASED = "(erased)"
 """What stands where a text was."""

@@ -9,7 +9,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from annotations.exchange.importing.brought import BESIDE, mark_of
+from annotations.exchange.importing.import_records import RELATED_ROWS, hash_item
 from annotations.models import (
     Assignment,
     AuditEntry,
@@ -47,7 +47,7 @@ def hanging(brought: Import) -> Hanging:
     going = [
         item.pk
         for item in _free(brought).prefetch_related(*_beside(brought)).iterator(record.BATCH)
-        if mark_of(item) == item.brought_as
+        if hash_item(item) == item.brought_as
     ]
     n_changed = left - bound - len(going)
     notes = _notes(brought, left=left, bound=bound, changed=n_changed)
@@ -88,7 +88,7 @@ def step(removal: Removal, brought: Import) -> Went:
 
 def _take(removal: Removal, brought: Import, keys: list[int]) -> None:
     found = _free(brought).filter(pk__in=keys).prefetch_related(*_beside(brought))
-    going = [item for item in found if mark_of(item) == item.brought_as]
+    going = [item for item in found if hash_item(item) == item.brought_as]
     ITEMS[brought.what]._default_manager.filter(pk__in=[item.pk for item in going]).delete()
     n = len(going) + sum(
         len(getattr(item, name).all()) for item in going for name in _beside(brought)
@@ -121,7 +121,7 @@ def _free(brought: Import) -> QuerySet[Any, Any]:
 
 
 def _beside(brought: Import) -> tuple[str, ...]:
-    return BESIDE[ITEMS[brought.what]]
+    return RELATED_ROWS[ITEMS[brought.what]]
 
 
 def _hanging(brought: Import) -> dict[str, QuerySet[Any, Any]]:

@@ -14,12 +14,12 @@ from annotations.models import rights
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
 from annotations.web.scope import get_answered_set, get_editable, get_user_id
 from annotations.web.texts import mark_code
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.deletion.report import imports_of, n_without_import, shown_imports
 from evaluation.deletion.storage import undoing
 from evaluation.deletion.storage.record import known
 from evaluation.models import Removal
 from evaluation.models.removals import IMPORT
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 
 WARNING = (
     "All of this goes, and only the file can bring them back. That you undid it, when, and these "
@@ -43,7 +43,7 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "page": page,
         "rows": rows,
         "removals": going,
-        "waiting": mark_code(HOW_TO_START) if going and not somebody_listens() else "",
+        "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
         "n_without": n_without_import(shown),
     }
     return TemplateResponse(request, "admin/removing/imports.html", context)

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.exchange.importing.target import locked
+from annotations.exchange.importing.target import lock_set
 from annotations.models import (
     AuditEntry,
     Collection,
@@ -27,10 +27,10 @@ from annotations.models import (
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
 from annotations.web.scope import get_editable, get_manageable, get_user_id, select_visible
 from annotations.web.texts import mark_code
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
 from evaluation.deletion.storage import removals
 from evaluation.deletion.storage.removals import Thing, name_of
 from evaluation.models import LanguageModel, Removal, Run
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 
 SHOWN = 100
 RUNS = Run.objects.select_related("version__question_set")
@@ -71,7 +71,7 @@ def archived(request: HttpRequest) -> HttpResponse:
         "sets": sets.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
         "runs": runs.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
         "removals": going,
-        "waiting": mark_code(HOW_TO_START) if going and not somebody_listens() else "",
+        "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
         "page": load_page(
             request,
             select_visible(request, AuditEntry.objects.select_related("done_by")),
@@ -105,7 +105,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
     shown = get_editable(request, QuestionSet.objects.all(), set_id)
     back = reverse("admin:question-set", args=[shown.public_id])
     with transaction.atomic():
-        draft = locked(shown).latest_version()
+        draft = lock_set(shown).latest_version()
         if draft is None or draft.is_published or draft.number == 1:
             messages.info(request, "There is no draft to discard.", "no_draft")
             return redirect(back)

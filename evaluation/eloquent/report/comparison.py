@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evaluation.core.stats.inference.comparison import Comparison
+from evaluation.core.stats.inference.corrections import Correction
 from evaluation.eloquent.report.results import SetTexts, build_set_texts, load_findings_with_people
 from evaluation.eloquent.run.findings import Findings, SetRow
 from evaluation.eloquent.run.metrics import (
@@ -18,10 +20,8 @@ from evaluation.eloquent.run.metrics import (
     compare_groups,
 )
 from evaluation.eloquent.storage import load_parameters
-from evaluation.methods.inference.comparison import Comparison
-from evaluation.methods.inference.corrections import Correction
 from evaluation.models import Run
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.spreadsheet import Table
 
 # Items with texts on a page.
 ITEMS_SHOWN = 10

@@ -12,6 +12,9 @@ import numpy as np
 
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
+from evaluation.core.estimates import Exclusion, list_exclusions
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.text.differences import Piece, mark_differences
 from evaluation.eloquent.methods import JudgeAgreement
 from evaluation.eloquent.run.evaluation import evaluate_judgements
 from evaluation.eloquent.run.findings import (
@@ -24,15 +27,12 @@ from evaluation.eloquent.run.judging import Judgement, is_human
 from evaluation.eloquent.run.replies import Reply
 from evaluation.eloquent.run.result_tables import STUDY_TABLES
 from evaluation.eloquent.storage import EloquentSummary, load_findings, load_parameters
-from evaluation.flow.metrics import Exclusions
-from evaluation.flow.result_tables import StudyTable
-from evaluation.judging import Choice, Exhibit, Given, Judging, Part, given_of
-from evaluation.judging.declaration import Key
 from evaluation.models import Run
-from evaluation.reports.spreadsheet import Table
-from evaluation.reports.values import LeftOut, left_out
-from evaluation.texts.differing import Piece, differing
-from evaluation.words.reasons import in_words
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.flow.result_tables import StudyTable
+from evaluation.runs.judging import Choice, Exhibit, ExpertJudgement, Judging, Part, load_judgements
+from evaluation.runs.judging.declaration import Key
+from evaluation.runs.reports.spreadsheet import Table
 
 
 def _build_exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:
@@ -106,12 +106,12 @@ def load_findings_with_people(run: Run) -> Findings:
 
     The numbers equal those of ``evaluate eloquent`` on the run's replies and all judgements.
     """
-    judgements = given_of(run, SAME_MEANING)
+    judgements = load_judgements(run, SAME_MEANING)
     return _evaluate_with_people(run.pk, tuple(judgements)) if judgements else load_findings(run)
 
 
 @lru_cache(maxsize=2)
-def _evaluate_with_people(run_id: int, judgements: tuple[Given, ...]) -> Findings:
+def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) -> Findings:
     """Return the findings with experts' judgements."""
     # Cached, because a download of all tables needs the findings once for each table.
     run = Run.objects.get(pk=run_id)
@@ -219,7 +219,7 @@ class EloquentReport:
     variations: list[GroupScores]
     languages: list[GroupScores]
     agreements: list[JudgeAgreement]
-    left_out: list[LeftOut]
+    left_out: list[Exclusion]
     summary: EloquentSummary
     apart: list[Apart]
 
@@ -239,7 +239,7 @@ def build_report(run: Run) -> EloquentReport:
         _build_group_scores(findings, "variation:"),
         _build_group_scores(findings, "language:"),
         list(findings.agreements),
-        left_out(summary.exclusions),
+        list_exclusions(summary.exclusions),
         summary,
         _find_apart(findings),
     )
@@ -282,7 +282,7 @@ def _build_system_scores(findings: Findings, system: str) -> SystemScores:
         mean.low,
         mean.high,
         None if rank.value is None else int(rank.value),
-        in_words(rank.reason),
+        describe_reason(rank.reason),
         value("similarity"),
         value("similarity_answered"),
         value("no_answer_rate"),
@@ -409,7 +409,10 @@ def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, 
         judgements[judgement.system, judgement.item, judgement.language].append(judgement)
     return {
         row.key: SetTexts(
-            row, _mark_differences(replies[row.key]), judgements[row.key], in_words(row.reason)
+            row,
+            _mark_differences(replies[row.key]),
+            judgements[row.key],
+            describe_reason(row.reason),
         )
         for row in rows
     }
@@ -420,7 +423,7 @@ def _mark_differences(replies: Sequence[Reply]) -> list[ReplyShown]:
     turns: dict[int, list[list[Piece]]] = defaultdict(list)
     answered = [reply for reply in replies if reply.answered]
     for turn in range(max((len(reply.turns) for reply in answered), default=0)):
-        pieces = iter(differing([_find_answer(reply, turn) for reply in answered]))
+        pieces = iter(mark_differences([_find_answer(reply, turn) for reply in answered]))
         for number, _ in enumerate(answered):
             turns[number].append(next(pieces))
     shown = iter(range(len(answered)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
 from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.eloquent.methods import SetScores, compare_judges, compute_set_scores
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import (
@@ -29,8 +30,7 @@ from evaluation.eloquent.run.metrics import (
     pair_items,
 )
 from evaluation.eloquent.run.replies import REPEATED, UNKNOWN_ITEM, UNKNOWN_LANGUAGE, Reply
-from evaluation.flow.metrics import Exclusions
-from evaluation.methods.undefined import or_none
+from evaluation.runs.flow.metrics import Exclusions
 
 FEWER_THAN_2_REPLIES = "fewer_than_2_replies"
 FEWER_THAN_2_ANSWERS = "fewer_than_2_answers"
@@ -109,7 +109,7 @@ def evaluate_judgements(
     for index, (system, item, language) in enumerate(sets):
         key = (system, item, language)
         n_replies, n_answered = len(groups.get(key, ())), answered[key]
-        score = or_none(scored.score[index])
+        score = convert_nan_to_none(scored.score[index])
         variants = by_id[item].variants_in(language) if language else by_id[item].variants
         skipped = FEWER_THAN_2_VARIANTS if len(variants) < 2 else None
         few = FEWER_THAN_2_REPLIES if system in has_replies and n_replies < 2 else None
@@ -126,10 +126,10 @@ def evaluate_judgements(
                 n_replies,
                 n_replies - n_answered,
                 score,
-                or_none(scored.spread[index]),
+                convert_nan_to_none(scored.spread[index]),
                 int(scored.n_judges[index]),
                 int(scored.n_scores[index]),
-                or_none(people.score[index]),
+                convert_nan_to_none(people.score[index]),
                 alike,
                 alike_answered,
                 n_answered,

@@ -15,8 +15,13 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
-from evaluation.backends import EmbedderInfo, get_embedder
-from evaluation.consensus.vectors import Progress, truncation_warning
+from evaluation.consensus.vectors import Progress, build_truncation_warning
+from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.inference.comparison import Comparison
+from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.text.languages import check_language
 from evaluation.eloquent.methods import (
     JudgeAgreement,
     compute_set_similarity,
@@ -25,12 +30,7 @@ from evaluation.eloquent.methods import (
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.judging import Judgement
 from evaluation.eloquent.run.replies import Reply
-from evaluation.flow.metrics import MetricRow
-from evaluation.methods.grams import Vectors
-from evaluation.methods.inference.comparison import Comparison
-from evaluation.methods.undefined import or_none
-from evaluation.texts.languages import language_warning
-from evaluation.words.message import Message
+from evaluation.runs.flow.metrics import MetricRow
 
 SetKey = tuple[str, str, str]
 """System, item and language of a set of replies."""
@@ -181,7 +181,7 @@ def _embed_answers(
     report_progress = partial(progress, "embedding") if progress else None
     vectors = embedder.embed(texts, report_progress)
     info = embedder.describe()
-    warnings = [truncation_warning(embedder.n_truncated_, info), language_warning(texts, info)]
+    warnings = [build_truncation_warning(embedder.n_truncated_, info), check_language(texts, info)]
     return vectors, info, [one for one in warnings if one is not None]
 
 
@@ -196,7 +196,10 @@ def _compute_set_similarity(
         vectors, [codes[key] for key in keys], [reply.answered for reply in present], len(codes)
     )
     return {
-        key: (or_none(similarity.all[code]), or_none(similarity.answered[code]))
+        key: (
+            convert_nan_to_none(similarity.all[code]),
+            convert_nan_to_none(similarity.answered[code]),
+        )
         for key, code in codes.items()
     }
 
@@ -218,7 +221,7 @@ def _compute_similarity_across_languages(
         [languages[reply.language] for reply in answers],
         len(codes),
     )
-    return {key: or_none(cosines[code]) for key, code in codes.items()}
+    return {key: convert_nan_to_none(cosines[code]) for key, code in codes.items()}
 
 
 LABEL = "eloquent-2025-robustness"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotations.exchange.reading.judgements import GivenJudgement
+from annotations.exchange.reading.judgements import JudgementRow
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.records import AnswerStatus
-from evaluation.backends.chat.contract import Message
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.text.similarity_scores import parse_score
 from evaluation.eloquent.run.replies import Reply
-from evaluation.texts.similarity_scores import read_score
 
 # Judges named "human" or "human:NAME" are people.
 HUMAN = "human"
@@ -113,7 +113,7 @@ def build_judgement(
     """
     system, item, language = key
     (first, _), (last, status) = replies[0], replies[-1]
-    read = read_score(last)
+    read = parse_score(last)
     score, reason = read.score, read.reason
     if status is AnswerStatus.ERROR:
         score, reason = None, JUDGE_ERROR
@@ -123,17 +123,17 @@ def build_judgement(
         score, reason = None, status.value
     return Judgement(
         *(item, system, language, judge, str(sample + 1), score, reason),
-        read_score(first).notes,
+        parse_score(first).notes,
         "\n\n".join(text for text, _ in replies if text),
         len(replies),
     )
 
 
-def read_judgement(row: GivenJudgement) -> Judgement:
+def read_judgement(row: JudgementRow) -> Judgement:
     """Return the judgement of a row of a file: its own score, else the score in the reply."""
     score, reason, notes = row.score, row.reason, row.reply.strip()
     if row.reply.strip():
-        read = read_score(row.reply)
+        read = parse_score(row.reply)
         notes = read.notes
         if score is None and reason is None:
             score, reason = read.score, read.reason

@@ -14,16 +14,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.comparison import (
+    Comparison,
+    compare_models,
+    rank_by_significance,
+)
+from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
+from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.eloquent.methods import rank_by_sum
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
 from evaluation.eloquent.run.judging import Judgement
-from evaluation.flow.metrics import OVERALL, MetricRow, group_name
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.clustered import Estimate, drawn_intervals
-from evaluation.methods.inference.comparison import Comparison, compare_models, significant_ranks
-from evaluation.methods.inference.corrections import CORRECTIONS, Correction
-from evaluation.methods.undefined import or_none, ratio
+from evaluation.runs.flow.metrics import OVERALL, MetricRow, build_group_name
 
 ALL_SYSTEMS = ""
 NO_SCORE = "no_score"
@@ -59,7 +63,7 @@ def build_metric_rows(
         ("item", _group_sets(sets, lambda row: row.item)),
     ):
         for name, members in groups.items():
-            group = group_name(key, name)
+            group = build_group_name(key, name)
             yield from _build_group_rows(systems, members, group, parameters)
             yield from _build_average_row(systems, members, group)
     yield from _build_judge_rows(judgements)
@@ -117,10 +121,10 @@ def estimate_means(
             counts[system_codes[row.system], items[row.item]] += 1
 
     def statistic(weights: Floats) -> Floats:
-        return ratio(totals @ weights.T, counts @ weights.T)
+        return divide_where_positive(totals @ weights.T, counts @ weights.T)
 
-    intervals = drawn_intervals(
-        ratio(totals.sum(axis=1), counts.sum(axis=1)),
+    intervals = compute_drawn_intervals(
+        divide_where_positive(totals.sum(axis=1), counts.sum(axis=1)),
         np.count_nonzero(counts, axis=1),
         statistic,
         len(items),
@@ -211,7 +215,7 @@ def _build_judge_rows(judgements: Sequence[Judgement]) -> Iterator[MetricRow]:
             system_scores[judgement.item, judgement.language].append(judgement.score)
     for (judge, system), sets in scores.items():
         means = [float(np.mean(repeats)) for repeats in sets.values()]
-        group, n = group_name("judge", judge), len(means)
+        group, n = build_group_name("judge", judge), len(means)
         why = None if n else NO_SCORE
         total = sum(means) if n else None
         yield MetricRow(system, group, "sum", total, None, None, n, why)
@@ -256,7 +260,7 @@ class ComparedGroup:
         """Name of the group in tables."""
         if not self.kind:
             return OVERALL
-        return ACROSS if self.kind == ACROSS else group_name(self.kind, self.name)
+        return ACROSS if self.kind == ACROSS else build_group_name(self.kind, self.name)
 
 
 def pair_items(
@@ -407,7 +411,7 @@ def _rank_systems(
             )
             for comparison in comparisons
         ]
-    return tuple(comparison.rank for comparison in significant_ranks(comparisons, systems))
+    return tuple(comparison.rank for comparison in rank_by_significance(comparisons, systems))
 
 
 def _correct_together(
@@ -427,7 +431,7 @@ def _correct_together(
     corrected = []
     for group in groups:
         pairs = tuple(
-            replace(comparison, adjusted_p_value=or_none(next(adjusted)))
+            replace(comparison, adjusted_p_value=convert_nan_to_none(next(adjusted)))
             for comparison in group.comparisons
         )
         systems = tuple(

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.changed_prompts import ChangedPrompt
-from annotations.exchange.reading.prompt_replies import NO_ANSWER, GivenReply, Turn
+from annotations.exchange.reading.prompt_replies import NO_ANSWER, PromptReply, Turn
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
 from annotations.exchange.records import AnswerStatus
-from evaluation.backends.chat.contract import Message
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.metrics import Exclusions
+from evaluation.core.backends.chat.contract import Message
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.metrics import Exclusions
 
 UNKNOWN_ITEM = "unknown_item"
 UNKNOWN_LANGUAGE = "unknown_language"
@@ -63,7 +63,7 @@ class Numbering:
     rows match a wording of their language when counted within the item.
     """
 
-    def __init__(self, items: dict[str, PromptItem], replies: Sequence[GivenReply]) -> None:
+    def __init__(self, items: dict[str, PromptItem], replies: Sequence[PromptReply]) -> None:
         numbered = [row for row in replies if not row.turns and row.variant.isdecimal()]
         self.first = 0 if any(int(row.variant) == 0 for row in numbered) else 1
         known = [row for row in numbered if row.item in items]
@@ -73,7 +73,7 @@ class Numbering:
         }
         self.whole_item = fits[True] > fits[False]
 
-    def find_variant(self, item: PromptItem, reply: GivenReply) -> PromptVariant | None:
+    def find_variant(self, item: PromptItem, reply: PromptReply) -> PromptVariant | None:
         """Return the wording with the number and language of a row; None without one."""
         return self._find(item, reply, self.whole_item)
 
@@ -81,7 +81,7 @@ class Numbering:
         """Return the numbering for summary.json."""
         return {"from": self.first, "within": "item" if self.whole_item else "language"}
 
-    def _find(self, item: PromptItem, reply: GivenReply, whole: bool) -> PromptVariant | None:
+    def _find(self, item: PromptItem, reply: PromptReply, whole: bool) -> PromptVariant | None:
         if not reply.variant.isdecimal():
             return None
         index = int(reply.variant) - self.first
@@ -101,7 +101,7 @@ class MatchedReplies:
 
 
 def match_replies(
-    items: Iterable[PromptItem], given: Sequence[GivenReply], exclusions: Exclusions
+    items: Iterable[PromptItem], given: Sequence[PromptReply], exclusions: Exclusions
 ) -> MatchedReplies:
     """Match replies of files to the prompts of their items.
 
@@ -118,7 +118,7 @@ def match_replies(
     table_rows = [row for row in given if not row.turns]
     numbering = Numbering(by_id, table_rows) if table_rows else None
     found: dict[tuple[str, str, int], Reply] = {}
-    changed: list[tuple[GivenReply, PromptItem]] = []
+    changed: list[tuple[PromptReply, PromptItem]] = []
     for one in given:
         item = _find_item(by_id, one)
         if item is None:
@@ -143,7 +143,7 @@ def match_replies(
     return MatchedReplies(list(found.values()), numbering)
 
 
-def _find_item(items: dict[str, PromptItem], given: GivenReply) -> PromptItem | None:
+def _find_item(items: dict[str, PromptItem], given: PromptReply) -> PromptItem | None:
     """Return the item of a reply; a JSON number 12 also matches a single id such as "012"."""
     if given.item in items or not given.number:
         return items.get(given.item)
@@ -156,14 +156,14 @@ def _find_only_language(item: PromptItem) -> str:
     return item.languages[0] if len(item.languages) == 1 else ""
 
 
-def _explain_mismatch(item: PromptItem, given: GivenReply) -> str:
+def _explain_mismatch(item: PromptItem, given: PromptReply) -> str:
     """Return why a row of a table matches no wording of its item."""
     if not given.language:
         return UNKNOWN_VARIANT if _find_only_language(item) else LANGUAGE_MISSING
     return UNKNOWN_VARIANT if given.language in item.languages else UNKNOWN_LANGUAGE
 
 
-def _build_table_reply(item: PromptItem, variant: PromptVariant, given: GivenReply) -> Reply:
+def _build_table_reply(item: PromptItem, variant: PromptVariant, given: PromptReply) -> Reply:
     return Reply(
         given.system,
         item.id,
@@ -176,7 +176,7 @@ def _build_table_reply(item: PromptItem, variant: PromptVariant, given: GivenRep
     )
 
 
-def _split_conversations(item: PromptItem, given: GivenReply) -> Iterator[Reply | None]:
+def _split_conversations(item: PromptItem, given: PromptReply) -> Iterator[Reply | None]:
     """Yield the replies of a submission entry; None if its first question is no prompt."""
     starts = [
         index
@@ -194,19 +194,19 @@ def _split_conversations(item: PromptItem, given: GivenReply) -> Iterator[Reply 
         yield _build_reply(item, variant, given, turns, changed=False)
 
 
-def _find_variant(item: PromptItem, given: GivenReply, turn: Turn) -> PromptVariant | None:
+def _find_variant(item: PromptItem, given: PromptReply, turn: Turn) -> PromptVariant | None:
     """Return the prompt that a turn's question equals but for case and white space, or None."""
-    exact, folded = cleaned(turn.question), _fold_text(turn.question)
+    exact, folded = normalise_text(turn.question), _fold_text(turn.question)
     matches = [variant for variant in item.variants if _fold_text(variant.prompt) == folded]
     # Wordings may differ in case or white space alone, and languages may share a wording.
-    matches.sort(key=lambda v: (cleaned(v.prompt) != exact, v.language != given.language))
+    matches.sort(key=lambda v: (normalise_text(v.prompt) != exact, v.language != given.language))
     return matches[0] if matches else None
 
 
 def _build_reply(
     item: PromptItem,
     variant: PromptVariant,
-    one: GivenReply,
+    one: PromptReply,
     turns: Sequence[Turn],
     *,
     changed: bool,
@@ -228,7 +228,7 @@ def _build_reply(
 def _add_reply(
     found: dict[tuple[str, str, int], Reply],
     reply: Reply,
-    given: GivenReply,
+    given: PromptReply,
     exclusions: Exclusions,
 ) -> None:
     key = (reply.system, reply.item, reply.place)
@@ -238,7 +238,7 @@ def _add_reply(
 
 def _add_changed_reply(
     found: dict[tuple[str, str, int], Reply],
-    given: GivenReply,
+    given: PromptReply,
     item: PromptItem,
     exclusions: Exclusions,
 ) -> None:
@@ -267,7 +267,7 @@ def _add_changed_reply(
     _add_reply(found, reply, given, exclusions)
 
 
-def _describe_reply(given: GivenReply) -> dict[str, Any]:
+def _describe_reply(given: PromptReply) -> dict[str, Any]:
     return {
         "line": given.line,
         "system": given.system,
@@ -278,7 +278,7 @@ def _describe_reply(given: GivenReply) -> dict[str, Any]:
 
 
 def _fold_text(text: str) -> str:
-    return " ".join(cleaned(text).casefold().split())
+    return " ".join(normalise_text(text).casefold().split())
 
 
 ReplyText = tuple[str, AnswerStatus]

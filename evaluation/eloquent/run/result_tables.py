@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from evaluation.eloquent.methods import JudgeAgreement
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
-from evaluation.flow.metrics import MetricRow
-from evaluation.flow.result_tables import StudyTable
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.result_tables import StudyTable
 
 
 class ReplyRow(NamedTuple):

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines import (
     consistency,
     contradiction,
@@ -32,7 +33,6 @@ from evaluation.evidence.baselines import (
 from evaluation.evidence.baselines.aqer import VARIANTS, Variant
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.evidence.baselines.standardised import Standardised
-from evaluation.methods.cells import Floats
 
 __all__ = [
     "CONTRADICTION",
@@ -42,7 +42,7 @@ __all__ = [
     "Method",
     "UnavailableError",
     "Variant",
-    "methods",
+    "list_methods",
 ]
 
 Kind = Literal["aqer", "baseline", "supervised"]
@@ -97,6 +97,6 @@ METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 CONTRADICTION = Method("contradiction", contradiction.score_contradiction, core=False)
 
 
-def methods(*, core: bool = False) -> list[Method]:
+def list_methods(*, core: bool = False) -> list[Method]:
     """Return the registered methods in table order; with `core` only the quick ones."""
     return [method for method in _ALL if method.core or not core]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus import AQER
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
@@ -77,16 +77,16 @@ class Variant:
     def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
         """Return (N,) similarities of nonvoters' answers to the exemplary ones; NaN for voters."""
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
-        exemplars[model.questions_.astype(np.int64)] = dense(model.exemplars())
+        exemplars[model.questions_.astype(np.int64)] = convert_to_dense(model.exemplars())
         scores = np.full(len(crowd.rows), np.nan)
         out = ~crowd.votes
-        y, sea = dense(x[crowd.rows[out]]), exemplars[crowd.questions[out]]
+        y, sea = convert_to_dense(x[crowd.rows[out]]), exemplars[crowd.questions[out]]
         if model.similarity == "euclidean":
             scores[out] = -np.linalg.norm(y - sea, axis=1)
         else:
             norms = np.linalg.norm(y, axis=1) * np.linalg.norm(sea, axis=1)
             inner = np.einsum("nd,nd->n", y, sea)
-            scores[out] = ratio(inner, norms, 0.0)
+            scores[out] = divide_where_positive(inner, norms, 0.0)
         return scores
 
 

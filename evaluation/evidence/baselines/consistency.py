@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.grams import compact_vectors
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.methods.cells import Floats
-from evaluation.methods.grams import compacted
-from evaluation.methods.undefined import ratio
 
 TOLERANCE = 1e-9
 MOST_ITERATIONS = 100
@@ -46,7 +46,7 @@ def score_by_error_consistency(crowd: Crowd) -> Floats:
         before, error = error, np.zeros(len(question))
         for x in spaces:
             sums = of_question @ (weight[:, None] * x)
-            truth = ratio(sums, total)
+            truth = divide_where_positive(sums, total)
             error += np.linalg.norm(x - truth[question], axis=1) / len(spaces)
         # nanmax: errors on questions without a voter stay NaN.
         if np.nanmax(np.abs(error - before)) < TOLERANCE:
@@ -60,11 +60,11 @@ def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
     def collocations() -> Floats:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        return compacted(
+        return compact_vectors(
             TfidfVectorizer(**COLLOCATIONS).fit_transform(corpus.texts), corpus.members
         )
 
     x = corpus.compact_vectors(corpus.embedder)
     norm = np.linalg.norm(x, axis=1, keepdims=True)
-    meaning = ratio(x, norm, 0.0)
+    meaning = divide_where_positive(x, norm, 0.0)
     return corpus.cache("collocations", collocations), meaning

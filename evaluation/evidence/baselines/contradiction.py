@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines.aqer import Variant
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.methods.cells import Floats
 
 AQER = Variant()
 

@@ -14,9 +14,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors, compacted
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.grams import compact_vectors as compacted
+from evaluation.core.stats.undefined import divide_where_positive
 
 T = TypeVar("T")
 
@@ -60,7 +61,7 @@ class Corpus:
         contradicts: Callable[[Integers], Floats] | None = None,
     ) -> None:
         self.texts = list(texts)
-        self.question, self.labels = codes_of(questions)
+        self.question, self.labels = encode_labels(questions)
         if len(self.texts) != len(self.question):
             raise ValueError(f"{len(self.texts)} texts for {len(self.question)} questions")
         self.vectors, self.embedder = vectors, embedder
@@ -119,7 +120,10 @@ class Corpus:
             parts = [self.compact_vectors(spec) for spec in specs]
             lengths = [np.linalg.norm(x, axis=1, keepdims=True) for x in parts]
             return np.hstack(
-                [ratio(x, length, 0.0) for x, length in zip(parts, lengths, strict=True)]
+                [
+                    divide_where_positive(x, length, 0.0)
+                    for x, length in zip(parts, lengths, strict=True)
+                ]
             )
 
         return self.cache(("side by side", tuple(specs)), joined)
@@ -199,7 +203,7 @@ class Crowd:
         m = self.n_workers
         total = np.bincount(self.workers[known], weights=scores[known], minlength=m)
         count = np.bincount(self.workers[known], minlength=m)
-        return ratio(total, count)
+        return divide_where_positive(total, count)
 
     def compute_mean_to_others(self, pairs: Floats) -> Floats:
         """Return (N,) mean similarity of each answer to the other voters' answers of its question.
@@ -210,7 +214,7 @@ class Crowd:
         total = np.einsum("qij,qj->qi", pairs, votes)[self.questions, self.place]
         # A voter's own answer is 0 on the table's diagonal, so only the count must leave it out.
         count = votes.sum(axis=1)[self.questions] - self.votes
-        return ratio(total, count)
+        return divide_where_positive(total, count)
 
     @cached_property
     def present(self) -> Floats:

@@ -6,12 +6,12 @@ from collections import Counter
 
 import numpy as np
 
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.grams import convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.evidence.baselines.lexical import split_words
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.methods.cells import Floats
-from evaluation.methods.grams import dense
-from evaluation.methods.undefined import ratio
 
 
 @MeanOfAnswers
@@ -72,7 +72,8 @@ def score_by_reference(crowd: Crowd) -> Floats:
         similarities = np.empty(len(corpus.texts))
         for question, rows in enumerate(corpus.members):
             similarities[rows] = (
-                _normalise_rows(dense(x[rows])) @ _normalise_rows(dense(y[[question]])).T
+                _normalise_rows(convert_to_dense(x[rows]))
+                @ _normalise_rows(convert_to_dense(y[[question]])).T
             )[:, 0]
         return similarities
 
@@ -82,4 +83,4 @@ def score_by_reference(crowd: Crowd) -> Floats:
 def _normalise_rows(x: Floats) -> Floats:
     """Return the rows scaled to unit length; zero rows stay zero."""
     norm = np.linalg.norm(x, axis=1, keepdims=True)
-    return ratio(x, norm, 0.0)
+    return divide_where_positive(x, norm, 0.0)

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from evaluation.backends.chat.contract import Message
-from evaluation.backends.chat.registry import get_chat
-from evaluation.backends.errors import ChatError
-from evaluation.backends.server import Patience
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.errors import ChatError
+from evaluation.core.backends.server import Patience
+from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.flow.asking.asker import Settings, ask
-from evaluation.flow.asking.plan import Item, plan
-from evaluation.flow.asking.store import MemoryStore
 from evaluation.llm_judge.prompts import SCORE
 from evaluation.llm_judge.prompts import read_score as read_score
-from evaluation.methods.cells import Floats
+from evaluation.runs.flow.asking.asker import Settings, ask
+from evaluation.runs.flow.asking.plan import Item, plan_requests
+from evaluation.runs.flow.asking.store import MemoryStore
 
 AGAIN = SCORE.again
 # Letters enough for a number and a word or two around it.
@@ -86,7 +86,7 @@ class Judge:
         """Return the reply text of each conversation; raises ChatError for the first failed one."""
         items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
         store = MemoryStore()
-        planned = plan(self._chat, items, PARAMETERS, seed=None)
+        planned = plan_requests(self._chat, items, PARAMETERS, seed=None)
         asyncio.run(ask(self._chat, planned, store, self._settings, progress=progress))
         replies = [store.kept[index, 0].reply for index in range(len(items))]
         for fault in (reply.fault for reply in replies):

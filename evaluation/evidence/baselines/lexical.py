@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.methods.cells import Floats, Integers
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})

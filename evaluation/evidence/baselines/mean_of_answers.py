@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines.corpus import Crowd
-from evaluation.methods.cells import Floats
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 from scipy import sparse
 
+from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.lexical import split_words
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.methods.cells import Floats, Integers
 
 LONGEST = 3
 # Words that may stand between two neighbours of a pattern.

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse, stats
 
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.lexical import tabulate_gleu
-from evaluation.methods.cells import Floats
-from evaluation.methods.undefined import ratio
 
 ALPHA = 0.05
 TOLERANCE = 1e-9
@@ -77,7 +77,7 @@ def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
         weight = np.where(votes > 0, skill[worker], 0.0) * local
         total = (of_question @ weight)[:, None]
         total_vector = of_question @ (weight[:, None] * x)
-        mean = ratio(total_vector, total, 0.0)
+        mean = divide_where_positive(total_vector, total, 0.0)
         offset = x - mean[question]
         distance = np.einsum("nd,nd->n", offset, offset) / local
         skill = prior / np.maximum(np.bincount(worker, distance, minlength=m), NEAREST)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.consensus.methods.discrimination import item_rest_weights
+from evaluation.consensus.methods.discrimination import compute_item_rest_weights
+from evaluation.core.stats.cells import Cells, Floats, encode_labels
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.aqer import Variant
 from evaluation.evidence.baselines.corpus import Crowd
-from evaluation.methods.cells import Cells, Floats, codes_of
-from evaluation.methods.undefined import ratio
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Standardised:
         m = crowd.n_workers
         total = np.bincount(crowd.workers, weights * np.where(known, z, 0.0), minlength=m)
         count = np.bincount(crowd.workers, weights, minlength=m)
-        return ratio(total, count)
+        return divide_where_positive(total, count)
 
     def answers(self, crowd: Crowd) -> Floats:
         """Return (N,) z-scores of the answers within their question; NaN without spread."""
@@ -76,10 +76,10 @@ def _compute_question_weights(z: Floats, crowd: Crowd) -> Floats:
     is_used = crowd.votes & ~np.isnan(z)
     weights = np.zeros(crowd.corpus.n_questions)
     if is_used.any():
-        worker, workers = codes_of(crowd.workers[is_used])
-        question, questions = codes_of(crowd.questions[is_used])
+        worker, workers = encode_labels(crowd.workers[is_used])
+        question, questions = encode_labels(crowd.questions[is_used])
         cells = Cells.from_codes(worker, question, len(workers), len(questions))
-        item_rest = item_rest_weights(
+        item_rest = compute_item_rest_weights(
             z[is_used][cells.row][:, None], np.ones((len(cells), 1)), cells
         )
         weights[questions.astype(np.int64)] = cells.to_questions(item_rest)[:, 0]

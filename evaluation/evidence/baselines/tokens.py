@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluation.backends import BackendError
+from evaluation.core.backends import BackendError
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.undefined import ratio
 
 
 @MeanOfAnswers
@@ -44,14 +44,14 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
     means = np.add.reduceat(best, starts, axis=0) / sizes[some][:, None]
     precision[np.ix_(some, some)] = means
     total = precision + precision.T
-    return ratio(2 * precision * precision.T, total, 0.0)
+    return divide_where_positive(2 * precision * precision.T, total, 0.0)
 
 
 def _tabulate_bertscore(corpus: Corpus) -> Floats:
     """Return the (Q, k, k) table of BERTScore F1; frees the token vectors afterwards."""
 
     def tokens() -> list[Floats]:
-        from evaluation.backends.embedding.minilm import load_minilm
+        from evaluation.core.backends.embedding.minilm import load_minilm
 
         try:
             return load_minilm().token_vectors(corpus.texts)

@@ -9,13 +9,13 @@ import numpy as np
 
 from annotations.exchange.graded import GradedAnswer
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Booleans, Integers, encode_labels
+from evaluation.evidence.answer_assignment import CROWD, AnswerAssignment, assign_answers
 from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.data_sets import GradedAnswers
-from evaluation.evidence.dealing import CROWD, AnswerAssignment, deal
 from evaluation.evidence.labelled_crowd import LabelledCrowd
 from evaluation.evidence.methods_table import FEWEST_WORKERS, Trial
-from evaluation.methods.cells import Booleans, Integers, codes_of
-from evaluation.words.message import Message
 
 # Whatever compares two texts does so for all pairs of answers to a question: beyond these many,
 # workers, or answers to deal from, are drawn at random.
@@ -77,7 +77,7 @@ class GradedCrowds:
             graded = [one for one in graded if one.worker in sampled]
             values = {"all": len(names), "workers": len(sampled), "most": MOST_ANSWERS}
             notes.append(Message("graded.sampled_workers", values))
-        workers, _ = codes_of([one.worker for one in graded])
+        workers, _ = encode_labels([one.worker for one in graded])
         crowds = cls(_collect_answers(graded), workers, 0, False, tuple(notes))
         n_compared = int(crowds._has_enough_answers().sum())
         if n_compared < FEWEST_WORKERS:
@@ -132,7 +132,7 @@ class GradedCrowds:
             ]
         trials = []
         for seed in seeds:
-            assignment = deal(self.answers, TIER, seed, crowd=self.crowd, best=self.best)
+            assignment = assign_answers(self.answers, TIER, seed, crowd=self.crowd, best=self.best)
             if only is not None:
                 keep = only[corpus.question[assignment.rows]]
                 assignment = AnswerAssignment(assignment.rows[keep], assignment.workers[keep])
@@ -163,7 +163,7 @@ def _collect_answers(graded: Sequence[GradedAnswer]) -> GradedAnswers:
 
 def _has_grade_spread(answers: GradedAnswers, crowd: int) -> bool:
     """Return whether the best answers differ in grade on at least half of the questions."""
-    codes, labels = codes_of(answers.questions)
+    codes, labels = encode_labels(answers.questions)
     flat = 0
     for question in range(len(labels)):
         best = np.sort(answers.grades[codes == question])[-crowd:]

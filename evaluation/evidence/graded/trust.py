@@ -19,6 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Booleans, Floats
+from evaluation.core.stats.inference.correlation_differences import (
+    compare_correlations,
+    compute_mean_correlation,
+)
 from evaluation.evidence.baselines import METHODS, Corpus, Method
 from evaluation.evidence.baselines.aqer import VARIANTS
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
@@ -31,13 +37,7 @@ from evaluation.evidence.methods_table import (
     score_trials,
 )
 from evaluation.evidence.tables import EvidenceRow
-from evaluation.flow.graded.summary import DEFAULT, Between, MethodRow, Verdict
-from evaluation.methods.cells import Booleans, Floats
-from evaluation.methods.inference.correlation_differences import (
-    correlation_differences,
-    mean_correlation,
-)
-from evaluation.words.message import Message
+from evaluation.runs.flow.graded.summary import DEFAULT, Between, MethodRow, Verdict
 
 REAL, DEALT = "workers", "dealt"
 HELD_OUT = "-heldout"
@@ -168,7 +168,7 @@ class _ScoredPart:
         scores = self.scored[name].scores
         if scores is None or self.n_workers < FEWEST_WORKERS:
             return Between()
-        correlation = mean_correlation(scores, self.truth, seed=seed)
+        correlation = compute_mean_correlation(scores, self.truth, seed=seed)
         return Between(correlation.value, correlation.low, correlation.high)
 
     def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Between]:
@@ -178,7 +178,7 @@ class _ScoredPart:
         if reference is None or not scores or self.n_workers < FEWEST_WORKERS:
             return {}
         stacked = np.array(list(scores.values()))
-        differences = correlation_differences(stacked, reference, self.truth, seed=seed)
+        differences = compare_correlations(stacked, reference, self.truth, seed=seed)
         return {
             name: Between(one.difference, one.low, one.high)
             for name, one in zip(scores, differences, strict=True)

@@ -20,8 +20,16 @@ from scipy import sparse
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.simulation import (
+    WorkerGroup,
+    build_correlated_weak_groups,
+    build_honest_groups,
+    simulate,
+)
+from evaluation.evidence.answer_assignment import CROWD, assign_answers
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     MOHLER,
@@ -31,15 +39,12 @@ from evaluation.evidence.data_sets import (
     load_mohler,
 )
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
-from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.light_edits import edit_lightly
 from evaluation.evidence.studies.worker_grading import SETTINGS
 from evaluation.evidence.tables import write_table
-from evaluation.grading.alarms.methods import Finding, findings, survey
-from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, alarms_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
+from evaluation.grading.alarms.methods import Finding, build_findings, survey_run
+from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 RINGING = ("copies", "clique", "two_camps", "leverage", "grader_disagreement")
 HEADER = ("setting", "crowds", *RINGING, "any", "partly_copied", "found_exactly")
@@ -103,7 +108,9 @@ def inspect_simulated(
     """Return the alarms of a simulated crowd without texts."""
     crowd = simulate(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
-    return RaisedAlarms.from_findings(findings(survey(aqer)), aqer.workers_.astype(np.int64))
+    return RaisedAlarms.from_findings(
+        build_findings(survey_run(aqer)), aqer.workers_.astype(np.int64)
+    )
 
 
 def inspect_texts(
@@ -118,7 +125,9 @@ def inspect_texts(
     worker_list, question_list = workers.tolist(), questions.tolist()
     aqer = parameters.estimator().fit(vectors, workers, questions)
     return RaisedAlarms.from_alarms(
-        alarms_of(parameters, aqer, GradedAnswers(texts, worker_list, question_list, vectors)).found
+        detect_alarms(
+            parameters, aqer, GradedAnswers(texts, worker_list, question_list, vectors)
+        ).found
     )
 
 
@@ -137,7 +146,7 @@ class Dealer:
 
     def draw_crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
         """Return (N,) rows of the corpus and (N,) workers of a random crowd."""
-        assignment = deal(self.corpus, tier, seed)
+        assignment = assign_answers(self.corpus, tier, seed)
         questions = np.unique(self.corpus.questions)
         sampled = np.random.default_rng(seed).choice(questions, n_questions, replace=False)
         keep = np.isin(self.corpus.questions[assignment.rows], sampled)
@@ -209,8 +218,10 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
         return inspect_simulated(groups, n_questions, seed, answers), []
 
     for m in SIMULATED:
-        yield CrowdSetting(f"honest simulated {m}", None, partial(inspect, honest(m), 15))
-    sparse_crowd = partial(inspect, honest(40), 60, answers=8)
+        yield CrowdSetting(
+            f"honest simulated {m}", None, partial(inspect, build_honest_groups(m), 15)
+        )
+    sparse_crowd = partial(inspect, build_honest_groups(40), 60, answers=8)
     yield CrowdSetting("honest simulated 40, 8 a question", None, sparse_crowd)
     mohler = load_mohler(request.data)
     dealer = Dealer(mohler, CorpusVectors(mohler.texts, progress), request.embedder)
@@ -232,7 +243,7 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
             camps = [frozenset(range(n_weak)), frozenset(range(n_weak, 20))]
 
             def inspect_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
-                return inspect_simulated(correlated_weak(rho, share), 10, seed), camps
+                return inspect_simulated(build_correlated_weak_groups(rho, share), 10, seed), camps
 
             yield CrowdSetting(f"weak {share:.0%}, rho {rho:g}", "two_camps", inspect_camps)
     for edited in (False,) if request.core else (False, True):
@@ -286,8 +297,8 @@ def reproduce_alarms(request: Request, progress: Progress | None = None) -> Stud
                 "repetitions": request.repetitions,
                 "seeds": [request.seeds.start, request.seeds.stop - 1],
                 "embedder": request.embedder,
-                "input_hash": combined_hash(
-                    file_hash(Path(request.data) / path) for path in sources
+                "input_hash": combine_hashes(
+                    hash_file(Path(request.data) / path) for path in sources
                 ),
                 "undefined": [
                     {
@@ -298,7 +309,7 @@ def reproduce_alarms(request: Request, progress: Progress | None = None) -> Stud
                         "rows": [row[0] for row in rows if row[-1] is None],
                     }
                 ],
-                "versions": versions(),
+                "versions": collect_versions(),
             },
         )
     return StudyTable(HEADER, rows)

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.grams import convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines import METHODS, Crowd, UnavailableError, Variant
 from evaluation.evidence.baselines.lexical import (
     compute_sentence_bleu,
@@ -21,9 +24,6 @@ from evaluation.evidence.baselines.lexical import (
     tabulate_token_similarity,
     tokenize_squad,
 )
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.grams import dense
-from evaluation.methods.undefined import ratio
 
 HEADER = (
     "setting",
@@ -70,8 +70,8 @@ def rate_by_reference(crowd: Crowd) -> Floats:
     corpus = crowd.corpus
     if corpus.references is None:
         raise UnavailableError("no_reference_answers")
-    x = dense(corpus.vectors(corpus.embedder)[crowd.rows])
-    y = dense(corpus.references(corpus.embedder))
+    x = convert_to_dense(corpus.vectors(corpus.embedder)[crowd.rows])
+    y = convert_to_dense(corpus.references(corpus.embedder))
     return _compute_cosines(x, y[crowd.questions])
 
 
@@ -195,4 +195,4 @@ def _compute_cosines(x: Floats, y: Floats) -> Floats:
     """Return (N,) cosines of paired rows; 0 where a row is zero."""
     norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     inner = np.einsum("nd,nd->n", x, y)
-    return ratio(inner, norms, 0.0)
+    return divide_where_positive(inner, norms, 0.0)

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.consensus.vectors import Progress, embed
-from evaluation.evidence.baselines import Corpus, Crowd, methods
+from evaluation.core.stats.cells import encode_labels
+from evaluation.evidence.baselines import Corpus, Crowd, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import Translations, list_crowdwsa_files, load_crowdwsa
 from evaluation.evidence.methods_chart import draw_method_charts
 from evaluation.evidence.methods_table import Trial, build_rows, find_best_baselines, score_trials
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import EvidenceRow, build_study_table, write_evidence
-from evaluation.methods.cells import codes_of
 
 CROWDS = ("T1", "T2")
 LONGEST_NGRAM = 4
@@ -93,8 +93,8 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> St
                     "T1-cosine, T2-cosine": "mean cosine to the true sentence, minilm, float32",
                 },
                 "best_baseline": find_best_baselines(rows),
-                "input_hash": combined_hash(map(file_hash, sources)),
-                "versions": versions(),
+                "input_hash": combine_hashes(map(hash_file, sources)),
+                "versions": collect_versions(),
             },
             draw_method_charts(rows, "correlation of workers' scores with their true quality"),
         )
@@ -116,9 +116,9 @@ def _score_crowd(
     progress: Progress | None,
 ) -> list[EvidenceRow]:
     """Return the rows of one crowd under both truths; each method scores the crowd once."""
-    workers, _ = codes_of(translations.workers)
+    workers, _ = encode_labels(translations.workers)
     crowd = Crowd(corpus, np.arange(len(workers)), workers, seed=request.seeds.start)
-    methods_used = methods(core=request.core)
+    methods_used = list_methods(core=request.core)
     scored = []
     for at, method in enumerate(methods_used):
         # There is one crowd, so methods are scored once for both truths.

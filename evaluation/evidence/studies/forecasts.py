@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
-from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth, predict_width
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -29,8 +31,6 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import write_table
-from evaluation.methods.cells import Floats
-from evaluation.methods.planner import error, similarity_to_truth, width_after
 
 HEADER = (
     *("data_set", "what", "forecast_from", "seen_on", "forecast", "seen", "ratio", "ratio_95"),
@@ -90,8 +90,8 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
                     for column, reason in REASONS.items()
                     if (empty := [list(row[:2]) for row in rows if row[7] is None])
                 ],
-                "input_hash": combined_hash([file_hash(request.data / name) for name in files]),
-                "versions": versions(),
+                "input_hash": combine_hashes([hash_file(request.data / name) for name in files]),
+                "versions": collect_versions(),
             },
         )
     return StudyTable(HEADER, rows)
@@ -118,8 +118,10 @@ def measure_halves(
         others = first.sum(axis=0) - first
         lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-12)
         left_out = float(np.clip((first * others).sum(axis=1) / lengths, -1, 1).mean())
-        to_truth = similarity_to_truth(max(0.0, left_out), half - 1)
-        similarity = (1 - error(to_truth, half)) * (1 - error(to_truth, len(order) - half))
+        to_truth = estimate_similarity_to_truth(max(0.0, left_out), half - 1)
+        similarity = (1 - compute_error(to_truth, half)) * (
+            1 - compute_error(to_truth, len(order) - half)
+        )
         a, b = first.mean(axis=0), second.mean(axis=0)
         forecast.append(1 - float(similarity))
         seen.append(1 - float(a @ b / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-12)))
@@ -154,7 +156,9 @@ def _forecast_widths(
         sampled = np.random.default_rng(seed).permutation(labels)[: len(labels) // 2]
         keep = np.isin(questions, sampled)
         widths, counts = _compute_widths(vectors[keep], questions[keep], workers[keep])
-        widths_forecast = width_after(widths, counts, np.round(counts * len(labels) / len(sampled)))
+        widths_forecast = predict_width(
+            widths, counts, np.round(counts * len(labels) / len(sampled))
+        )
         forecasts.append(float(np.median(widths_forecast)))
     forecast = float(np.mean(forecasts))
     half = len(labels) // 2

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from annotations.exchange import InputError, OutputFolder
 from annotations.exchange.graded import Labels, read_marked
-from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.consensus.vectors import Progress
-from evaluation.evidence.baselines import methods
+from evaluation.core.options import TERMINAL
+from evaluation.evidence.baselines import list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.summing import build_summary
+from evaluation.evidence.graded.summary import build_summary
 from evaluation.evidence.graded.trust import compare_on_grades
 from evaluation.evidence.heldout import write_choice
 from evaluation.evidence.methods_chart import draw_method_charts
 from evaluation.evidence.methods_table import find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import HEADER, write_evidence, write_table
-from evaluation.files.metrics import refuse_to_replace
-from evaluation.flow.graded.summary import METHODS_HEADER, method_cells
-from evaluation.options import TERMINAL
+from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.flow.graded.summary import METHODS_HEADER, build_method_rows
 
 FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")
 
@@ -51,7 +51,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 references=complete,
             )
             comparison = compare_on_grades(
-                *(crowds, corpus, methods(core=request.core), request.seeds, request.seed),
+                *(crowds, corpus, list_methods(core=request.core), request.seeds, request.seed),
                 progress and (lambda done, total: progress("methods", done, total)),
             )
             summary = build_summary(graded_file, crowds, comparison, request.seeds, request.seed)
@@ -72,14 +72,14 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                     "heldout": comparison.choice and comparison.choice.describe(),
                     "embedders": vectors.describe(),
                     "judge": judged,
-                    "input_hash": combined_hash([graded_file.sha256]),
-                    "versions": versions(),
+                    "input_hash": combine_hashes([graded_file.sha256]),
+                    "versions": collect_versions(),
                 },
                 charts,
             )
             if comparison.choice is not None:
                 write_choice(folder, comparison.choice)
-            write_table(folder, "methods", METHODS_HEADER, method_cells(summary))
+            write_table(folder, "methods", METHODS_HEADER, build_method_rows(summary))
     except TooFewGradesError as error:
         raise InputError.single(graded_file.name, TERMINAL.said(error.message)) from error
     warnings = [f"Warning: {note}" for note in notes]

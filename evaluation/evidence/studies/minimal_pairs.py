@@ -15,14 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Row, estimates_chart
-from evaluation.consensus.signatures import file_hash, versions
+from evaluation.consensus.signatures import collect_versions, hash_file
 from evaluation.consensus.vectors import Progress
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Row, draw_estimates
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.stats.statistics.roc import auc
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.pair_facts import Contradictions, count_contradictions
-from evaluation.evidence.studies.pairs import (
+from evaluation.evidence.studies.minimal_pair_data import (
     KINDS,
     PAIRS,
     MinimalPair,
@@ -30,10 +32,8 @@ from evaluation.evidence.studies.pairs import (
     list_texts,
     load_pairs,
 )
+from evaluation.evidence.studies.pair_facts import Contradictions, count_contradictions
 from evaluation.evidence.tables import write_charts, write_table
-from evaluation.methods.cells import Floats
-from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.statistics.roc import auc
 
 ALL, FACTS = "all", "facts"
 HEADER = ("embedder", "kind", "auc", "n")
@@ -68,7 +68,7 @@ class Cosines:
 
 def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
     """Return the cosines of the pairs; `vectors` are those of `list_texts` of the pairs."""
-    x = dense(vectors)
+    x = convert_to_dense(vectors)
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     original, paraphrase, changed = np.split(x / np.where(norms > 0, norms, 1.0), 3)
     return Cosines(
@@ -145,8 +145,8 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
                     for spec in specs
                 },
                 "embedders": vectors.describe(),
-                "input_hash": file_hash(PAIRS),
-                "versions": versions(),
+                "input_hash": hash_file(PAIRS),
+                "versions": collect_versions(),
             },
         )
     return StudyTable(HEADER, rows)
@@ -178,7 +178,7 @@ def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[boo
 
 def _draw_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
     """Return the chart of AUCs by embedder and kind."""
-    return estimates_chart(
+    return draw_estimates(
         name="auc",
         title="Can cosine tell a wrong fact from other words?",
         explanation=(

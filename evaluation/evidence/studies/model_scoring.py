@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
-from evaluation.charts.lines import Series, lines_chart
-from evaluation.charts.rows import Row, estimates_chart
 from evaluation.consensus import AQER
 from evaluation.consensus.vectors import Progress
-from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError, methods
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.charts.rows import Row, draw_estimates
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.evidence.answer_assignment import AnswerAssignment, assign_answers
+from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError, list_methods
 from evaluation.evidence.corpus import GradedCorpus
-from evaluation.evidence.dealing import AnswerAssignment, deal
 from evaluation.evidence.methods_table import MethodScores, build_rows, find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies import best_response
 from evaluation.evidence.tables import EvidenceRow, build_study_table, write_evidence, write_table
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.undefined import or_none
 
 RESPONDERS = 26
 TIER = 2
@@ -94,10 +94,12 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
     good chosen answers are. Raises `InputError` and `BackendError`.
     """
-    chosen = methods(core=request.core)
+    chosen = list_methods(core=request.core)
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
-        deals = [deal(data.graded, TIER, seed, crowd=RESPONDERS) for seed in request.seeds]
+        deals = [
+            assign_answers(data.graded, TIER, seed, crowd=RESPONDERS) for seed in request.seeds
+        ]
         truth = np.array([dealt.compute_true_grades(data.graded.grades) for dealt in deals])
         done, total = 0, len(VOTERS) * len(chosen)
         rows: list[EvidenceRow] = []
@@ -176,7 +178,7 @@ def compute_intervals(
         for index, code in enumerate(scores.models.tolist()):
             responder = int(panel.held_out[int(code)])
             values = (scores.scores, scores.low, scores.high, scores.percentiles)
-            cells = [or_none(value[index]) for value in values]
+            cells = [convert_nan_to_none(value[index]) for value in values]
             cells_by_responder[responder] = (*cells, float(truth[responder]), int(scores.n[index]))
     for responder in range(RESPONDERS):
         yield f"M={voters}", responder, *cells_by_responder[responder]
@@ -189,7 +191,9 @@ def _compare_best_responses(
     rows: list[tuple[object, ...]] = []
     missing: dict[str, str] = {}
     for setting, size in CROWDS.items():
-        assignments = [deal(data.graded, TIER, seed, crowd=size) for seed in request.seeds]
+        assignments = [
+            assign_answers(data.graded, TIER, seed, crowd=size) for seed in request.seeds
+        ]
         crowds = [
             Crowd(data.corpus, dealt.rows, dealt.workers, seed=seed)
             for dealt, seed in zip(assignments, request.seeds, strict=True)
@@ -208,7 +212,7 @@ def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
         found = [(voters, correlations_by_key.get((f"M={voters}", method))) for voters in VOTERS]
         return [(voters, r if isinstance(r, float) else None) for voters, r in found]
 
-    return lines_chart(
+    return draw_lines(
         name="model_scoring",
         title="Agreement of models' scores with experts by the number of workers",
         explanation="Mean correlation of 26 responders' scores, each held out, with their grades.",
@@ -221,7 +225,7 @@ def _draw_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
     """Return the chart of the largest crowd's scores with intervals, best grade first."""
     largest_crowd = [row for row in interval_rows if row[0] == f"M={VOTERS[-1]}"]
     largest_crowd.sort(key=lambda row: -row[6])
-    return estimates_chart(
+    return draw_estimates(
         name="intervals",
         title=f"Scores of held-out responders with {VOTERS[-1]} workers, best grade first",
         explanation="A dot is the score, the line its 95% interval over questions.",
@@ -236,7 +240,7 @@ def _draw_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
 def _draw_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
     """Yield a chart of the chosen answers' grades for each crowd."""
     for setting in CROWDS:
-        yield estimates_chart(
+        yield draw_estimates(
             name=f"best_response_{setting}",
             title=f"Grade of the chosen answers, {setting}",
             explanation="Mean expert grade of the answer chosen to each question, 95% interval.",

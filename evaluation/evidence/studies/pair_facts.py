@@ -14,12 +14,12 @@ import numpy as np
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers
-from evaluation.evidence.studies.pairs import MinimalPair
+from evaluation.core.stats.cells import Integers
+from evaluation.core.stats.statistics.roc import auc
+from evaluation.evidence.studies.minimal_pair_data import MinimalPair
 from evaluation.grading.facts.methods import Verdict
-from evaluation.grading.facts.run import crowd_facts
+from evaluation.grading.facts.run import find_crowd_facts
 from evaluation.grading.facts.run.records import MODEL
-from evaluation.methods.cells import Integers
-from evaluation.methods.statistics.roc import auc
 
 WORKERS = 4
 # What each kind's question asks for; it must not say what the answers state. Names contradict only
@@ -68,7 +68,7 @@ def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
         for name, texts in texts_by_name.items()
         for pair, text in zip(pairs, texts, strict=True)
     )
-    facts = crowd_facts({pair.id: QUESTIONS[pair.kind] for pair in pairs}, answers, models)
+    facts = find_crowd_facts({pair.id: QUESTIONS[pair.kind] for pair in pairs}, answers, models)
     row_of_pair = {pair.id: row for row, pair in enumerate(pairs)}
     counts = {name: np.zeros(len(pairs), dtype=np.int64) for name in texts_by_name}
     for fact in facts.answers:

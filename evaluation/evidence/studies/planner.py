@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
-from evaluation.charts.lines import Series, lines_chart
-from evaluation.consensus.signatures import versions
+from evaluation.consensus.signatures import collect_versions
 from evaluation.consensus.vectors import Progress
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.planner import plan_error
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import write_charts, write_table
-from evaluation.methods.cells import Floats
-from evaluation.methods.planner import plan
 
 HEADER = (
     "mu",
@@ -52,7 +52,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
     with OutputFolder(request.output) as folder:
         cells = [(mu, m) for mu in MUS for m in WORKERS]
         for done, (mu, m) in enumerate(cells):
-            planned = plan(mu, m, DELTA)
+            planned = plan_error(mu, m, DELTA)
             rng = np.random.default_rng([request.seeds.start, done])
             draws = DRAWS * request.repetitions
             equal_similarities = np.full((draws, m), mu)
@@ -87,7 +87,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
                     }
                     for column in ("error_worst", "exceeded_simulated")
                 ],
-                "versions": versions(),
+                "versions": collect_versions(),
             },
         )
     return StudyTable(HEADER, rows)
@@ -116,7 +116,7 @@ def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
     """Return the chart of one error column by number of workers, a line for each mu."""
     at = HEADER.index(column)
     kind = "on average" if column == "error_average" else f"at worst ({1 - DELTA:.0%})"
-    return lines_chart(
+    return draw_lines(
         name=column,
         title=f"Error of the exemplary answer {kind}",
         explanation=(

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
-from evaluation.charts.lines import Series, lines_chart
 from evaluation.consensus.vectors import Progress
-from evaluation.evidence.baselines import Crowd, methods
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.evidence.answer_assignment import AnswerAssignment, assign_answers
+from evaluation.evidence.baselines import Crowd, list_methods
 from evaluation.evidence.corpus import GradedCorpus
-from evaluation.evidence.dealing import AnswerAssignment, deal
-from evaluation.evidence.methods_table import Trial, compare, find_best_baselines
+from evaluation.evidence.methods_table import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import EvidenceRow, build_study_table, write_evidence
 
@@ -32,7 +32,7 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
 
     Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
     """
-    methods_used = methods(core=request.core)
+    methods_used = list_methods(core=request.core)
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         counts = [count for count in COUNTS if count <= data.corpus.n_questions]
@@ -47,7 +47,9 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
         rows: list[EvidenceRow] = []
         for count in counts:
             trials = [build_trial(data, count, seed) for seed in request.seeds]
-            rows += compare(f"questions={count}", trials, methods_used, request.seed, report_step)
+            rows += compare_methods(
+                f"questions={count}", trials, methods_used, request.seed, report_step
+            )
         summary = data.summary("questions", request)
         charts = [_draw_chart(rows, counts)] if counts else []
         write_evidence(
@@ -58,7 +60,7 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
 
 def build_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
     """Return a seed's crowd on `count` random questions, with true values on these."""
-    assignment = deal(data.graded, TIER, seed)
+    assignment = assign_answers(data.graded, TIER, seed)
     # A stream of its own: the crowd is that of the other studies.
     order = np.random.default_rng([seed, 1]).permutation(data.corpus.n_questions)
     keep = np.isin(data.corpus.question[assignment.rows], order[:count])
@@ -79,7 +81,7 @@ def _draw_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
             for count, mean in zip(counts, means, strict=True)
         ]
 
-    return lines_chart(
+    return draw_lines(
         name="questions",
         title="Agreement with experts by the number of questions",
         explanation="Mean correlation of 20 simulated workers' scores with their mean grades.",

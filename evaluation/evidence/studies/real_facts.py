@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus.inputs import Answers
+from evaluation.core.stats.statistics.proportions import wilson_interval
 from evaluation.evidence.data_sets import StudentAnswers
 from evaluation.evidence.tables import write_table
 from evaluation.grading.facts.methods import Verdict
-from evaluation.grading.facts.run import AskedFor, CrowdFacts, crowd_facts
+from evaluation.grading.facts.run import AskedFor, CrowdFacts, find_crowd_facts
 from evaluation.grading.facts.texts import Reader
-from evaluation.methods.statistics.proportions import wilson_interval
 
 CORRECT = "correct"
 # Shares of the answers that have to state a slot: the one in force first, then looser ones.
@@ -39,7 +39,7 @@ def write_facts(
         (row, *cells, False) for row, cells in enumerate(zip(*columns, strict=True))
     )
     wanted = _find_wanted_slots(answers, question_texts)
-    facts_by_gate = {gate: crowd_facts(question_texts, answers, stated=gate) for gate in GATES}
+    facts_by_gate = {gate: find_crowd_facts(question_texts, answers, stated=gate) for gate in GATES}
     write_table(
         folder,
         "fact_questions",

@@ -18,11 +18,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.cells import Booleans
 from evaluation.evidence.answer_scores import HEADER as ANSWERS_HEADER
 from evaluation.evidence.answer_scores import AnswerMeasure, measure_answer_scores
-from evaluation.evidence.baselines import CONTRADICTION, Method, methods
+from evaluation.evidence.baselines import CONTRADICTION, Method, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -42,7 +43,6 @@ from evaluation.evidence.methods_table import find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.studies.real_facts import write_facts
 from evaluation.evidence.tables import write_evidence, write_table
-from evaluation.methods.cells import Booleans
 
 ALL = "all"
 PART = "40-percent"
@@ -79,7 +79,7 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         )
         values = (students.labels == CORRECT).astype(np.float64)
         crowd = LabelledCrowd(corpus, students.workers, values)
-        chosen = [*methods(core=request.core), *([] if request.core else [CONTRADICTION])]
+        chosen = [*list_methods(core=request.core), *([] if request.core else [CONTRADICTION])]
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
         answer_rows = _measure_answers(crowd, chosen, _build_contrasts(students), request, progress)
         write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in agreement_rows])
@@ -102,12 +102,12 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 "judge": judge_settings,
                 "entailment": request.nli,
                 "best_baseline": find_best_baselines(rows),
-                "input_hash": combined_hash(
-                    file_hash(request.data / name)
+                "input_hash": combine_hashes(
+                    hash_file(request.data / name)
                     for name in (BEETLE, BEETLE_QUESTIONS)
                     if (request.data / name).exists()
                 ),
-                "versions": versions(),
+                "versions": collect_versions(),
             },
             draw_method_charts(rows, "correlation of workers' scores with their share correct"),
             [*_list_empty_agreements(agreement_rows), *_list_empty_answers(answer_rows)],

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.signatures import combined_hash, file_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.consensus.vectors import Progress, embed
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.evidence.answer_assignment import CROWD, assign_answers
 from evaluation.evidence.data_sets import MOHLER, GradedAnswers, load_mohler
-from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import compute_correlations, write_table
 from evaluation.grading.crowd import OutsideInformation
 from evaluation.grading.remedies.run import grade_with_remedies
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.grams import Vectors
-from evaluation.methods.simulation import correlated_weak, simulate
 
 HEADER = (
     "setting",
@@ -85,9 +85,9 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> St
                 "embedder": request.embedder,
                 "anchors": ANCHORS,
                 "expert_noise": EXPERT_NOISE,
-                "input_hash": combined_hash([file_hash(request.data / MOHLER)]),
+                "input_hash": combine_hashes([hash_file(request.data / MOHLER)]),
                 "undefined": [],
-                "versions": versions(),
+                "versions": collect_versions(),
             },
         )
     return StudyTable(HEADER, rows)
@@ -117,7 +117,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
 
     An expert grades the suggested answers: 5 times the cosine to the truth, and noise.
     """
-    crowd = simulate(correlated_weak(rho, share), *SIMULATED, seed)
+    crowd = simulate(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
     columns = (crowd.vectors, crowd.workers, crowd.questions)
     suggesting = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
     first = grade_with_remedies(suggesting, *columns, OutsideInformation())
@@ -179,7 +179,7 @@ class CopyingCrowds:
     def draw_answers(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
         """Return workers, questions, texts and the four copiers of a seed's crowd."""
         corpus, rng = self._corpus, np.random.default_rng([seed, 2])
-        dealt = deal(corpus, 2, seed)
+        dealt = assign_answers(corpus, 2, seed)
         questions = corpus.questions[dealt.rows]
         copiers = rng.permutation(CROWD)[:COPYING]
         keys = zip(dealt.workers.tolist(), questions.tolist(), strict=True)

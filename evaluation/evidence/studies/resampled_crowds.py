@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, case_of
-from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, alarms_of
-from evaluation.methods.grams import Vectors
+from evaluation.core.stats.grams import Vectors
+from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_case
+from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 
 # What rings or is told of people alone, in the order of the table, and by which check it is known
 # whether there was anything to look at; None where there always is.
@@ -88,7 +88,9 @@ class Inspection:
         """Build it from a grading's alarms and checks."""
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
-            frozenset(case_of(one.kind, one.severity, bool(one.workers)) for one in alarms.found),
+            frozenset(
+                choose_case(one.kind, one.severity, bool(one.workers)) for one in alarms.found
+            ),
             frozenset(
                 case
                 for case, check in (ALARMS | NOTICES).items()
@@ -106,7 +108,7 @@ def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
     aqer = parameters.estimator().fit(vectors, workers, questions)
     texts = [crowd.texts[row] for row in rows.tolist()]
     answers = GradedAnswers(texts, workers.tolist(), questions.tolist(), vectors)
-    return Inspection.from_alarms(alarms_of(parameters, aqer, answers))
+    return Inspection.from_alarms(detect_alarms(parameters, aqer, answers))
 
 
 def inspect_resamples(

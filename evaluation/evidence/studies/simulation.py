@@ -12,11 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
-from evaluation.charts.lines import Series, lines_chart
 from evaluation.consensus import AQER
-from evaluation.consensus.signatures import versions
+from evaluation.consensus.signatures import collect_versions
 from evaluation.consensus.vectors import Progress
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.simulation import (
+    SimulatedCrowd,
+    WorkerGroup,
+    build_biased_groups,
+    build_correlated_weak_groups,
+    build_few_workers,
+    build_noisy_groups,
+    compute_actual_correlation,
+    simulate,
+)
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import (
     Correlations,
@@ -24,17 +35,6 @@ from evaluation.evidence.tables import (
     build_study_table,
     write_evidence,
     write_table,
-)
-from evaluation.methods.cells import Floats
-from evaluation.methods.simulation import (
-    SimulatedCrowd,
-    WorkerGroup,
-    actual_correlation,
-    biased,
-    correlated_weak,
-    few_workers,
-    noisy,
-    simulate,
 )
 
 # A method holds at a level if it agrees with the truth at least so well.
@@ -68,18 +68,22 @@ TESTS = (
     StressTest(
         "workers",
         (90, 60, 48, 39, 30, 21, 12, 9, 6, 3),
-        lambda level: few_workers(int(level)),
+        lambda level: build_few_workers(int(level)),
     ),
     StressTest(
-        "noise", (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5), noisy, n_questions=20, dimension=512
+        "noise",
+        (0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5),
+        build_noisy_groups,
+        n_questions=20,
+        dimension=512,
     ),
-    StressTest("rho", (0, 0.3, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9), correlated_weak),
+    StressTest("rho", (0, 0.3, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9), build_correlated_weak_groups),
     StressTest(
         "weak_share_at_rho_0.7",
         (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7),
-        lambda level: correlated_weak(0.7, level),
+        lambda level: build_correlated_weak_groups(0.7, level),
     ),
-    StressTest("biased", (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), biased),
+    StressTest("biased", (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), build_biased_groups),
 )
 
 
@@ -130,9 +134,9 @@ def reproduce_simulation(request: Request, progress: Progress | None = None) -> 
                     for test in TESTS
                 },
                 "actual_correlation": {
-                    str(rho): actual_correlation(rho, 3.0) for rho in _find_levels("rho")
+                    str(rho): compute_actual_correlation(rho, 3.0) for rho in _find_levels("rho")
                 },
-                "versions": versions(),
+                "versions": collect_versions(),
             },
             [_draw_chart(test, rows) for test in TESTS],
         )
@@ -195,7 +199,7 @@ def _draw_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
         name = f"{method}, script's truth" if truth else method
         return Series(name, sorted(points))
 
-    return lines_chart(
+    return draw_lines(
         name=test.name.replace(".", ""),
         title=f"Agreement with the truth by {test.name}",
         explanation=(

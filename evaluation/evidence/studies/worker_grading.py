@@ -18,13 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.charts.chart import Chart
 from evaluation.consensus import AQER
 from evaluation.consensus.vectors import Progress
-from evaluation.evidence.baselines import Corpus, Crowd, Method, methods
+from evaluation.core.charts.chart import Chart
+from evaluation.core.stats.cells import Booleans
+from evaluation.core.stats.grams import Vectors
+from evaluation.evidence.answer_assignment import CROWD, AnswerAssignment, assign_answers
+from evaluation.evidence.baselines import Corpus, Crowd, Method, list_methods
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import GradedAnswers
-from evaluation.evidence.dealing import CROWD, AnswerAssignment, deal
 from evaluation.evidence.heldout import (
     MethodChoice,
     choose_method,
@@ -32,11 +34,9 @@ from evaluation.evidence.heldout import (
     write_choice,
 )
 from evaluation.evidence.methods_chart import draw_method_charts
-from evaluation.evidence.methods_table import Trial, compare, find_best_baselines
+from evaluation.evidence.methods_table import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.request import Request, StudyTable
 from evaluation.evidence.tables import Correlations, EvidenceRow, build_study_table, write_evidence
-from evaluation.methods.cells import Booleans
-from evaluation.methods.grams import Vectors
 
 # Name of the setting: workers in a tier.
 SETTINGS = {"10x2": 2, "5x4": 4}
@@ -45,13 +45,13 @@ NOISE = 1.0
 HELD_OUT = "-heldout"
 
 
-def agreement(
+def correlate_with_truth(
     method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
 ) -> Correlations:
     """Return the correlations of a method's raw scores with the truth, over seeded crowds."""
     found = Correlations.empty()
     for seed in seeds:
-        dealt = deal(corpus, tier, seed)
+        dealt = assign_answers(corpus, tier, seed)
         method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
         raw = np.empty(CROWD)
         raw[method.workers_.astype(int)] = method.raw_
@@ -94,7 +94,7 @@ class _SimulatedCrowds:
         """Return the crowds with true values, on all questions or on those of `only` (Q,)."""
         trials = []
         for seed in self.seeds:
-            assignment = deal(self.graded, tier, seed, noise)
+            assignment = assign_answers(self.graded, tier, seed, noise)
             if only is not None:
                 keep = only[self.corpus.question[assignment.rows]]
                 assignment = AnswerAssignment(assignment.rows[keep], assignment.workers[keep])
@@ -107,7 +107,7 @@ def _compare_all(
     deals: _SimulatedCrowds, request: Request, progress: Progress | None
 ) -> tuple[list[EvidenceRow], MethodChoice]:
     """Return the rows of all settings, and the choice made on half of the questions."""
-    chosen = methods(core=request.core)
+    chosen = list_methods(core=request.core)
     done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
 
     def report_step() -> None:
@@ -119,7 +119,7 @@ def _compare_all(
     def compare_setting(
         setting: str, trials: Sequence[Trial], methods_compared: Sequence[Method]
     ) -> list[EvidenceRow]:
-        return compare(setting, trials, methods_compared, request.seed, report_step)
+        return compare_methods(setting, trials, methods_compared, request.seed, report_step)
 
     rows_found = []
     for setting, tier in SETTINGS.items():

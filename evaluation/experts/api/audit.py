@@ -16,21 +16,21 @@ from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import RefusedError
 from evaluation.experts.report.audit import AuditReport, Foreseen, audit_report
 from evaluation.grading.results.rest import GradingViewSet
-from evaluation.judging.adjudication import CannotSettleError, ask_to_settle
-from evaluation.judging.audit import (
+from evaluation.models import Audit, Run
+from evaluation.runs.judging.adjudication import CannotSettleError, ask_to_settle
+from evaluation.runs.judging.audit import (
     COUNT,
     MOST,
     PRESETS,
     CannotDrawError,
     ask_for_audit,
     draw_audit,
-    drawable,
-    take_back,
+    load_drawable,
+    withdraw_requests,
 )
-from evaluation.judging.sample import MOST_SEED, ExpertProgress
-from evaluation.models import Audit, Run
-from evaluation.reports.judged_answers import JudgedAnswer
-from evaluation.rest.experts import experts_named
+from evaluation.runs.judging.sample import MOST_SEED, ExpertProgress
+from evaluation.runs.reports.judged_answers import JudgedAnswer
+from evaluation.runs.rest.experts import find_experts
 from evaluation.trust.api import FactSerializer
 from evaluation.trust.report.report import fact_of_experts
 
@@ -138,11 +138,11 @@ class AuditViewSet(GradingViewSet):
         """Draw, ask, and return the report."""
         run = self._changed(request, run_id)
         asked = self.checked(AskForAuditSerializer).validated_data
-        experts = experts_named(request, run, asked.pop("experts"))
+        experts = find_experts(request, run, asked.pop("experts"))
         if preset := asked.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
-            asked["count"] = drawable(run).drawn_by(preset, asked["with_models"])
+            asked["count"] = load_drawable(run).drawn_by(preset, asked["with_models"])
         try:
             drawn = draw_audit(run, **asked)
         except CannotDrawError as error:
@@ -164,7 +164,7 @@ class AuditViewSet(GradingViewSet):
         """Ask, and return the report."""
         run = self._changed(request, run_id)
         name = self.checked(SettleSerializer).validated_data["expert"]
-        (expert,) = experts_named(request, run, [name], "expert")
+        (expert,) = find_experts(request, run, [name], "expert")
         audit = Audit.objects.filter(run=run).first()
         try:
             if audit is None:
@@ -187,7 +187,7 @@ class AuditViewSet(GradingViewSet):
         asked = {expert.name: expert.user for expert in audit_report(run).experts}
         if name not in asked:
             raise build_field_problem("expert", "Nobody of this name is asked about this run.")
-        take_back(Audit.objects.get(run=run), asked[name])
+        withdraw_requests(Audit.objects.get(run=run), asked[name])
         return _said(run)
 
     def _changed(self, request: Request, run_id: Any) -> Run:

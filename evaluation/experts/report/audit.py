@@ -10,25 +10,28 @@ import numpy as np
 from scipy import stats
 
 from annotations.models import Share
-from evaluation.judging.adjudication import disputes, parties
-from evaluation.judging.audit import STRATA, Drawable, audit_progress, drawable
-from evaluation.judging.sample import ExpertProgress
-from evaluation.methods.inference.resampled import Estimated
-from evaluation.methods.inference.sample_correlation import foreseen_interval, sample_correlation
+from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
+from evaluation.core.stats.inference.sample_correlation import (
+    estimate_correlation,
+    forecast_interval,
+)
 from evaluation.models import Audit, Run, WorkerGrade
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.judged_answers import (
+from evaluation.runs.judging.adjudication import list_disputes, list_parties
+from evaluation.runs.judging.audit import STRATA, Drawable, list_audit_progress, load_drawable
+from evaluation.runs.judging.sample import ExpertProgress
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.judged_answers import (
     ExpertsCheck,
     JudgedAnswer,
-    audit_of,
-    check_of,
-    correlation,
-    expert_pairs,
-    judged_answers,
-    weights_of,
+    build_check,
+    compare_experts,
+    compute_correlation,
+    compute_weights,
+    find_audit,
+    load_judged_answers,
 )
-from evaluation.reports.judging import MOST_EXPERTS, Pair
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.judging import MOST_EXPERTS, Pair
+from evaluation.runs.reports.spreadsheet import Table
 
 # A worker's mean grade is of so many judged answers at least, and their order of so many workers.
 FEWEST_OF_WORKER, FEWEST_WORKERS = 3, 10
@@ -54,7 +57,7 @@ class Graded:
     expert: str
     n: int
     mean: float | None
-    answers: Estimated
+    answers: ClusteredEstimate
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ class AuditReport:
     people: Graded
     models: Graded
     by_expert: list[Graded]
-    workers: Estimated | None
+    workers: ClusteredEstimate | None
     n_covered: int
     between: list[Pair]
     differ: list[JudgedAnswer]
@@ -144,12 +147,12 @@ class AuditReport:
 
 def audit_report(run: Run) -> AuditReport:
     """Return the report of a grading that is done."""
-    audit = audit_of(run)
-    judged = judged_answers(run, audit) if audit else []
+    audit = find_audit(run)
+    judged = load_judged_answers(run, audit) if audit else []
     people = [one for one in judged if not one.of_model]
-    found = drawable(run)
+    found = load_drawable(run)
     own = audit if audit and audit.run_id == run.pk else None
-    experts = audit_progress(own) if own else []
+    experts = list_audit_progress(own) if own else []
     asked = {expert.user for expert in experts}
     question_set = run.version.question_set
     invited = Share.objects.filter(
@@ -158,10 +161,10 @@ def audit_report(run: Run) -> AuditReport:
     shares = list(invited.values_list("user", "user__username", "pending"))
     accepted = [(user, name) for user, name, pending in shares if not pending]
     covered, workers = _of_workers(run, people)
-    disputed = disputes(own) if own else []
+    disputed = list_disputes(own) if own else []
     open_ones = [one for one in disputed if one.settled is None]
     return AuditReport(
-        about=about(run),
+        about=build_about(run),
         design=audit.design if audit else None,
         seed=audit.seed if audit else None,
         with_models=audit.with_models if audit else None,
@@ -178,18 +181,18 @@ def audit_report(run: Run) -> AuditReport:
         n_disputed=len(disputed),
         n_settling=sum(one.adjudicator is not None for one in open_ones),
         n_settled=len(disputed) - len(open_ones),
-        parties=parties(disputed),
+        parties=list_parties(disputed),
         experts=experts,
         of_set=accepted,
         others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in asked],
         waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
-        check=check_of(run, audit, judged),
+        check=build_check(run, audit, judged),
         people=_graded("", people, audit),
         models=_graded("", [one for one in judged if one.of_model], audit),
         by_expert=list(_by_expert(people, audit)),
         workers=workers,
         n_covered=covered,
-        between=expert_pairs(judged),
+        between=compare_experts(judged),
         differ=_most_different(people),
         foreseen=foreseen(found),
     )
@@ -201,7 +204,7 @@ def foreseen(found: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
     rows = []
     for n in wanted:
-        interval = foreseen_interval(n, min(n, found.n_questions), FORESEEN_FOR)
+        interval = forecast_interval(n, min(n, found.n_questions), FORESEEN_FOR)
         rows.append(Foreseen(n, interval.low, interval.high))
     return rows
 
@@ -212,9 +215,9 @@ def audit_table(run: Run) -> Table:
         *("question", "worker", "model", "stratum", "weight", "score", "judge", "grade"),
         *("judged_at", "settles"),
     )
-    audit = audit_of(run)
-    judged = judged_answers(run, audit) if audit else []
-    weights = weights_of(judged, audit)
+    audit = find_audit(run)
+    judged = load_judged_answers(run, audit) if audit else []
+    weights = compute_weights(judged, audit)
     return Table(
         header,
         (
@@ -242,8 +245,8 @@ def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) ->
     mean = None
     if judged:
         grades = [one.grade for one in judged]
-        mean = float(np.average(grades, weights=weights_of(judged, audit)))
-    return Graded(expert, len(judged), mean, correlation(judged, audit))
+        mean = float(np.average(grades, weights=compute_weights(judged, audit)))
+    return Graded(expert, len(judged), mean, compute_correlation(judged, audit))
 
 
 def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[Graded]:
@@ -253,7 +256,7 @@ def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[
         yield _graded(name, alone, audit)
 
 
-def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, Estimated | None]:
+def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, ClusteredEstimate | None]:
     """Return how many workers have enough judged answers, and their correlation if they are."""
     grades: dict[UUID, list[float]] = {}
     for one in people:
@@ -273,7 +276,7 @@ def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, Estimate
         return len(raw), None
     both = [(score or 0.0, means[worker], str(worker)) for worker, score in raw.items()]
     scores, given, names = zip(*both, strict=True)
-    return len(raw), sample_correlation(scores, given, names)
+    return len(raw), estimate_correlation(scores, given, names)
 
 
 def _strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[Stratum]:

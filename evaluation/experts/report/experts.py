@@ -19,9 +19,14 @@ from evaluation.experts.run import (
     find,
 )
 from evaluation.models import AnswerScore, LLMAnswerScore, Run
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.judged_answers import JudgedAnswer, audit_of, judged_answers, weights_of
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.judged_answers import (
+    JudgedAnswer,
+    compute_weights,
+    find_audit,
+    load_judged_answers,
+)
+from evaluation.runs.reports.spreadsheet import Table
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,9 @@ def experts_report(run: Run) -> ExpertsReport:
 
     True means rest on a random sample: grades of answers that were chosen otherwise have none.
     """
-    audit = audit_of(run)
-    judged = judged_answers(run, audit)
-    weights = weights_of(judged, audit)
+    audit = find_audit(run)
+    judged = load_judged_answers(run, audit)
+    weights = compute_weights(judged, audit)
     graded = [
         GradedAnswer(_answer(one), one.grades, one.settled, weight)
         for one, weight in zip(judged, weights, strict=True)
@@ -51,7 +56,7 @@ def experts_report(run: Run) -> ExpertsReport:
     names = {_author(one): one.author for one in judged}
     means = [replace(one, name=names[one.name]) for one in found.means]
     found = replace(found, means=means)
-    return ExpertsReport(about(run), audit is not None, found)
+    return ExpertsReport(build_about(run), audit is not None, found)
 
 
 def _answer(one: JudgedAnswer) -> Answer:

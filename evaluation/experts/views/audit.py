@@ -23,8 +23,9 @@ from evaluation.experts.report.audit import (
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.summary import AqerSummary
-from evaluation.judging.adjudication import CannotSettleError, ask_to_settle
-from evaluation.judging.audit import (
+from evaluation.models import Audit, Run
+from evaluation.runs.judging.adjudication import CannotSettleError, ask_to_settle
+from evaluation.runs.judging.audit import (
     COUNT,
     MODELS,
     MOST,
@@ -32,15 +33,14 @@ from evaluation.judging.audit import (
     TWO_HUNDRED,
     CannotDrawError,
     ask_for_audit,
+    compute_preset_size,
     draw_audit,
-    drawable,
-    preset_size,
-    take_back,
+    load_drawable,
+    withdraw_requests,
 )
-from evaluation.judging.sample import MOST_SEED
-from evaluation.models import Audit, Run
-from evaluation.reports.judged_answers import FEWEST_JUDGED
-from evaluation.result_pages import Context, kind_or_404, run_or_404
+from evaluation.runs.judging.sample import MOST_SEED
+from evaluation.runs.reports.judged_answers import FEWEST_JUDGED
+from evaluation.runs.result_pages import Context, kind_or_404, run_or_404
 from evaluation.trust.report.report import fact_of_experts
 
 # Of strata, as the page calls them.
@@ -115,10 +115,14 @@ class AuditForm(forms.Form):
     ) -> None:
         super().__init__(data, label_suffix="")
         self.fields["experts"].choices = people  # type: ignore[attr-defined]
-        few = "" if n_answers > preset_size(TWO_HUNDRED, n_answers) else f" (here all {n_answers})"
+        few = (
+            ""
+            if n_answers > compute_preset_size(TWO_HUNDRED, n_answers)
+            else f" (here all {n_answers})"
+        )
         self.fields["preset"].choices = [  # type: ignore[attr-defined]
             ("", "The number below"),
-            (TENTH, f"A tenth of all answers ({preset_size(TENTH, n_answers)})"),
+            (TENTH, f"A tenth of all answers ({compute_preset_size(TENTH, n_answers)})"),
             (TWO_HUNDRED, f"200 answers{few}"),
         ]
         if audit is None:
@@ -150,7 +154,7 @@ def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     if request.POST.get("do") == "settle":
         return _settled(request, shown)
     people = _people(request, shown)
-    form = _form(people, shown, len(drawable(shown).answers), request.POST)
+    form = _form(people, shown, len(load_drawable(shown).answers), request.POST)
     if form.is_valid():
         return _asked(request, shown, form)
     return _page(request, run=run, form=form)
@@ -207,7 +211,7 @@ def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
     asked = form.cleaned_data
     with_models, count = asked.get("with_models", False), asked["count"]
     if asked["preset"]:
-        count = drawable(run).drawn_by(asked["preset"], with_models)
+        count = load_drawable(run).drawn_by(asked["preset"], with_models)
     try:
         drawn = draw_audit(run, count, asked["design"], with_models, asked["seed"], asked["step"])
     except CannotDrawError as error:
@@ -233,7 +237,7 @@ def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
     if found is None or named is None:
         messages.error(request, "Choose somebody who is asked.")
     else:
-        n = take_back(found, named)
+        n = withdraw_requests(found, named)
         messages.success(
             request,
             f"{n} answer{'' if n == 1 else 's'} taken back; what was graded stays.",

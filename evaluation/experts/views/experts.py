@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.http import HttpRequest
 
 from annotations.web.scope import get_user_id
+from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.experts.messages import COEFFICIENTS, LEVELS
 from evaluation.experts.report.experts import experts_report
 from evaluation.grading.results.pages import grading_page
-from evaluation.judging.audit import audit_progress
 from evaluation.models import Audit, Run
-from evaluation.result_pages import Context
-from evaluation.words.reasons import WHY_EMPTY
+from evaluation.runs.judging.audit import list_audit_progress
+from evaluation.runs.result_pages import Context
 
 # Rows that the page shows; the files have all.
 SHOWN = 40
@@ -22,7 +22,9 @@ def experts(request: HttpRequest, run: Run) -> Context:
     """Show it; who still grades sees nothing before the last answer."""
     audit = Audit.objects.filter(run=run).first()
     me = get_user_id(request)
-    own = next((one for one in audit_progress(audit) if one.user == me), None) if audit else None
+    own = (
+        next((one for one in list_audit_progress(audit) if one.user == me), None) if audit else None
+    )
     report = experts_report(run)
     found = report.found
     return {

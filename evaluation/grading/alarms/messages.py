@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from evaluation.core.messages.message import Sentence, format_count
+from evaluation.core.messages.reasons import describe_unchecked
+from evaluation.core.messages.threshold_number import ThresholdNumber
 from evaluation.grading.methods.check_results import Result, find_needed
-from evaluation.words.message import Sentence, counted
-from evaluation.words.reasons import why_not_checked
-from evaluation.words.threshold_number import ThresholdNumber
 
 
 def _describe_alike(of: Mapping[str, Any]) -> str:
@@ -26,7 +26,7 @@ def _describe_alike(of: Mapping[str, Any]) -> str:
             f"are nearly identical{rest}"
         )
     return (
-        f"compared two by two, {of['n_alike']} of {counted(of['n_pairs'], 'pair')} of their "
+        f"compared two by two, {of['n_alike']} of {format_count(of['n_pairs'], 'pair')} of their "
         f"answers to the same question are nearly identical{rest}"
     )
 
@@ -92,7 +92,7 @@ def _format_camps(of: Mapping[str, Any]) -> str:
         else "The grades follow the camp that agrees more, which need not be the one that is "
         "right; started from either camp, the ranking stays much the same."
     )
-    sample = "" if sampled is None else f" (seen in a sample of {counted(sampled, 'worker')})"
+    sample = "" if sampled is None else f" (seen in a sample of {format_count(sampled, 'worker')})"
     return (
         f"The crowd falls into two camps{sample}: these {people} agree with each "
         f"other clearly more than with the {of['other']} of the other camp, who do likewise. "
@@ -118,7 +118,7 @@ def _format_concentrated(of: Mapping[str, Any]) -> str:
 def _count(n: Any, noun: str) -> str:
     """Return a number with its noun; fractions are rounded."""
     whole: Any = n if isinstance(n, str) else round(n)
-    return counted(whole, noun)
+    return format_count(whole, noun)
 
 
 ALARMS: Mapping[str, Sentence] = {
@@ -251,7 +251,7 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
 """A statistic against its threshold."""
 
 
-def case_of(kind: str, severity: str, has_workers: bool) -> str:
+def choose_case(kind: str, severity: str, has_workers: bool) -> str:
     """Return the key of an alarm's texts: the kind, or a variant of it."""
     if kind == "two_camps" and not has_workers:
         return OF_QUESTIONS
@@ -265,12 +265,12 @@ def get_title(case: str) -> str:
     return TITLES.get(case, case.replace("_", " ").capitalize())
 
 
-def brief(case: str) -> str:
+def get_brief(case: str) -> str:
     """Return the short statement of a mark about a worker; the title if there is none."""
     return BRIEFLY.get(case) or get_title(case)
 
 
-def measured(case: str, statistic: float | None, threshold: float | None) -> str:
+def format_measured(case: str, statistic: float | None, threshold: float | None) -> str:
     """Return a statistic against its threshold as a sentence; "" without a number."""
     if statistic is None or threshold is None or case not in MEASURED:
         return ""
@@ -300,10 +300,10 @@ def format_needs(check: str, reason: str | None) -> str:
     return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
 
 
-def unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
+def format_unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
     """Return the checks without enough data, with reasons, as a sentence; "" without any."""
     parts = [
-        f"{get_title(check)} ({format_needs(check, reason) or why_not_checked(reason)})"
+        f"{get_title(check)} ({format_needs(check, reason) or describe_unchecked(reason)})"
         for check, reason in checks
     ]
     return f"Not enough data for: {'; '.join(parts)}." if parts else ""

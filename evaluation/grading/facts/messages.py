@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence, counted
+from evaluation.core.messages.message import Sentence, format_count
 
 
 def _count_others(of: Mapping[str, Any], said: str) -> str:
     """Return how many of the others state something, such as "3 of 12 others"."""
-    return f"{of[said]} of {counted(of['of'], 'other')}"
+    return f"{of[said]} of {format_count(of['of'], 'other')}"
 
 
 def _format_contradicts(of: Mapping[str, Any]) -> str:
@@ -74,7 +74,7 @@ def _format_agreeing_meaning(of: Mapping[str, Any]) -> str:
 
 def _format_agreement(of: Mapping[str, Any]) -> str:
     """Return the message `facts.standing`."""
-    questions = counted(of["questions"], "question")
+    questions = format_count(of["questions"], "question")
     if not of["questions"]:
         return "Answered no question on which the crowd agrees on a fact."
     where = "on which the crowd agrees on a fact"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange import AnswerFile, ModelAnswerFile
-from evaluation.consensus.signatures import combined_hash
+from evaluation.consensus.signatures import combine_hashes
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
 from evaluation.grading.run.grading import Grading
-from evaluation.options import TERMINAL
-from evaluation.words.message import Message
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class FileGrading:
     @property
     def input_hash(self) -> str:
         """One SHA-256 hash of all input files."""
-        return combined_hash(self.input_hashes.values())
+        return combine_hashes(self.input_hashes.values())
 
     @property
     def warnings(self) -> list[str]:

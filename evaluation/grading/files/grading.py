@@ -16,24 +16,16 @@ from annotations.exchange import (
     read_anchors,
     read_model_answers,
 )
-from annotations.exchange.ids import wording_of
+from annotations.exchange.ids import read_as_wording
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
-from evaluation.backends import parse_spec
-from evaluation.consensus.inputs import choose
+from evaluation.consensus.inputs import select_graded_answers
 from evaluation.consensus.methods.electorate import RemedyError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Progress
-from evaluation.files.answers import (
-    answers_of,
-    model_answers_of,
-    read_people,
-    refuse_nothing,
-    vectors_from,
-)
-from evaluation.files.asking import Asking
-from evaluation.files.metrics import refuse_to_replace
-from evaluation.files.study import StudyFolder
+from evaluation.core.backends import parse_spec
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
 from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.files.model_facts import add_model_facts, refuse_idle_model
 from evaluation.grading.files.summary import refuse_to_replace_results
@@ -46,8 +38,16 @@ from evaluation.grading.remedies.files import (
     refuse_to_replace_grades,
 )
 from evaluation.grading.run.grading import grade_answers
-from evaluation.options import TERMINAL
-from evaluation.words.message import Message
+from evaluation.runs.files.answers import (
+    check_not_empty,
+    convert_answers,
+    convert_model_answers,
+    load_precomputed,
+    read_worker_answers,
+)
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.study import StudyFolder
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class GradingRequest:
     duplicates: Duplicates = Duplicates.REFUSE
     overwrite: bool = False
     questions: Path | None = None
-    facts_model: Asking | None = None
+    facts_model: AskSettings | None = None
     keep_thinking: bool = False
 
 
@@ -90,18 +90,18 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
     if request.facts_model is not None:
         return _grade_and_ask(request, request.facts_model, progress)
     with OutputFolder(request.output) as folder:
-        grading = graded(request, progress)
+        grading = grade_files(request, progress)
         write_tables(folder, grading)
     return grading
 
 
 def _grade_and_ask(
-    request: GradingRequest, asking: Asking, progress: Progress | None
+    request: GradingRequest, asking: AskSettings, progress: Progress | None
 ) -> FileGrading:
     """Grade, let a chat model extract the facts, and write the tables."""
     refuse_idle_model(request.parameters, asking)
     study = StudyFolder(request.output, asking, progress or _ignore_progress)  # is the model there?
-    grading = graded(request, progress)
+    grading = grade_files(request, progress)
     with study as folder:
         with_facts = add_model_facts(grading.grading, folder)
         grading = replace(
@@ -133,20 +133,20 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     refuse_to_replace(request.output, list_files(request.parameters), inputs)
 
 
-def graded(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
+def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
     """Grade files and return the grading; write no file. Raises as `grade_file`."""
-    answers = read_people(request.answers, request.columns, request.duplicates)
+    answers = read_worker_answers(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:
         models = read_model_answers(request.models, request.columns, request.keep_thinking)
-    model_answers = None if models is None else model_answers_of(models)
-    given = choose(request.parameters, answers_of(answers), model_answers)
+    model_answers = None if models is None else convert_model_answers(models)
+    given = select_graded_answers(request.parameters, convert_answers(answers), model_answers)
     given = replace(given, n_repeated=answers.n_repeated)
-    refuse_nothing(answers, given)
+    check_not_empty(answers, given)
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
-    read_from_id = {question: wording_of(question) for question in given.questions}
+    read_from_id = {question: read_as_wording(question) for question in given.questions}
     given = replace(
         given, wordings={question: wording for question, wording in read_from_id.items() if wording}
     )
@@ -172,7 +172,7 @@ def graded(request: GradingRequest, progress: Progress | None = None) -> FileGra
         anchors = read_anchors(request.anchors, request.columns)
         given = replace(given, anchors=find_anchor_rows(anchors, answers.name, given))
         hashes["anchors"] = anchors.sha256
-    embed_texts, of_vectors = vectors_from(given, answers, models)
+    embed_texts, of_vectors = load_precomputed(given, answers, models)
     hashes |= of_vectors
     # Before grading, so that a refusal does not cost the time of a grading.
     if not request.overwrite:

@@ -10,23 +10,23 @@ from dataclasses import replace
 
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.files.asking import Asking
-from evaluation.files.problem_messages import file_error
-from evaluation.files.study import Step, StudyFolder
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
-from evaluation.grading.facts.run import CrowdFacts, crowd_facts
+from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
 from evaluation.grading.facts.run.meaning import copy_meaning
 from evaluation.grading.facts.run.reading import extract_by_model
 from evaluation.grading.run.grading import Grading
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.problem_messages import build_error
+from evaluation.runs.files.study import Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 
 
-def refuse_idle_model(parameters: AqerParameters, asking: Asking) -> None:
+def refuse_idle_model(parameters: AqerParameters, asking: AskSettings) -> None:
     """Raise `InputError` if a facts model is named with facts off, or a budget without prices."""
     if not parameters.facts:
-        raise file_error("--facts-model", "facts_model_idle")
+        raise build_error("--facts-model", "facts_model_idle")
     if asking.budget is not None and asking.prices is None:
-        raise file_error("--facts-budget", "budget_without_prices")
+        raise build_error("--facts-budget", "budget_without_prices")
 
 
 def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
@@ -41,7 +41,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
 
     inputs = grading.given
     reader = extract_by_model(_build_columns(inputs), ask, folder.system)
-    facts: CrowdFacts = crowd_facts(
+    facts: CrowdFacts = find_crowd_facts(
         inputs.wordings,
         inputs.answered,
         inputs.models,

@@ -11,13 +11,13 @@ from typing import Any
 from annotations.exchange import AnswerFile
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus import ModelScores
-from evaluation.files.problem_messages import file_error
+from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.facts.run.records import count_facts
 from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.run.grading import Grading
-from evaluation.options import TERMINAL
+from evaluation.runs.files.problem_messages import build_error
 
 SUMMARY = "summary.json"
 
@@ -82,11 +82,11 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
     except FileNotFoundError:
         return
     except (OSError, ValueError, KeyError, TypeError):
-        raise file_error(str(path), "summary_unknown") from None
+        raise build_error(str(path), "summary_unknown") from None
     # A kind of file that is not read now is no contradiction.
     replaced = [name for name, old_hash in inputs.items() if hashes.get(name, old_hash) != old_hash]
     if replaced:
-        raise file_error(str(path), "results_replaced", inputs=", ".join(replaced))
+        raise build_error(str(path), "results_replaced", inputs=", ".join(replaced))
 
 
 def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.facts.files import (
@@ -33,7 +34,6 @@ from evaluation.grading.run.results import (
     WorkerRow,
     compute_left_out_means,
 )
-from evaluation.methods.grams import Vectors, dense
 
 # Numbers written at once.
 PART = 4_000_000
@@ -56,7 +56,9 @@ def write_exemplars(
             np.lib.format.write_array_header_1_0(entry, header)
             step = max(1, PART // max(shape[1], 1))
             for first in range(0, shape[0], step):
-                part = np.ascontiguousarray(dense(vectors[first : first + step]), dtype=dtype)
+                part = np.ascontiguousarray(
+                    convert_to_dense(vectors[first : first + step]), dtype=dtype
+                )
                 entry.write(part.tobytes())
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.undefined import divide_where_positive
 
 # Rows and columns of the overview at most.
 MOST = 40
@@ -55,7 +55,7 @@ def compute_overview(
     size = shape[0] * shape[1]
     counts = np.bincount(field, minlength=size)
     sums = np.bincount(field, weights=scores[known], minlength=size)
-    means = ratio(sums, counts)
+    means = divide_where_positive(sums, counts)
     return Overview(means.reshape(shape), counts.reshape(shape), rows_to, columns_to)
 
 
@@ -64,7 +64,7 @@ def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
     known = ~np.isnan(scores)
     counts = np.bincount(codes[known], minlength=n)
     sums = np.bincount(codes[known], weights=scores[known], minlength=n)
-    return ratio(sums, counts)
+    return divide_where_positive(sums, counts)
 
 
 def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:

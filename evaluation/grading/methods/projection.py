@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from evaluation.methods.cells import Cells, Floats, Integers
-from evaluation.methods.grams import CHUNK, Vectors, dense
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.grams import CHUNK, Vectors, convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 
 AXES = 2
 # Axes are learned from at most so many evenly spaced rows: more would not turn them visibly.
@@ -260,7 +260,7 @@ def _sum_squares(x: Vectors, scale: float) -> float:
     """Return the sum of squares of ``x * scale``."""
     if sparse.issparse(x):
         return float(((x.data.astype(np.float64) * scale) ** 2).sum())  # type: ignore[union-attr]
-    return sum(float(((dense(part) * scale) ** 2).sum()) for part in _split_rows(x))
+    return sum(float(((convert_to_dense(part) * scale) ** 2).sum()) for part in _split_rows(x))
 
 
 def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
@@ -272,23 +272,23 @@ def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Float
     if d <= n:
         scatter = np.zeros((d, d))
         for part in _split_rows(x):
-            rows = dense(part) * scale - centre
+            rows = convert_to_dense(part) * scale - centre
             scatter += rows.T @ rows
         values, vectors = _find_largest_eigenpairs(scatter)
         return values, vectors
     if sparse.issparse(x):
         scaled = x.astype(np.float64) * scale
         to_centre = np.asarray(scaled @ centre)
-        gram = dense(scaled @ scaled.T) - to_centre[:, None] - to_centre
+        gram = convert_to_dense(scaled @ scaled.T) - to_centre[:, None] - to_centre
         gram += float(centre @ centre)
         values, left_vectors = _find_largest_eigenpairs(gram)
         unscaled = np.asarray(scaled.T @ left_vectors) - np.outer(centre, left_vectors.sum(axis=0))
     else:
-        rows = dense(x) * scale - centre
+        rows = convert_to_dense(x) * scale - centre
         values, left_vectors = _find_largest_eigenpairs(rows @ rows.T)
         unscaled = rows.T @ left_vectors
     length = np.linalg.norm(unscaled, axis=0)
-    return values, ratio(unscaled, length, 0.0)
+    return values, divide_where_positive(unscaled, length, 0.0)
 
 
 def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:

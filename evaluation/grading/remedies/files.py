@@ -8,12 +8,12 @@ from pathlib import Path
 
 from annotations.exchange import AnchorFile, AnswerFile, ColumnNames, InputError, WorkerList
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.outside_information import given_workers
+from annotations.exchange.reading.outside_information import read_worker_argument
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.files.problem_messages import file_error, note_problem
-from evaluation.options import TERMINAL
-from evaluation.texts.near import perhaps
+from evaluation.core.options import TERMINAL
+from evaluation.core.text.similar_ids import format_suggestion
+from evaluation.runs.files.problem_messages import add_problem, build_error
 
 LOOK = "Check the id; ids are case-sensitive."
 
@@ -25,18 +25,18 @@ def read_listed_workers(
 
     Raises `InputError` for every id that is in no answer, with similar ids.
     """
-    listed = given_workers(text, columns)
+    listed = read_worker_argument(text, columns)
     graded_workers = set(given.workers)
     known_workers = dict.fromkeys(record.worker for record in answers.records)
     problems = Problems(listed.name)
     for worker, line in listed.lines.items():
         if worker not in known_workers:
-            note_problem(
+            add_problem(
                 problems,
                 line or None,
                 "worker" if line else None,
                 "listed_worker_unknown",
-                worker=perhaps(worker, known_workers),
+                worker=format_suggestion(worker, known_workers),
                 answers=answers.name,
                 look=LOOK if line else f"{LOOK} There is no file of that name either.",
             )
@@ -78,13 +78,13 @@ def find_anchor_rows(
             anchor_rows.append((row, anchor.grade))
         elif anchor.worker not in workers:
             unknown = {"worker": anchor.worker[:60], "answers": answers, "look": LOOK}
-            note_problem(problems, anchor.line, "worker", "listed_worker_unknown", **unknown)
+            add_problem(problems, anchor.line, "worker", "listed_worker_unknown", **unknown)
         elif anchor.question not in questions:
             unknown = {"question": anchor.question[:60], "answers": answers, "look": LOOK}
-            note_problem(problems, anchor.line, "question", "graded_question_unknown", **unknown)
+            add_problem(problems, anchor.line, "question", "graded_question_unknown", **unknown)
         else:
             labels = {"worker": anchor.worker[:60], "question": anchor.question[:60]}
-            note_problem(problems, anchor.line, None, "anchor_unknown", **labels)
+            add_problem(problems, anchor.line, None, "anchor_unknown", **labels)
     problems.raise_if_any()
     return anchor_rows
 
@@ -99,4 +99,4 @@ def refuse_to_replace_grades(anchors: Path) -> None:
     except (OSError, ValueError, csv.Error):
         graded = True  # not as it was written: somebody's work, or somebody's file
     if graded:
-        raise file_error(anchors.name, "grades_replaced", path=anchors)
+        raise build_error(anchors.name, "grades_replaced", path=anchors)

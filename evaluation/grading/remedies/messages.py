@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluation.words.message import Sentence, counted
-from evaluation.words.reasons import why_not_checked
+from evaluation.core.messages.message import Sentence, format_count
+from evaluation.core.messages.reasons import describe_unchecked
 
 REMEDIES: Mapping[str, str] = {
     "cap_too_low": "a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
@@ -37,7 +37,7 @@ FAILED: Mapping[str, Sentence] = {
 
 def _count(of: Mapping[str, Any]) -> str:
     """Return the number of graded answers with its noun."""
-    return counted(of["graded"], "answer")
+    return format_count(of["graded"], "answer")
 
 
 def _format_agreement(of: Mapping[str, Any]) -> str:
@@ -85,7 +85,7 @@ def _format_orders(of: Mapping[str, Any]) -> str:
 def _format_sides(of: Mapping[str, Any]) -> str:
     """Return the correlation of experts' grades with the scores of both runs, as text."""
     return (
-        f"grades of {counted(of['count'], 'answer')} agree by {_format(of['correlation'])} with "
+        f"grades of {format_count(of['count'], 'answer')} agree by {_format(of['correlation'])} with "
         f"this run's scores, and by {_format(of['before'])} with those of the run before (1 is "
         "full agreement)"
     )
@@ -142,7 +142,7 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.still_camp": _format_camp,
     "outcome.unchecked": lambda of: (
         "Still open: after the remedy it could not be looked for again, because "
-        f"{why_not_checked(of['reason'])}."
+        f"{describe_unchecked(of['reason'])}."
     ),
     "outcome.by_words": lambda of: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so there "

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from annotations.models import Response, Share, Worker
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.stats.agreement import Agreement, compare_experts
 from evaluation.grading import summary as aqer_summary
-from evaluation.grading.summary import AnchorChoice, RemediesDone, summary_of
-from evaluation.methods.agreement import Agreement, agreements
+from evaluation.grading.summary import AnchorChoice, RemediesDone, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
-from evaluation.reports.about import RunAbout, about
-from evaluation.steps.answers import parameters_of
-from evaluation.steps.checkpoints import RunInputError
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.checkpoints import RunInputError
 
 # Runs among which the plain one is looked for.
 LOOKED_AT = 50
@@ -74,9 +74,9 @@ class RemediesReport:
     first: list[GroupSource]
 
 
-def remedies_report(run: Run) -> RemediesReport | None:
+def build_remedies_report(run: Run) -> RemediesReport | None:
     """Return the report of a run's remedies, None if it used none; three queries."""
-    remedies = summary_of(run).remedies
+    remedies = read_summary(run).remedies
     if remedies is None:
         return None
     compared = remedies.compared_with_plain
@@ -119,7 +119,7 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 def _find_plain_run(run: Run) -> UUID | None:
     """Return the newest run that differs by the remedies only; None if there is none."""
     try:
-        plain_parameters = parameters_of(run.parameters).without_remedies()
+        plain_parameters = read_parameters(run.parameters).without_remedies()
     except RunInputError:  # it is of another version of the platform
         return None
     others = (
@@ -134,7 +134,7 @@ def _find_plain_run(run: Run) -> UUID | None:
 def _is_equal(wanted: AqerParameters, stored: dict[str, Any]) -> bool:
     """Return whether stored parameters equal the wanted ones."""
     try:
-        return parameters_of(stored) == wanted
+        return read_parameters(stored) == wanted
     except RunInputError:
         return False
 
@@ -237,9 +237,9 @@ class AnchorsReport:
 
 def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     """Return the report of a run's anchors; `myself` is the reader's user id; six queries."""
-    answers = suggested_anchors(run)
+    answers = read_suggested_anchors(run)
     keys = [answer.pk for answer in answers] or [0]
-    remedies = summary_of(run).remedies or RemediesDone()
+    remedies = read_summary(run).remedies or RemediesDone()
     suggested = remedies.suggested_anchors
     grades: dict[str, dict[int, float]] = {}
     grades_of_answer: dict[int, list[float]] = {}
@@ -262,7 +262,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     )[:MOST_EXPERTS]
     asked_users = {user for user, _ in n_asked}
     return AnchorsReport(
-        about=about(run),
+        about=build_about(run),
         asked=suggested is not None,
         reason=suggested.reason if suggested else None,
         suggestions=[
@@ -279,7 +279,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
             for (user, name), n in sorted(n_asked.items(), key=lambda item: item[0][1])
         ],
         others=[(user, name) for user, name in shares if user not in asked_users],
-        agreements=agreements(grades),
+        agreements=compare_experts(grades),
         choice=remedies.anchors,
         rankings=_build_rankings(remedies),
         camps=remedies.candidates.camps if remedies.candidates else (),
@@ -300,13 +300,13 @@ def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
     ]
 
 
-def suggested_anchors(run: Run) -> list[Response]:
+def read_suggested_anchors(run: Run) -> list[Response]:
     """Return the answers that an expert should grade for a run, the most informative first.
 
     Empty where the run suggested none; its summary says why. Answers withdrawn since then and
     answers of excluded workers are left out.
     """
-    remedies = summary_of(run).remedies
+    remedies = read_summary(run).remedies
     suggested = remedies and remedies.suggested_anchors
     keys = suggested.responses if suggested else ()
     if not keys:

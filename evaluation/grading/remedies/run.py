@@ -16,8 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, RemedyError
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.consensus.methods.resampling import KeptDraws, Progress
+from evaluation.consensus.methods.resampling import DrawStore, Progress
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.grading.alarms.methods import Group, Pairs
 from evaluation.grading.alarms.run.copied_texts import is_copied_group
 from evaluation.grading.crowd import OutsideInformation
@@ -27,10 +30,8 @@ from evaluation.grading.remedies.methods.copies import NamedGroup, find_named_gr
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
 from evaluation.grading.remedies.methods.question_camps import CampedQuestion, label_camps
 from evaluation.grading.remedies.methods.sources import find_source
-from evaluation.grading.remedies.methods.units import Units, units_of
-from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.grading.remedies.methods.units import Units
+from evaluation.grading.remedies.methods.units import build_units as units_of
 
 
 def keep_id(identifier: Any) -> Any:
@@ -167,7 +168,7 @@ def grade_with_remedies(
     outside: OutsideInformation,
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
-    kept: KeptDraws | None = None,
+    kept: DrawStore | None = None,
 ) -> RemediedGrading:
     """Grade the workers of N answers with remedies; `RemedyError` where one is impossible."""
     flow = _RemedyFlow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
@@ -213,8 +214,8 @@ class _RemedyFlow:
     outside: OutsideInformation
 
     def __post_init__(self) -> None:
-        self.worker, self.names = codes_of(self.workers)
-        self.question, self.asked = codes_of(self.questions)
+        self.worker, self.names = encode_labels(self.workers)
+        self.question, self.asked = encode_labels(self.questions)
 
     def grade_plainly(self, initial_scores: Floats | None) -> AQER:
         """Return the plain grading without draws, for comparison."""
@@ -316,7 +317,7 @@ class _RemedyFlow:
         initial_scores: Floats | None,
         camps: Integers | None = None,
         progress: Progress | None = None,
-        kept: KeptDraws | None = None,
+        kept: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
         """Return AQER fitted with an electorate over the units."""
@@ -340,7 +341,7 @@ class _RemedyFlow:
 
     def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
         """Return the cosine vote over some rows, and the run's codes of its questions."""
-        local, asked = codes_of(self.question[rows])
+        local, asked = encode_labels(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
         return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from annotations.exchange.writing import archive
 from annotations.exchange.writing.archive import Files
 from annotations.exchange.writing.folder import OutputFolder
-from annotations.exchange.writing.formats import csv_chunks, jsonl_chunks
-from evaluation.exports.items import passages
-from evaluation.exports.table import Row
+from annotations.exchange.writing.formats import write_csv, write_jsonl
 from evaluation.grading.results.report.consensus import NEXT, ConsensusReport, ConsensusRow
+from evaluation.runs.exports.items import passages
+from evaluation.runs.exports.table import Row
 
 HEADER = (
     *("question", "text", "passage", "category", "language", "consensus", "similarity", "reason"),
@@ -32,8 +32,8 @@ def build_files(report: ConsensusReport) -> Files:
     """Return the files by name, each as a function that yields its bytes."""
     sheet = report.datasheet
     writers: dict[str, Callable[[], Iterator[bytes]]] = {
-        "consensus.csv": lambda: csv_chunks(HEADER, map(_build_csv_row, report.rows())),
-        "consensus.jsonl": lambda: jsonl_chunks(KEYS, map(_build_json_row, report.rows())),
+        "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.rows())),
+        "consensus.jsonl": lambda: write_jsonl(KEYS, map(_build_json_row, report.rows())),
         "datasheet.md": lambda: iter([sheet.markdown().encode()]),
         "datasheet.json": lambda: iter([_encode_json(sheet.as_dict())]),
     }
@@ -43,7 +43,7 @@ def build_files(report: ConsensusReport) -> Files:
     return writers
 
 
-def write(report: ConsensusReport, output: Path) -> list[str]:
+def write_files(report: ConsensusReport, output: Path) -> list[str]:
     """Write the files into a folder, or into one file that ends in .zip; return their names.
 
     All files are written, or none. Raises `InputError` if the place cannot be written to.
@@ -52,7 +52,7 @@ def write(report: ConsensusReport, output: Path) -> list[str]:
     if output.suffix.lower() == ".zip":
         with OutputFolder(output.parent) as folder:
             file = folder.open(output.name)
-            file.writelines(zip_chunks(report))
+            file.writelines(iterate_zip(report))
         return list(writers)
     with OutputFolder(output) as folder:
         for name, chunks in writers.items():
@@ -60,9 +60,9 @@ def write(report: ConsensusReport, output: Path) -> list[str]:
     return list(writers)
 
 
-def zip_chunks(report: ConsensusReport) -> Iterator[bytes]:
+def iterate_zip(report: ConsensusReport) -> Iterator[bytes]:
     """Yield the files as one ZIP, in parts."""
-    return archive.zip_chunks(build_files(report))
+    return archive.write_zip(build_files(report))
 
 
 def _build_csv_row(row: ConsensusRow) -> Row:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.words.message import Sentence, counted, probability
-from evaluation.words.reasons import in_words
+from evaluation.core.messages.message import Sentence, format_count, format_p_value
+from evaluation.core.messages.reasons import describe_reason
 
 # Models that a sentence names; of more it says how many there are.
 NAMED = 3
@@ -30,7 +30,7 @@ def _format_alike(of: Mapping[str, Any]) -> str:
 def _format_basis(of: Mapping[str, Any]) -> str:
     """Return the interval, the number of questions and p as a part of a sentence."""
     interval = f"95% interval {of['low']:.3f} to {of['high']:.3f}"
-    return f"{interval} on {counted(of['n'], 'question')}, {probability(of['p'])}"
+    return f"{interval} on {format_count(of['n'], 'question')}, {format_p_value(of['p'])}"
 
 
 COMPARING: Mapping[str, Sentence] = {
@@ -58,7 +58,7 @@ COMPARING: Mapping[str, Sentence] = {
     "comparison.pair_apart": _format_apart,
     "comparison.pair_alike": _format_alike,
     "comparison.pair_undefined": lambda of: (
-        f"“{of['first']}” and “{of['second']}” cannot be compared: {in_words(of['reason'])}."
+        f"“{of['first']}” and “{of['second']}” cannot be compared: {describe_reason(of['reason'])}."
     ),
 }
 
@@ -73,7 +73,7 @@ def format_names(names: Sequence[str]) -> str:
 
 def _format_pasted(of: Mapping[str, Any]) -> str:
     """Return the message `signals.pasted`."""
-    answers = counted(of["n"], "answer")
+    answers = format_count(of["n"], "answer")
     if not of["pasted"]:
         return f"Pasted into none of {answers}."
     share = of["share"]
@@ -86,7 +86,7 @@ def _format_pasted(of: Mapping[str, Any]) -> str:
 def _format_typed(of: Mapping[str, Any]) -> str:
     """Return the message `signals.typed`."""
     sentence = (
-        f"Typed {counted(of['typed'], 'character')} of an answer of {of['length']:,} "
+        f"Typed {format_count(of['typed'], 'character')} of an answer of {of['length']:,} "
         f"({of['question']})"
     )
     if not of["pasted"]:
@@ -102,8 +102,8 @@ def _format_duration(seconds: Any) -> str:
     if not isinstance(seconds, int):
         return f"{seconds} seconds"
     if seconds < 120:
-        return counted(seconds, "second")
-    return counted(round(seconds / 60), "minute")
+        return format_count(seconds, "second")
+    return format_count(round(seconds / 60), "minute")
 
 
 def _format_away(of: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evaluation.grading.summary import AqerSummary
-from evaluation.result_pages import Context, View, results_file, results_page
+from evaluation.runs.result_pages import Context, View, results_file, results_page
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from annotations.web.query import parse_number
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
-from evaluation.rest.done_runs import DoneRunViewSet
+from evaluation.runs.rest.finished_runs import DoneRunViewSet
 
 OF_ALARM = OpenApiParameter(
     "alarm",

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import GradingInput
-from evaluation.consensus.methods.resampling import KeptDraws
+from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
-from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, labels_of
+from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, embed_graded_answers
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.grams import Vectors
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
-from evaluation.methods.cells import Floats
-from evaluation.methods.grams import Vectors
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def grade_vectors(
     initial_scores: NDArray[np.float64] | None = None,
     models: ModelColumns | None = None,
     progress: Progress | None = None,
-    kept: KeptDraws | None = None,
+    kept: DrawStore | None = None,
     outside: OutsideInformation | None = None,
 ) -> Graded:
     """Grade the workers of N answers, and score models; ValueError as `AQER.fit` raises it.
@@ -56,7 +56,7 @@ def grade_vectors(
         def report_draws(done: int, total: int) -> None:
             report_progress("intervals", done, total)
 
-    columns = (vectors, labels_of(workers), labels_of(questions))
+    columns = (vectors, build_labels(workers), build_labels(questions))
     plain = report = None
     if parameters.remedies:
         remedied_grading = grade_with_remedies(
@@ -74,12 +74,12 @@ def grade_vectors(
         return Graded(aqer, None, plain, report)
     kinds = [classify_status(status) for status in models.statuses]
     scores = aqer.score_models(
-        models.vectors, labels_of(models.models), labels_of(models.questions), kinds
+        models.vectors, build_labels(models.models), build_labels(models.questions), kinds
     )
     return Graded(aqer, scores, plain, report)
 
 
-def aqer_scores(
+def compute_aqer_scores(
     given: GradingInput, embed_texts: EmbedTexts | None = None, progress: Progress | None = None
 ) -> tuple[Floats, Floats, Embedded]:
     """Return leave-one-out scores of workers' answers, scores of models' answers, and vectors.
@@ -87,7 +87,9 @@ def aqer_scores(
     (N,) of `given.answered`, NaN for a question's only answer; (R,) of `given.models`, empty
     without, NaN where there is no text or nobody answered. Raises `BackendError`.
     """
-    embedded = vectors_of(given, embed_texts or partial(embed, given.parameters, progress=progress))
+    embedded = embed_graded_answers(
+        given, embed_texts or partial(embed, given.parameters, progress=progress)
+    )
     answers, models = given.answered, given.models
     model_columns = None
     if models is not None:

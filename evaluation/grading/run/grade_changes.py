@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evaluation.consensus import AQER
-from evaluation.methods.statistics.correlation import spearman
-from evaluation.methods.undefined import or_none
+from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.undefined import convert_nan_to_none
 
 
 class Standing(NamedTuple):
@@ -96,6 +96,6 @@ def build_standings(aqer: AQER) -> dict[Any, Standing]:
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )
     return {
-        worker: Standing(or_none(grade), or_none(raw), rank or None)
+        worker: Standing(convert_nan_to_none(grade), convert_nan_to_none(raw), rank or None)
         for worker, grade, raw, rank in columns
     }

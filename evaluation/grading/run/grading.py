@@ -13,34 +13,34 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends.nli import ContradictionModel
 from evaluation.consensus import AQER, ModelScores
 from evaluation.consensus.inputs import GradingInput, ModelAnswers
-from evaluation.consensus.methods.resampling import KeptDraws
-from evaluation.consensus.signatures import aqer_signature, versions
+from evaluation.consensus.methods.resampling import DrawStore
+from evaluation.consensus.signatures import build_aqer_signature, collect_versions
 from evaluation.consensus.vectors import (
     Embedded,
     EmbedTexts,
     Progress,
+    compute_entailment_scores,
     embed,
-    entailment_scores,
-    vectors_of,
+    embed_graded_answers,
 )
+from evaluation.core.backends.nli import ContradictionModel
+from evaluation.core.messages.message import Message
+from evaluation.core.text.short import check_short_answers
 from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
-    alarms_of,
     choose_crowd,
+    detect_alarms,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
-from evaluation.grading.facts.run import CrowdFacts, add_meaning, crowd_facts
+from evaluation.grading.facts.run import CrowdFacts, add_meaning, find_crowd_facts
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded, grade_vectors
 from evaluation.grading.run.grade_changes import GradeChanges, build_standings
 from evaluation.grading.run.outcomes import Look, add_outcomes
 from evaluation.grading.run.results import Results
-from evaluation.texts.short import short_answers_warning
-from evaluation.words.message import Message
 
 GROUPS_SHOWN = 10
 """Groups whose sizes a warning names."""
@@ -77,7 +77,7 @@ class Grading:
         if self.known_facts is not None or not self.given.parameters.facts:
             return self.known_facts
         given = self.given
-        return crowd_facts(
+        return find_crowd_facts(
             given.wordings, given.answered, given.models, self.votes, frozenset(given.excluded)
         )
 
@@ -113,7 +113,7 @@ class Grading:
     def signature(self, input_hash: str) -> str:
         """Return the signature: method, version, parameters, embedding model and input hash."""
         info = self.embedded.info
-        return aqer_signature(
+        return build_aqer_signature(
             self.given.parameters, info.model, info.revision, info.precision, input_hash
         )
 
@@ -147,7 +147,7 @@ class Grading:
             "ceiling": asdict(aqer.ceiling_),
             "embedding": {k: value for k, value in info.as_dict().items() if k != "versions"},
             "alarm_checks": self.alarms.convert_checks(),
-            "versions": versions(info.versions),
+            "versions": collect_versions(info.versions),
         }
 
 
@@ -155,7 +155,7 @@ def grade_answers(
     given: GradingInput,
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
-    kept: KeptDraws | None = None,
+    kept: DrawStore | None = None,
 ) -> Grading:
     """Grade the workers of some answers, score models, and detect alarms.
 
@@ -174,12 +174,14 @@ def grade_answers(
     parameters = given.parameters
     # Loaded first, so that a missing model fails before anything is computed.
     entailment_model = ContradictionModel.load(parameters.nli) if parameters.reads_meaning else None
-    embedded = vectors_of(given, embed_texts or partial(embed, parameters, progress=progress))
+    embedded = embed_graded_answers(
+        given, embed_texts or partial(embed, parameters, progress=progress)
+    )
     answers = _build_columns(given, embedded)
     outside = _build_outside(given, embedded)
     initial = None
     if parameters.init == "entailment":
-        initial = entailment_scores(
+        initial = compute_entailment_scores(
             parameters.nli or "", answers.texts, answers.questions, progress
         )
     graded = grade_vectors(
@@ -194,7 +196,7 @@ def grade_answers(
         outside,
     )
     crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
-    alarms = alarms_of(
+    alarms = detect_alarms(
         parameters, crowd, answers_of_crowd, progress, given.model_names, graded.aqer
     )
     if graded.remedies is not None:
@@ -297,7 +299,7 @@ def build_grading_warnings(
         Message("empty_answers", {"count": n_empty}),
         Message("unranked_workers", {"count": int((~aqer.supported_).sum())}),
     )
-    if short := short_answers_warning(texts, embedder):
+    if short := check_short_answers(texts, embedder):
         warnings.append(short)
     if models is not None:
         n_without_exemplar = sum(reason == "no_exemplar" for reason in models.answer_reasons)

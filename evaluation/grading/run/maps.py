@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import ModelAnswers
-from evaluation.consensus.methods.votes import usable
+from evaluation.consensus.methods.votes import convert_vectors
 from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.cells import Cells, Floats, encode_labels
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.grading.methods.overview import compute_mean_by_code, compute_overview
 from evaluation.grading.methods.projection import (
     compute_exemplar_paths,
@@ -20,8 +22,6 @@ from evaluation.grading.methods.projection import (
     is_unit_length,
 )
 from evaluation.grading.run.grading import Grading
-from evaluation.methods.cells import Cells, Floats, codes_of
-from evaluation.methods.undefined import or_none
 
 # Colours of the heat map, each for as many answers as another one.
 SHARES = 7
@@ -54,14 +54,14 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
     """Return the places of all answers and exemplary answers of a grading on its map."""
     progress("map", 0, 1)
     aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.given.answered
-    worker, _ = codes_of(answers.workers)
-    question, questions = codes_of(answers.questions)
+    worker, _ = encode_labels(answers.workers)
+    question, questions = encode_labels(answers.questions)
     model_answers = grading.given.models or ModelAnswers.of([])
     cells = Cells.from_codes(worker, question, len(aqer.workers_), len(questions))
-    vectors = usable(embedded.answers, unit_length=aqer.unit_length)
+    vectors = convert_vectors(embedded.answers, unit_length=aqer.unit_length)
     targets = embedded.models
     if targets is not None:
-        targets = usable(targets, unit_length=aqer.unit_length)
+        targets = convert_vectors(targets, unit_length=aqer.unit_length)
     run_projection = compute_principal_axes(vectors)
     run_places = run_projection(vectors)
     code_of = {label: code for code, label in enumerate(questions.tolist())}
@@ -81,7 +81,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
     history = aqer.history_
     weights = history.weights
     paths = compute_exemplar_paths(places, cells, weights)
-    shares = [or_none(share) for share in run_projection.shares]
+    shares = [convert_nan_to_none(share) for share in run_projection.shares]
     return Maps(
         places=_convert_to_float32(places),
         of_models=_convert_to_float32(of_models),
@@ -108,8 +108,8 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
     `quantiles` part all scores into seven equal shares: bounds of colours.
     """
     aqer, answers = grading.graded.aqer, grading.given.answered
-    worker, _ = codes_of(answers.workers)
-    question, questions = codes_of(answers.questions)
+    worker, _ = encode_labels(answers.workers)
+    question, questions = encode_labels(answers.questions)
     scores = aqer.leave_one_out_scores_
     heat_overview = compute_overview(
         scores,
@@ -129,9 +129,9 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
     }
 
 
-def question_means(grading: Grading) -> Floats:
+def compute_question_means(grading: Grading) -> Floats:
     """Return (Q,) mean leave-one-out score of the answers to each question; NaN without one."""
-    question, questions = codes_of(grading.given.answered.questions)
+    question, questions = encode_labels(grading.given.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
     return compute_mean_by_code(scores, question, len(questions))
 

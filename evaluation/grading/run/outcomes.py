@@ -19,23 +19,23 @@ import numpy as np
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import Electorate
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.grading.alarms.methods import sort_findings
 from evaluation.grading.alarms.run.detection import (
     Alarm,
     Alarms,
     GradedAnswers,
-    alarms_of,
+    detect_alarms,
     restore_plain_vectors,
     select_rows,
 )
-from evaluation.grading.crowd import OutsideInformation, labels_of
+from evaluation.grading.crowd import OutsideInformation, build_labels
 from evaluation.grading.remedies.methods.partial_crowd import FittedPart
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded
 from evaluation.grading.summary import Looked
-from evaluation.methods.cells import Floats
-from evaluation.methods.statistics.correlation import spearman
-from evaluation.words.message import Message
 
 # Two alarms are about the same people if they share this part of the smaller group.
 SAME = 0.5
@@ -104,7 +104,7 @@ class Look:
 
     def _detect(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
         """Return the alarms of a fitted run."""
-        return alarms_of(self.parameters, aqer, answers, None, self.model_names)
+        return detect_alarms(self.parameters, aqer, answers, None, self.model_names)
 
 
 def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) -> Alarms:
@@ -147,8 +147,8 @@ def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Float
     )
     return alone.fit(
         answers.vectors,
-        labels_of(answers.workers),
-        labels_of(answers.questions),
+        build_labels(answers.workers),
+        build_labels(answers.questions),
         electorate=Electorate(factor=inside, start=inside / inside.sum()),
     ).raw_
 

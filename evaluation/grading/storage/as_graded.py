@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluation.backends import BackendError
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.vectors import embed
-from evaluation.grading.storage.running import load
-from evaluation.grading.summary import summary_of
-from evaluation.methods.grams import Vectors
+from evaluation.core.backends import BackendError
+from evaluation.core.stats.grams import Vectors
+from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.summary import read_summary
 from evaluation.models import EmbedderVersion, LLMAnswerScore, Run, text_hash
-from evaluation.steps.answers import parameters_of
-from evaluation.steps.cache import is_kept, stored_vectors
-from evaluation.steps.checkpoints import RunInputError
+from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.cache import has_stored_vectors, load_stored_vectors
+from evaluation.runs.steps.checkpoints import RunInputError
 
 # These make vectors of words and letters at once; others need a model, or a file.
 OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
@@ -29,16 +29,16 @@ class NotAtOnceError(Exception):
         self.code = code
 
 
-def as_graded(run: Run) -> GradingInput:
+def read_graded_input(run: Run) -> GradingInput:
     """Return the workers' answers that a finished run graded, without models' answers.
 
     Models' answers change no grade of a worker. Raises `NotAtOnceError` if answers changed since.
     """
     try:
-        given = load(run.pk)
+        given = load_inputs(run.pk)
     except RunInputError:
         raise NotAtOnceError("changed") from None
-    if known := summary_of(run).people_hash:
+    if known := read_summary(run).people_hash:
         same = given.people_hash() == known
     else:
         same = _select_scored_models(run, given).hash() == run.input_hash
@@ -56,12 +56,12 @@ def _select_scored_models(run: Run, given: GradingInput) -> GradingInput:
     return replace(given, models=models if len(models) else None)
 
 
-def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:
+def read_graded_vectors(run: Run, given: GradingInput) -> Vectors:
     """Return the vectors (N, d) of a run's answers with a text, in the order of `given.answered`.
 
     Raises `NotAtOnceError` where they are not stored and a model would have to make them.
     """
-    parameters = parameters_of(run.parameters)
+    parameters = read_parameters(run.parameters)
     if parameters.spelling is not None:
         raise NotAtOnceError("slow_settings")
     texts = given.answered.texts
@@ -70,9 +70,9 @@ def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:
             return embed(parameters, texts, None).answers
         except BackendError:
             raise NotAtOnceError("no_vectors") from None
-    if not is_kept(parameters.embedder):
+    if not has_stored_vectors(parameters.embedder):
         raise NotAtOnceError("no_vectors")
-    embedding_info = summary_of(run).embedding
+    embedding_info = read_summary(run).embedding
     version = EmbedderVersion.objects.filter(
         model=embedding_info.model,
         revision=embedding_info.revision,
@@ -82,7 +82,7 @@ def vectors_as_graded(run: Run, given: GradingInput) -> Vectors:
     ).first()
     distinct = list(dict.fromkeys(texts))
     by_hash = {text_hash(text): text for text in distinct}
-    vectors_of_texts = None if version is None else stored_vectors(version, by_hash)
+    vectors_of_texts = None if version is None else load_stored_vectors(version, by_hash)
     if vectors_of_texts is None:
         raise NotAtOnceError("no_vectors")
     index_of_text = {text: at for at, text in enumerate(distinct)}

@@ -14,18 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.query_plans import refresh_statistics
-from evaluation.consensus.inputs import GradingInput, choose
+from evaluation.consensus.inputs import GradingInput, select_graded_answers
 from evaluation.consensus.methods.electorate import RemedyError
-from evaluation.consensus.signatures import combined_hash, versions
+from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.consensus.vectors import Progress
 from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.grading.run.maps import map_answers
 from evaluation.grading.storage.save import save_results
 from evaluation.models import DrawPart, LanguageModel, Run
-from evaluation.steps.answers import answers_of, model_answers_of, parameters_of, wordings_of
-from evaluation.steps.cache import embed_texts
-from evaluation.steps.checkpoints import RunInputError, Turn
-from evaluation.steps.outside import as_run_input_error, keys_of_workers, mean_judgements
+from evaluation.runs.steps.answers import (
+    read_answers,
+    read_model_answers,
+    read_parameters,
+    read_wordings,
+)
+from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.checkpoints import RunInputError, Turn
+from evaluation.runs.steps.remedy_inputs import (
+    compute_mean_judgements,
+    convert_to_run_input_error,
+    find_worker_keys,
+)
 
 # Draws are put aside this often: what a worker that dies may lose. A short run never is.
 SECONDS_BETWEEN_PARTS = 30.0
@@ -49,7 +58,7 @@ class DrawParts:
     @classmethod
     def from_input(cls, given: GradingInput, turn: Turn) -> DrawParts:
         """Return the parts of a run; those of other answers or another version are ignored."""
-        key = combined_hash([given.hash(), versions()["crowdgrade"]])
+        key = combine_hashes([given.hash(), collect_versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -102,14 +111,14 @@ FACTS = "facts"
 
 def grade_run(turn: Turn) -> None:
     """Grade a claimed run from its answers to its results, or until its turn is over."""
-    inputs = load(turn.run_id)
+    inputs = load_inputs(turn.run_id)
     embed_in_turn = partial(embed_texts, inputs.parameters, turn)
     try:
         grading = grade_answers(
             inputs, embed_in_turn, turn.report, DrawParts.from_input(inputs, turn)
         )
     except RemedyError as error:
-        raise as_run_input_error(error) from error
+        raise convert_to_run_input_error(error) from error
     maps = map_answers(grading, turn.report)
     compute_facts(grading, turn.report)
     save_results(turn, grading, maps)
@@ -124,27 +133,29 @@ def compute_facts(grading: Grading, progress: Progress) -> None:
         progress(FACTS, 1, 1)
 
 
-def load(run_id: int) -> GradingInput:
+def load_inputs(run_id: int) -> GradingInput:
     """Return the inputs of a run from the database; all ids and keys are primary keys.
 
     Raises `RunInputError` if no answer can be graded.
     """
     run = Run.objects.select_related("version").get(pk=run_id)
-    parameters = parameters_of(run.parameters)
-    inputs = choose(parameters, answers_of(run.version_id), model_answers_of(run.version_id))
+    parameters = read_parameters(run.parameters)
+    inputs = select_graded_answers(
+        parameters, read_answers(run.version_id), read_model_answers(run.version_id)
+    )
     if not len(inputs.answered):
         if inputs.n_rejected:
             raise RunInputError("run.all_answers_rejected", rejected=inputs.n_rejected)
         raise RunInputError("run.no_answer_to_grade")
-    grades = mean_judgements(run.version) if parameters.anchors else {}
+    grades = compute_mean_judgements(run.version) if parameters.anchors else {}
     models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
     return replace(
         inputs,
-        excluded=keys_of_workers(run.version, parameters.exclude_workers, inputs.workers),
-        collapsed=keys_of_workers(run.version, parameters.collapse_workers, inputs.workers),
+        excluded=find_worker_keys(run.version, parameters.exclude_workers, inputs.workers),
+        collapsed=find_worker_keys(run.version, parameters.collapse_workers, inputs.workers),
         anchors=[
             (row, grades[key]) for row, key in enumerate(inputs.answered.keys) if key in grades
         ],
         model_names={key: str(model) for key, model in models.items()},
-        wordings=wordings_of(run.version_id) if parameters.facts else {},
+        wordings=read_wordings(run.version_id) if parameters.facts else {},
     )

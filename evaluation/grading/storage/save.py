@@ -12,15 +12,20 @@ from django.db import models
 from annotations.models import Question, Worker
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import ModelAnswers
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.grading.alarms.methods.questions import build_camps_summary
 from evaluation.grading.alarms.run.detection import SideBySide
 from evaluation.grading.facts.run.records import MODEL, WORKER
 from evaluation.grading.facts.storage import FactRows
 from evaluation.grading.run.grading import Grading
-from evaluation.grading.run.maps import Maps, build_heat_map, convert_to_bytes, question_means
+from evaluation.grading.run.maps import (
+    Maps,
+    build_heat_map,
+    compute_question_means,
+    convert_to_bytes,
+)
 from evaluation.grading.run.results import Results, compute_left_out_means, find_rank_bounds
 from evaluation.grading.summary import VERSION, AqerSummary, Counts
-from evaluation.methods.undefined import or_none
 from evaluation.models import (
     Alarm,
     AnswerFact,
@@ -34,7 +39,7 @@ from evaluation.models import (
     RunData,
     WorkerGrade,
 )
-from evaluation.steps.checkpoints import Ending, Turn
+from evaluation.runs.steps.checkpoints import RunEnd, Turn
 
 BATCH = 2000
 # Exemplary vectors wider than this are not kept: a bag of words fills the table with zeros.
@@ -80,7 +85,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
         RunData.objects.create(run_id=run, name=HEAT_MAP, data=build_heat_map(grading))
         undefined = results.undefined.as_list()
         turn.end(
-            Ending(
+            RunEnd(
                 signature=grading.signature(input_hash),
                 input_hash=input_hash,
                 summary=_build_summary(grading, maps, facts),
@@ -197,7 +202,7 @@ def _iterate_exemplary_answers(
 ) -> Iterable[ExemplaryAnswer]:
     """Yield the row of each question: exemplary answer, path on the map, camps."""
     aqer, keys, camps = grading.graded.aqer, grading.given.answered.keys, grading.alarms.camps
-    means, facts_of_question = question_means(grading), facts.of_questions()
+    means, facts_of_question = compute_question_means(grading), facts.of_questions()
     # Sparse or wide exemplary answers (bags of words) are not stored.
     exemplars = aqer.exemplars()
     is_stored = exemplars.shape[1] <= WIDEST_KEPT and isinstance(exemplars, np.ndarray)
@@ -208,7 +213,8 @@ def _iterate_exemplary_answers(
             at = code_of_question[row.question]
             path = convert_to_bytes(maps.paths[at])
             mean_score, own_share, run_share = (
-                or_none(column[at]) for column in (means, maps.own_share, maps.run_share)
+                convert_nan_to_none(column[at])
+                for column in (means, maps.own_share, maps.run_share)
             )
             if is_stored:
                 vector = convert_to_bytes(exemplars[at])

@@ -15,18 +15,18 @@ from django.db.models import Count
 from annotations.models import Response, Worker
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.methods.electorate import RemedyError
+from evaluation.core.stats.grams import Vectors
 from evaluation.grading.crowd import OutsideInformation
 from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.results import Results
 from evaluation.grading.storage.as_graded import (
     OF_WORDS,
     NotAtOnceError,
-    as_graded,
-    vectors_as_graded,
+    read_graded_input,
+    read_graded_vectors,
 )
-from evaluation.methods.grams import Vectors
 from evaluation.models import Run
-from evaluation.steps.answers import parameters_of
+from evaluation.runs.steps.answers import read_parameters
 
 # Answers that are graded while somebody waits for a page. With stored vectors 20,000 took a tenth
 # of the time of the run (alarms.md); more would take as much longer as there are more.
@@ -54,10 +54,10 @@ def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
         raise NotAtOnceError("out_already")
     if _is_large(run):
         raise NotAtOnceError("large")
-    given = as_graded(run)
-    if parameters_of(run.parameters).init == "entailment":
+    given = read_graded_input(run)
+    if read_parameters(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
-    return _replace_keys(_grade_without(given, vectors_as_graded(run, given), worker))
+    return _replace_keys(_grade_without(given, read_graded_vectors(run, given), worker))
 
 
 def _is_large(run: Run) -> bool:

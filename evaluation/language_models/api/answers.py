@@ -29,8 +29,8 @@ from annotations.web.scope import (
     get_visible_or_404,
     select_visible,
 )
-from evaluation.imports import import_model_answers
 from evaluation.models import LLMResponse
+from evaluation.runs.imports import import_model_answers
 
 
 class ModelAnswerRowSerializer(serializers.ModelSerializer[LLMResponse]):

@@ -24,11 +24,15 @@ from annotations.web.scope import (
     require_requester,
     select_visible,
 )
-from evaluation.flow.asking.registration import ModelOptions
+from evaluation.core.options import API
 from evaluation.models import LanguageModel
-from evaluation.options import API
-from evaluation.reports.list_filters import ModelFilter, with_answers
-from evaluation.steps.asking.registration import columns_of, options_of, problems_of
+from evaluation.runs.flow.asking.registration import ModelOptions
+from evaluation.runs.reports.list_filters import ModelFilter, annotate_answers
+from evaluation.runs.steps.asking.registration import (
+    convert_to_columns,
+    find_registration_problems,
+    read_model_options,
+)
 
 NAME_TAKEN = "You have a model of this name."
 DETAILS = ("family", "version", "size", "tuning", "strategy")
@@ -84,15 +88,17 @@ class LanguageModelSerializer(StrictModelSerializer):
         if self.instance is not None:
             for name in set(REACHED) - values.keys():
                 setattr(given, name, getattr(self.instance, name))
-        options = options_of(given)
-        wrong = problems_of(options, self.context["request"].user)
+        options = read_model_options(given)
+        wrong = find_registration_problems(options, self.context["request"].user)
         if wrong:
             reasons: dict[str, list[Any]] = {}
             for one in wrong:
                 said = serializers.ErrorDetail(API.sentence(ModelOptions, one), one.code)
                 reasons.setdefault(one.option, []).append(said)
             raise serializers.ValidationError(reasons)
-        reached = {name: value for name, value in columns_of(options).items() if name in values}
+        reached = {
+            name: value for name, value in convert_to_columns(options).items() if name in values
+        }
         return values | reached
 
     def to_representation(self, instance: LanguageModel) -> dict[str, Any]:
@@ -136,7 +142,7 @@ class LanguageModelViewSet(ApiViewSet):
         """List the models that you see."""
         rows = select_visible(request, LanguageModel.objects.all()).defer("notice", "parameters")
         rows = rows.filter(archived_at__isnull=not parse_flag(request.query_params, "archived"))
-        rows = with_answers(rows, request.user)
+        rows = annotate_answers(rows, request.user)
         page = load_filtered_page(request, ModelFilter(request.query_params, rows))
         body = LanguageModelRowSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))

@@ -15,7 +15,7 @@ from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404, select_visible
 from evaluation.language_models.report.history import ModelHistory, model_history
 from evaluation.models import LanguageModel, LanguageModelNote
-from evaluation.rest.noting import NoteSerializer, NotingViewSet
+from evaluation.runs.rest.notes import NoteSerializer, NotingViewSet
 
 ModelHistorySerializer = build_serializer(ModelHistory)
 NEWEST = Keyset("model-notes", ("-pk",))

@@ -24,11 +24,11 @@ from annotations.web.scope import (
     require_requester,
     select_visible,
 )
-from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt, TemplateError
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.models import PromptVersion
-from evaluation.reports.list_filters import PromptFilter
-from evaluation.steps.asking.prompts import LONGEST_TEXT, create_prompt, edit_prompt
+from evaluation.runs.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt, TemplateError
+from evaluation.runs.reports.list_filters import PromptFilter
+from evaluation.runs.steps.asking.prompts import LONGEST_TEXT, create_prompt, edit_prompt
 
 NAME_TAKEN = "You have a prompt of this name."
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from evaluation.flow.asking.summary import AskSummary
 from evaluation.models import LLMResponse, Run
-from evaluation.reports.spreadsheet import Table
-from evaluation.steps.asking.replies import ERROR
+from evaluation.runs.flow.asking.summary import AskSummary
+from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.steps.asking.replies import ERROR
 
 AT_ONCE = 500
 OF_MODELS = (

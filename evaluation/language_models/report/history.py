@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from annotations.models.access import AnyUser
-from evaluation.methods.inference.trend import Trend, trend
+from evaluation.core.estimates import Estimate
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.trends import build_trend_messages
+from evaluation.core.stats.inference.trend import Trend, estimate_trend
 from evaluation.models import LanguageModel, LLMScore
-from evaluation.reports.across.counting import Counted, counted
-from evaluation.reports.values import Estimate
-from evaluation.words.across import trend_messages
-from evaluation.words.message import Message
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.across.official_runs import Counted, load_counted_runs
 
 MOST_RELATED = 50
 """Versions of one family that stand beside each other."""
@@ -78,16 +78,16 @@ class ModelHistory:
 
 def model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
     """Return the history of a model that the user may see, by three queries at most."""
-    runs = counted(user)
+    runs = load_counted_runs(user)
     sets = _sets(runs, model)
     comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
-    scores = trend([entry.score.value or 0.0 for entry in comparable])
-    standing = trend([entry.percentile for entry in sets if entry.percentile is not None])
+    scores = estimate_trend([entry.score.value or 0.0 for entry in comparable])
+    standing = estimate_trend([entry.percentile for entry in sets if entry.percentile is not None])
     return ModelHistory(
         sets=tuple(sets),
         scores=scores,
         standing=standing,
-        told=trend_messages(scores, standing),
+        told=build_trend_messages(scores, standing),
         related=tuple(_related(user, runs, model)),
         n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
     )

@@ -10,11 +10,11 @@ from typing import Any
 from django import forms
 
 from annotations.models.access import AnyUser
-from evaluation.flow.asking.options import AskOptions
-from evaluation.forms.options import form_for
 from evaluation.language_models.views.models import Place, place_of
 from evaluation.models import LanguageModel
-from evaluation.steps.asking.prompts import prompts_of
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.forms.options import form_for
+from evaluation.runs.steps.asking.prompts import list_prompts
 
 MOST_CHOSEN = 5
 """Models that are chosen beforehand; where there are more, people choose."""
@@ -46,7 +46,7 @@ class AskForm(form_for(AskOptions)):  # type: ignore[misc]
         self.fields["prompt"] = forms.ChoiceField(
             label="Prompt",
             required=False,
-            choices=[("", FITTING), *((prompt.id, prompt.name) for prompt in prompts_of(user))],
+            choices=[("", FITTING), *((prompt.id, prompt.name) for prompt in list_prompts(user))],
             help_text="What models are told, and how each question is put. It is shown below.",
         )
 

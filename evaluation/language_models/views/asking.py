@@ -17,16 +17,21 @@ from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
-from evaluation.background import runs as lifecycle
-from evaluation.background.liveness import HOW_TO_START, somebody_listens
-from evaluation.flow.asking.options import AskOptions
-from evaluation.forms.earlier_settings import like_of
-from evaluation.forms.run_label import RunLabelForm
-from evaluation.kinds import kind_named
+from evaluation.core.options import OptionError
 from evaluation.language_models.views.ask_form import AskForm, seen
 from evaluation.language_models.views.models import offers_packaged
-from evaluation.options import OptionError
-from evaluation.steps.asking.preview import Estimate, Preview, estimate, preview
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.forms.earlier_settings import like_of
+from evaluation.runs.forms.run_label import RunLabelForm
+from evaluation.runs.run_types import get_kind
+from evaluation.runs.steps.asking.preview import (
+    Estimate,
+    Preview,
+    estimate_askings,
+    preview_askings,
+)
 
 ASK = "ask"
 
@@ -71,8 +76,8 @@ class Takes:
 def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Ask how, show what will be sent, and start; nothing is sent that was not shown before."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    version = lifecycle.version_to_grade(question_set, request.GET.get("version"), answered=False)
-    like = like_of(request, question_set, kind_named(ASK))
+    version = lifecycle.find_version(question_set, request.GET.get("version"), answered=False)
+    like = like_of(request, question_set, get_kind(ASK))
     form = AskForm(
         request.user,
         request.POST or None,
@@ -84,7 +89,9 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if options is not None and version is not None and not label.errors:
         try:
             if request.POST.get("do") == "ask" and request.POST.get("seen") == seen(options):
-                run = lifecycle.queue(version, get_user_id(request), options, ASK, **label.said())
+                run = lifecycle.queue_run(
+                    version, get_user_id(request), options, ASK, **label.said()
+                )
                 return redirect("admin:run", run.public_id)
             shown = _preview(request, version, options)
         except OptionError as error:
@@ -104,7 +111,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "like": like,
         "offers_packaged": offers_packaged(request),
         "asked_unseen": request.POST.get("do") == "ask" and bool(shown),
-        "waiting": "" if somebody_listens() else mark_code(HOW_TO_START),
+        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
         **shown,
     }
     wrong = form.errors or label.errors
@@ -123,12 +130,12 @@ def _options(form: AskForm) -> AskOptions | None:
 def _preview(
     request: HttpRequest, version: QuestionSetVersion, options: AskOptions
 ) -> dict[str, Any]:
-    check = kind_named(ASK).check
+    check = get_kind(ASK).check
     problems = check(version, request.user, options) if check else ()
     if problems:
         raise OptionError(problems)
-    estimates = estimate(version, request.user, options)
-    previews = preview(version, request.user, options)
+    estimates = estimate_askings(version, request.user, options)
+    previews = preview_askings(version, request.user, options)
     return {
         "seen": seen(options),
         "estimates": estimates,

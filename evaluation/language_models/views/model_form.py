@@ -11,12 +11,16 @@ from django.core.exceptions import ValidationError
 from django.utils.text import capfirst
 
 from annotations.models.access import AnyUser
-from evaluation.backends.chat import smollm2
-from evaluation.backends.specs import model_at_url
-from evaluation.flow.asking.registration import LOCAL, OPENAI, ModelOptions
+from evaluation.core.backends.chat import smollm2
+from evaluation.core.backends.specs import split_model_at_url
+from evaluation.core.options import SITE, OptionError, Parameters, Problem
 from evaluation.models import LanguageModel
-from evaluation.options import SITE, OptionError, Parameters, Problem
-from evaluation.steps.asking.registration import columns_of, options_of, problems_of
+from evaluation.runs.flow.asking.registration import LOCAL, OPENAI, ModelOptions
+from evaluation.runs.steps.asking.registration import (
+    convert_to_columns,
+    find_registration_problems,
+    read_model_options,
+)
 
 ADDRESS, HERE, NOWHERE, KEPT = "address", "here", "nowhere", "kept"
 PLACES = {
@@ -150,7 +154,7 @@ class ModelForm(forms.Form):
         """Put the address together, and refuse what may not be asked."""
         values: dict[str, Any] = super().clean() or {}
         if not self.errors:
-            for wrong in problems_of(self.options(), self.user):
+            for wrong in find_registration_problems(self.options(), self.user):
                 self._refuse(wrong)
             self._refuse_a_taken_name()
         return values
@@ -177,7 +181,7 @@ class ModelForm(forms.Form):
         """Store the model."""
         for name in ("name", *DETAILS, "notice"):
             setattr(self.model, name, self.cleaned_data[name])
-        for name, value in columns_of(self.options()).items():
+        for name, value in convert_to_columns(self.options()).items():
             setattr(self.model, name, value)
         self.model.save()
         return self.model
@@ -204,10 +208,10 @@ def name_taken() -> ValidationError:
 
 def _stored(model: LanguageModel) -> dict[str, Any]:
     """Return what is stored of a model as the form shows it."""
-    options = options_of(model)
+    options = read_model_options(model)
     values = {name: getattr(model, name) for name in ("name", *DETAILS, "notice")}
     kind, _, target = model.spec.partition(":")
-    parts = model_at_url(target) if kind == OPENAI else None
+    parts = split_model_at_url(target) if kind == OPENAI else None
     if parts is not None:
         place = ADDRESS
     elif model.spec == LOCAL:

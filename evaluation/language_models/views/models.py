@@ -28,19 +28,19 @@ from annotations.web.scope import (
     require_requester,
     select_visible,
 )
-from evaluation.backends.chat import smollm2
-from evaluation.charts.chart import Chart
-from evaluation.charts.history import Occasion, history_chart
+from evaluation.core.backends.chat import smollm2
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.history import Occasion, draw_history
 from evaluation.deletion.storage.discarding import MODEL
-from evaluation.flow.asking.registration import LOCAL, url_of
 from evaluation.language_models.report.history import ModelHistory, model_history
 from evaluation.language_models.views import trial_runs
 from evaluation.language_models.views.model_form import ModelForm, NoteForm, name_taken
 from evaluation.language_models.views.trying import TryForm, prepared
 from evaluation.model_overview.views import model_link
 from evaluation.models import LanguageModel, LLMResponse, Removal
-from evaluation.reports.across.noting import notes_about
-from evaluation.reports.list_filters import ModelFilter, with_answers
+from evaluation.runs.flow.asking.registration import LOCAL, parse_url
+from evaluation.runs.reports.across.notes import list_notes
+from evaluation.runs.reports.list_filters import ModelFilter, annotate_answers
 from evaluation.workers.views import sent
 
 BY_QUESTION = Keyset(
@@ -84,7 +84,7 @@ def place_of(model: LanguageModel, mine: bool = True) -> Place:
         return Place("by its owner", True) if model.spec else UPLOADED
     if model.spec == LOCAL:
         return Place("on this machine", True)
-    if host := urlsplit(url_of(model.spec)).netloc:
+    if host := urlsplit(parse_url(model.spec)).netloc:
         return Place(f"at {host.rpartition('@')[2]}", True)
     if model.spec:
         return Place("as an operator set it up", True)
@@ -94,7 +94,7 @@ def place_of(model: LanguageModel, mine: bool = True) -> Place:
 def models(request: HttpRequest) -> HttpResponse:
     """List the language models, newest first."""
     rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
-    list_of = ModelFilter(request.GET, with_answers(rows, request.user)).listing(request)
+    list_of = ModelFilter(request.GET, annotate_answers(rows, request.user)).listing(request)
     page = list_of["page"]
     mine = set(
         LanguageModel.objects.editable_by(request.user)
@@ -240,7 +240,7 @@ def shown_model(
         "trial": trial,
         "asking": asking,
         "seconds": LOOK_AGAIN,
-        "notes": notes_about(model, request.user),
+        "notes": list_notes(model, request.user),
         "note_form": (note or NoteForm())
         if may_note(request.user, model, may_change=mine)
         else None,
@@ -273,7 +273,7 @@ def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:
     ]
     if len(occasions) < 2:
         return None
-    return history_chart(occasions, "similarity to the consensus", model.name, of_model=True)
+    return draw_history(occasions, "similarity to the consensus", model.name, of_model=True)
 
 
 def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:

@@ -7,8 +7,15 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from evaluation.flow.asking.prompts import CLOSED, PASSAGE, SYSTEM, TEMPLATES, Prompt, TemplateError
-from evaluation.steps.asking.prompts import LONGEST_TEXT
+from evaluation.runs.flow.asking.prompts import (
+    CLOSED,
+    PASSAGE,
+    SYSTEM,
+    TEMPLATES,
+    Prompt,
+    TemplateError,
+)
+from evaluation.runs.steps.asking.prompts import LONGEST_TEXT
 
 STRATEGIES = {
     CLOSED: "Closed book: from memory",

@@ -24,9 +24,15 @@ from annotations.web.scope import (
 )
 from evaluation.language_models.views.prompt_form import STRATEGIES, PromptForm
 from evaluation.models import Prompt
-from evaluation.reports.list_filters import PromptFilter, with_versions
-from evaluation.steps.asking.items import fields_of
-from evaluation.steps.asking.prompts import BUILT_IN, built_in, create_prompt, edit_prompt, named
+from evaluation.runs.reports.list_filters import PromptFilter, annotate_versions
+from evaluation.runs.steps.asking.items import build_fields
+from evaluation.runs.steps.asking.prompts import (
+    BUILT_IN,
+    build_built_in_prompt,
+    create_prompt,
+    edit_prompt,
+    name_prompt,
+)
 
 SETS_OFFERED = 50
 
@@ -38,8 +44,8 @@ def prompts(request: HttpRequest) -> HttpResponse:
         "title": "Prompts",
         "subtitle": "What language models are told, and how questions are put to them.",
         "breadcrumbs": _way_here()[:1],
-        **asked.listing(request, add=with_versions),
-        "built_in": [built_in(strategy) for strategy in BUILT_IN],
+        **asked.listing(request, add=annotate_versions),
+        "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
     }
     return TemplateResponse(request, "admin/prompts/list.html", context)
@@ -69,7 +75,9 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         "strategy": STRATEGIES[version.strategy],
         "sets": sets,
         "question": question,
-        "messages_shown": named(version).prompt.messages(fields_of(question)) if question else (),
+        "messages_shown": name_prompt(version).prompt.messages(build_fields(question))
+        if question
+        else (),
     }
     return TemplateResponse(request, "admin/prompts/prompt.html", context)
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from evaluation.flow.asking.summary import (
+from evaluation.core.messages.faults import FaultWords, get_fault_words
+from evaluation.models import LanguageModel, Run
+from evaluation.runs.flow.asking.summary import (
     BUDGET,
     DONE,
     ENDS,
@@ -16,11 +18,9 @@ from evaluation.flow.asking.summary import (
     AskedModel,
     AskSummary,
 )
-from evaluation.kinds.going import going, priced
-from evaluation.kinds.kind import Page
-from evaluation.models import LanguageModel, Run
-from evaluation.steps.asking.prompts import UnknownPromptError, prompt_of
-from evaluation.words.faults import FaultWords, fault_words
+from evaluation.runs.run_types.kind import Page
+from evaluation.runs.run_types.model_progress import build_progress, list_priced
+from evaluation.runs.steps.asking.prompts import UnknownPromptError, find_prompt
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ def standing(run: Run) -> Mapping[str, Any]:
     """Return how far each model is; once the run is done, what came of each."""
     if run.state == Run.State.DONE:
         return results(run)
-    return going(run)
+    return build_progress(run)
 
 
 def results(run: Run) -> Mapping[str, Any]:
     """Return what came of each model, and what to do about what did not come."""
     summary = AskSummary.of(run.summary)
-    known = priced([one.id for one in summary.models])
+    known = list_priced([one.id for one in summary.models])
     return {
         "asked": [_asked(one, one.id in known) for one in summary.models],
         "spent": summary.cost if len(known) == len(summary.models) else None,
@@ -96,7 +96,7 @@ def named(run: Run) -> Mapping[str, str]:
     }
     if prompt := run.parameters.get("prompt"):
         try:
-            found["prompt"] = prompt_of(str(prompt)).name
+            found["prompt"] = find_prompt(str(prompt)).name
         except UnknownPromptError:
             found["prompt"] = GONE
     return found
@@ -104,7 +104,7 @@ def named(run: Run) -> Mapping[str, str]:
 
 def _asked(came: AskedModel, has_prices: bool) -> Asked:
     errors = [
-        Errors(count, fault_words(code), came.error_messages.get(code, ""))
+        Errors(count, get_fault_words(code), came.error_messages.get(code, ""))
         for code, count in came.errors.items()
     ]
     return Asked(

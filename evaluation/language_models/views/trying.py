@@ -9,21 +9,21 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from annotations.exchange.model_replies import Finish, finish_of
+from annotations.exchange.model_replies import Finish, read_finish
 from annotations.exchange.problems import InputError
 from annotations.exchange.records import AnswerStatus
 from annotations.models.access import AnyUser
-from evaluation.backends import BackendError
-from evaluation.backends.chat.contract import ChatModel, Fault, Message, Reply
-from evaluation.backends.server import Patience
-from evaluation.flow.asking.asker import Settings, ask
-from evaluation.flow.asking.plan import Item, plan
-from evaluation.flow.asking.prompts import PASSAGE, TemplateError
-from evaluation.flow.asking.store import Kept, MemoryStore
+from evaluation.core.backends import BackendError
+from evaluation.core.backends.chat.contract import ChatModel, Fault, Message, Reply
+from evaluation.core.backends.server import Patience
+from evaluation.core.messages.faults import get_fault_words
 from evaluation.models import LanguageModel
-from evaluation.steps.asking.prompts import NamedPrompt, prompt_of, prompts_of
-from evaluation.steps.asking.registration import chat_of
-from evaluation.words.faults import fault_words
+from evaluation.runs.flow.asking.asker import Settings, ask
+from evaluation.runs.flow.asking.plan import Item, plan_requests
+from evaluation.runs.flow.asking.prompts import PASSAGE, TemplateError
+from evaluation.runs.flow.asking.store import KeptReply, MemoryStore
+from evaluation.runs.steps.asking.prompts import NamedPrompt, find_prompt, list_prompts
+from evaluation.runs.steps.asking.registration import open_chat
 
 # A person waits for it.
 PATIENCE = Patience(attempts=1, timeout=45.0)
@@ -54,7 +54,7 @@ class TryForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._user = user
         self.fields["prompt"] = forms.ChoiceField(
-            label="Prompt", choices=[(prompt.id, prompt.name) for prompt in prompts_of(user)]
+            label="Prompt", choices=[(prompt.id, prompt.name) for prompt in list_prompts(user)]
         )
 
     def clean(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class TryForm(forms.Form):
 
     def chosen(self) -> NamedPrompt:
         """Return the prompt of a valid form."""
-        return prompt_of(self.cleaned_data["prompt"], self._user)
+        return find_prompt(self.cleaned_data["prompt"], self._user)
 
     def messages(self) -> tuple[Message, ...]:
         """Return the conversation of a valid form."""
@@ -101,7 +101,7 @@ class Trial:
         """Whether the reply ended because it was as long as it may be."""
         if self.reply is None:
             return False
-        ended = finish_of(self.reply.finish_reason)
+        ended = read_finish(self.reply.finish_reason)
         return ended is Finish.LENGTH or self.reply.status is AnswerStatus.CUT_OFF
 
 
@@ -125,7 +125,7 @@ class Prepared:
         fault = kept.reply.fault
         if fault is None:
             return Trial(self.messages, kept.reply, kept.seconds)
-        remedy = fault_words(fault.code).remedy
+        remedy = get_fault_words(fault.code).remedy
         return Trial(self.messages, None, kept.seconds, fault.message, remedy)
 
 
@@ -134,15 +134,15 @@ def prepared(model: LanguageModel, form: TryForm) -> Prepared:
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        return Prepared(messages, chat_of(model, PATIENCE), dict(model.parameters or {}))
+        return Prepared(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
         return Prepared(messages, None, {}, str(error))
 
 
-async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> Kept:
-    planned = plan(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
+async def _asked(chat: ChatModel, messages: tuple[Message, ...], parameters: Any) -> KeptReply:
+    planned = plan_requests(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
     store = MemoryStore()
     outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
-    return store.kept.get((0, 0)) or Kept(
+    return store.kept.get((0, 0)) or KeptReply(
         Reply.failed(Fault("not_asked", outcome.reason or "it was not asked"))
     )

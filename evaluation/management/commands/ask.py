@@ -10,27 +10,27 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends.chat.completion import LIMITS
-from evaluation.files.asking import (
-    Asked,
-    Asking,
-    AskRequest,
-    Estimate,
-    ask_file,
-    estimate,
-    write_batch_file,
-)
-from evaluation.flow.asking.prompts import SYSTEM, TEMPLATES
-from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
-from evaluation.words.console import (
+from evaluation.core.backends.chat.completion import LIMITS
+from evaluation.core.messages.console import (
     BAD_INPUT,
     Bars,
-    at_least,
-    option_for,
-    printable,
-    refused_as_bad_input,
-    tell,
+    build_minimum_type,
+    find_remedy_option,
+    print_report,
+    remove_control_characters,
+    report_bad_input,
 )
+from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
+from evaluation.runs.files.asking import (
+    AskRequest,
+    AskResult,
+    AskSettings,
+    Estimate,
+    ask_questions,
+    estimate_requests,
+    write_batch_file,
+)
+from evaluation.runs.flow.asking.prompts import SYSTEM, TEMPLATES
 
 INCOMPLETE = 3
 EPILOG = f"""\
@@ -71,27 +71,29 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask, and say what came of it."""
-        with refused_as_bad_input():
+        with report_bad_input():
             request = _request(options)
             if options["dry_run"]:
-                tell(self.stdout, _told_estimate(estimate(request)))
+                print_report(self.stdout, _told_estimate(estimate_requests(request)))
                 return
             if options["write_batch"]:
                 count = write_batch_file(request, options["write_batch"])
-                tell(self.stdout, f"{count:,} requests in {options['write_batch']}; none was sent.")
+                print_report(
+                    self.stdout, f"{count:,} requests in {options['write_batch']}; none was sent."
+                )
                 return
             try:
                 with Bars() as bars:
-                    asked = ask_file(
+                    asked = ask_questions(
                         request,
                         lambda done, total: bars.show("asking", done, total),
                         batch=options["read_batch"],
                     )
             except KeyboardInterrupt:  # before the first request
                 sys.exit(INCOMPLETE)
-        tell(self.stdout, _told(asked, request))
+        print_report(self.stdout, _told(asked, request))
         if asked.problem:
-            self.stderr.write(printable(asked.problem))
+            self.stderr.write(remove_control_characters(asked.problem))
         if not asked.complete:
             sys.exit(INCOMPLETE)
 
@@ -126,7 +128,7 @@ def _add_what(parser: CommandParser) -> None:
     )
     add(
         "--samples",
-        type=at_least(1),
+        type=build_minimum_type(1),
         default=1,
         metavar="N",
         help="conversations about each question; beyond 1 choose a --temperature (%(default)s)",
@@ -170,7 +172,7 @@ def _told_estimate(found: Estimate) -> str:
     return "\n".join([*lines, "Nothing was sent."])
 
 
-def _told_lengths(asked: Asked, asking: Asking) -> list[str]:
+def _told_lengths(asked: AskResult, asking: AskSettings) -> list[str]:
     """Return the lines on replies that their length cut, and on thinking."""
     lines = []
     most = next((asking.parameters[name] for name in LIMITS if asking.parameters.get(name)), None)
@@ -197,12 +199,12 @@ def _told_lengths(asked: Asked, asking: Asking) -> list[str]:
     return lines
 
 
-def _told(asked: Asked, request: AskRequest) -> str:
+def _told(asked: AskResult, request: AskRequest) -> str:
     outcome = asked.outcome
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
     lines = [
-        f"{printable(asked.name)}: {outcome.n_planned:,} answers, {outcome.n_stored:,} stored "
+        f"{remove_control_characters(asked.name)}: {outcome.n_planned:,} answers, {outcome.n_stored:,} stored "
         f"before, {outcome.n_asked:,} asked in {outcome.seconds:.1f} s{rate}"
     ]
     if counts:
@@ -211,8 +213,8 @@ def _told(asked: Asked, request: AskRequest) -> str:
         faults = ", ".join(f"{count:,} {code}" for code, count in outcome.faults.most_common())
         lines.append(f"errors: {faults}")
         for code, message in outcome.messages.items():
-            lines.append(f"  {code}: {printable(message)}")
-            if remedy := option_for(code, message):
+            lines.append(f"  {code}: {remove_control_characters(message)}")
+            if remedy := find_remedy_option(code, message):
                 lines.append(f"    {remedy}")
     lines += _told_lengths(asked, request.asking)
     if asked.adaptations:
@@ -222,7 +224,7 @@ def _told(asked: Asked, request: AskRequest) -> str:
     if outcome.n_left:
         lines.append(f"not asked: {outcome.n_left:,}")
     if outcome.reason:
-        lines.append(f"ended early: {printable(outcome.reason)}")
+        lines.append(f"ended early: {remove_control_characters(outcome.reason)}")
     if outcome.n_left or outcome.statuses[AnswerStatus.ERROR]:
         lines.append("The same command goes on from here.")
     return "\n".join([*lines, f"Answers: {request.output}"])

@@ -10,19 +10,19 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.models import QuestionSet
-from evaluation.background.progress import duration
-from evaluation.flow.asking.options import AskOptions
-from evaluation.flow.asking.summary import AskSummary
-from evaluation.kinds import kind_named
+from evaluation.core.messages.console import BAD_INPUT, print_report, remove_control_characters
+from evaluation.core.options import TERMINAL
 from evaluation.management.exporting import add_version
 from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.management.running import PAUSED, RunCommand, ids_of_models
 from evaluation.models import PromptVersion, Run
-from evaluation.options import TERMINAL
-from evaluation.steps.asking.askings import problems_at_start
-from evaluation.steps.asking.preview import Estimate, estimate, preview
-from evaluation.steps.asking.prompts import BUILT_IN
-from evaluation.words.console import BAD_INPUT, printable, tell
+from evaluation.runs.background.progress import format_duration
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.flow.asking.summary import AskSummary
+from evaluation.runs.run_types import get_kind
+from evaluation.runs.steps.asking.model_askings import find_problems_at_start
+from evaluation.runs.steps.asking.preview import Estimate, estimate_askings, preview_askings
+from evaluation.runs.steps.asking.prompts import BUILT_IN
 
 INCOMPLETE = 3
 
@@ -59,7 +59,7 @@ class Command(RunCommand):
         if options["dry_run"]:
             self._dry_run(version, parameters)
             return
-        kind = kind_named("ask")
+        kind = get_kind("ask")
         run = self.queued(kind, version, parameters)
         if options["no_wait"]:
             return
@@ -72,25 +72,25 @@ class Command(RunCommand):
                 if paused
                 else f"the run {run.state}: {TERMINAL.said(run.error) or 'no results'}"
             )
-            raise CommandError(printable(why), returncode=INCOMPLETE)
+            raise CommandError(remove_control_characters(why), returncode=INCOMPLETE)
         self.show(kind, run, options)
         if not AskSummary.of(run.summary).complete:
             sys.exit(INCOMPLETE)
 
     def _dry_run(self, version: Any, options: AskOptions) -> None:
         owner = version.question_set.owner
-        problems = problems_at_start(version, owner, options)
+        problems = find_problems_at_start(version, owner, options)
         if problems:
             told = "\n".join(TERMINAL.all_told(AskOptions, problems))
-            raise CommandError(printable(told), returncode=BAD_INPUT)
-        for shown in preview(version, owner, options, count=1):
+            raise CommandError(remove_control_characters(told), returncode=BAD_INPUT)
+        for shown in preview_askings(version, owner, options, count=1):
             for asked in shown.conversations:
                 lines = [f"{shown.model} sees of {asked.question} ({shown.prompt}):"]
                 lines += [f"  {one['role']}: {one['content']}" for one in asked.messages]
-                tell(self.stdout, printable("\n".join(lines)))
-        for found in estimate(version, owner, options):
-            tell(self.stdout, printable(_told(found)))
-        tell(self.stdout, "Nothing was sent.")
+                print_report(self.stdout, remove_control_characters("\n".join(lines)))
+        for found in estimate_askings(version, owner, options):
+            print_report(self.stdout, remove_control_characters(_told(found)))
+        print_report(self.stdout, "Nothing was sent.")
 
 
 def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
@@ -113,5 +113,5 @@ def _told(found: Estimate) -> str:
     if found.cost is not None:
         lines.append(f"  money: at most about {found.cost:.4f}")
     if found.duration is not None:
-        lines.append(f"  time: about {duration(found.duration.total_seconds())}")
+        lines.append(f"  time: about {format_duration(found.duration.total_seconds())}")
     return "\n".join(lines)

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from evaluation.files.problem_messages import file_error
+from evaluation.core.messages.console import build_minimum_type, print_report, report_bad_input
 from evaluation.maqa.composing import ComposingRequest, compose_file
-from evaluation.words.console import at_least, refused_as_bad_input, tell
+from evaluation.runs.files.problem_messages import build_error
 
 MOST_OPTIONS = 26
 """Options of a composed question: each has a letter."""
@@ -45,21 +45,44 @@ class Command(BaseCommand):
             help="yes/no questions, a JSON list or JSON Lines: question, answer (true or false), "
             "and if all have one the statement that says the same",
         )
-        add("--options", type=at_least(2), default=5, metavar="N", help="of each (%(default)s)")
-        add("--fewest", type=at_least(1), default=1, metavar="N", help="true ones (%(default)s)")
-        add("--most", type=at_least(1), metavar="N", help="true ones (default: all but one)")
-        add("--seed", type=at_least(0), default=0, metavar="N", help="of the draw (%(default)s)")
+        add(
+            "--options",
+            type=build_minimum_type(2),
+            default=5,
+            metavar="N",
+            help="of each (%(default)s)",
+        )
+        add(
+            "--fewest",
+            type=build_minimum_type(1),
+            default=1,
+            metavar="N",
+            help="true ones (%(default)s)",
+        )
+        add(
+            "--most",
+            type=build_minimum_type(1),
+            metavar="N",
+            help="true ones (default: all but one)",
+        )
+        add(
+            "--seed",
+            type=build_minimum_type(0),
+            default=0,
+            metavar="N",
+            help="of the draw (%(default)s)",
+        )
         add("--output", type=Path, required=True, metavar="FILE.json", help="file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compose, write, and say how many there are."""
         output: Path = options["output"]
-        with refused_as_bad_input():
+        with report_bad_input():
             if output.suffix != ".json":
-                raise file_error(str(output), "composed_not_json")
+                raise build_error(str(output), "composed_not_json")
             bounds = (options["options"], options["fewest"], options["most"] or 0)
             if not bounds[1] <= (bounds[2] or bounds[0] - 1) <= bounds[0] <= MOST_OPTIONS:
-                raise file_error("--options", "bounds_unordered", most=MOST_OPTIONS)
+                raise build_error("--options", "bounds_unordered", most=MOST_OPTIONS)
             lists = dict(options["lists"])
             done = compose_file(
                 ComposingRequest(output, lists, options["yes_no"], *bounds, options["seed"])
@@ -67,7 +90,7 @@ class Command(BaseCommand):
         counted = ", ".join(f"{name} {n:,}" for name, n in done.by_dataset.items())
         sizes = ", ".join(f"{name} {n:,}" for name, n in done.by_category.items())
         left = f"; {done.left_over:,} yes/no questions left over" if done.left_over else ""
-        tell(
+        print_report(
             self.stdout,
             f"{sum(done.by_dataset.values()):,} questions ({counted}; {sizes}){left}: {output}",
         )

@@ -10,10 +10,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import OutputFolder
-from evaluation.files.problem_messages import file_error
+from evaluation.core.messages.console import build_minimum_type, print_report, report_bad_input
 from evaluation.multiqa.files.field_mapping import READY, load_mapping
 from evaluation.multiqa.files.mapping import convert_to_json, read_mapped
-from evaluation.words.console import at_least, refused_as_bad_input, tell
+from evaluation.runs.files.problem_messages import build_error
 
 
 class Command(BaseCommand):
@@ -33,16 +33,27 @@ class Command(BaseCommand):
             help=f"{', '.join(READY)}, or a mapping of your own",
         )
         add("--output", type=Path, required=True, metavar="ITEMS.jsonl", help="file to write")
-        add("--first", type=at_least(1), metavar="N", help="take no more than the first N records")
-        add("--sample", type=at_least(1), metavar="N", help="draw N of the items")
-        add("--seed", type=at_least(0), default=0, metavar="N", help="of the draw (%(default)s)")
+        add(
+            "--first",
+            type=build_minimum_type(1),
+            metavar="N",
+            help="take no more than the first N records",
+        )
+        add("--sample", type=build_minimum_type(1), metavar="N", help="draw N of the items")
+        add(
+            "--seed",
+            type=build_minimum_type(0),
+            default=0,
+            metavar="N",
+            help="of the draw (%(default)s)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, write, and say how many there are."""
         output: Path = options["output"]
-        with refused_as_bad_input():
+        with report_bad_input():
             if output.suffix != ".jsonl":
-                raise file_error(str(output), "items_not_jsonl")
+                raise build_error(str(output), "items_not_jsonl")
             items = read_mapped(options["file"], load_mapping(options["mapping"]), options["first"])
             chosen = [item for item in items.items if item.answers]
             n_without = len(items.items) - len(chosen)
@@ -55,6 +66,6 @@ class Command(BaseCommand):
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)
         left = f"; {n_without:,} without an accepted answer left out" if n_without else ""
-        tell(self.stdout, f"{len(chosen):,} items{left}: {output}")
+        print_report(self.stdout, f"{len(chosen):,} items{left}: {output}")
         for warning in items.warnings:
-            tell(self.stdout, f"Warning: {warning}")
+            print_report(self.stdout, f"Warning: {warning}")

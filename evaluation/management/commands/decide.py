@@ -11,7 +11,7 @@ from annotations.exchange import InputError
 from annotations.ledger.files import decide_by_file
 from annotations.management.desk import DeskCommand, add_round
 from annotations.management.importing import USAGE
-from evaluation.options import TERMINAL
+from evaluation.core.options import TERMINAL
 from evaluation.payments.storage.fairness import compare_rejections, format_comparisons
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.exports import answers
 from evaluation.management.exporting import ExportCommand
+from evaluation.runs.exports import answers
 
 
 class Command(ExportCommand):

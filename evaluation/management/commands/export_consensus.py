@@ -7,12 +7,17 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from evaluation.exports import ChoiceError, chosen_run
-from evaluation.exports.choosing import RECORD
-from evaluation.grading.results.consensus_files import write
-from evaluation.grading.results.report.consensus import consensus_report
+from evaluation.core.messages.console import (
+    BAD_INPUT,
+    exit_on_signal,
+    print_report,
+    report_bad_input,
+)
+from evaluation.grading.results.consensus_files import write_files
+from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.management.exporting import ExportCommand
-from evaluation.words.console import BAD_INPUT, ended_by_signal, refused_as_bad_input, tell
+from evaluation.runs.exports import ChoiceError, chosen_run
+from evaluation.runs.exports.choosing import RECORD
 
 
 class Command(ExportCommand):
@@ -43,13 +48,15 @@ class Command(ExportCommand):
             run = chosen_run(self.version_of(options), options["run"])
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
-        report = consensus_report(run)
-        with refused_as_bad_input(), ended_by_signal():
-            names = write(report, options["output"])
-        tell(
+        report = build_consensus_report(run)
+        with report_bad_input(), exit_on_signal():
+            names = write_files(report, options["output"])
+        print_report(
             self.stdout,
             f"consensus on {report.datasheet.n_questions:,} questions of {run.version} written to "
             f"{options['output']}: {', '.join(names)}",
         )
         if not report.datasheet.licence:
-            tell(self.stdout, "No licence is stated: fill it in on the form of the question set.")
+            print_report(
+                self.stdout, "No licence is stated: fill it in on the form of the question set."
+            )

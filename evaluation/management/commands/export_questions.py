@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.exports import passages, questions
 from evaluation.management.exporting import ExportCommand
+from evaluation.runs.exports import passages, questions
 
 
 class Command(ExportCommand):

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from evaluation.consensus.parameters import REMEDIES, AqerParameters
-from evaluation.kinds import kind_named
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
 from evaluation.models.runs import GRADING
+from evaluation.runs.run_types import get_kind
 
 COMPARED = "Each is off unless asked for, and compared with the plain run."
 
@@ -32,4 +32,4 @@ class Command(RunCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        self.start(kind_named(GRADING), options)
+        self.start(get_kind(GRADING), options)

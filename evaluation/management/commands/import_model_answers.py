@@ -8,8 +8,8 @@ from django.core.management.base import CommandParser
 from annotations.exchange import ColumnNames
 from annotations.exchange.importing import ImportReport
 from annotations.management.importing import ImportCommand, parsed_columns
-from evaluation.imports import import_model_answers
-from evaluation.kinds.answer_files import add_keep_thinking
+from evaluation.runs.imports import import_model_answers
+from evaluation.runs.run_types.answer_files import add_keep_thinking
 
 
 class Command(ImportCommand):

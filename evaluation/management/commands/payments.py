@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.writing.formats import format_of, write_table
+from annotations.exchange.writing.formats import find_format, write_table
 from annotations.ledger import bonuses, errors, parts
 from annotations.ledger.panel_payments import (
     WhichStudyError,
@@ -31,7 +31,7 @@ from annotations.models import QuestionSetVersion
 from annotations.panels.client import NotDoneError, UnsureError
 from annotations.panels.prolific import UNVERIFIED, Prolific
 from annotations.panels.sentences import REPORTS
-from evaluation.options import TERMINAL
+from evaluation.core.options import TERMINAL
 from evaluation.payments.arguments import (
     add_rule_arguments,
     check_options,
@@ -120,7 +120,7 @@ class Command(DeskCommand):
             elif options["output"]:
                 path = options["output"]
                 table = build_ledger_table(bonuses.load_payments(version))
-                write_table(path, format_of(path), table.header, table.rows)
+                write_table(path, find_format(path), table.header, table.rows)
         except (
             *(InputError, errors.UnsettledError, WhichStudyError),
             *(RuleError, errors.OtherAmountError, errors.CurrencyError),

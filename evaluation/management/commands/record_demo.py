@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluation.backends.chat.smollm2 import INSTALL
+from evaluation.core.backends.chat.smollm2 import INSTALL
 from evaluation.management.checkout_command import CheckoutCommand
 
 

@@ -9,7 +9,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.writing.formats import lines_chunks, write_chunks
+from annotations.exchange.writing.formats import write_chunks, write_lines
 from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSet
@@ -90,7 +90,7 @@ class Command(DeskCommand):
             )
         if options["output"]:
             try:
-                write_chunks(options["output"], lines_chunks(found.ids))
+                write_chunks(options["output"], write_lines(found.ids))
             except InputError as error:
                 raise CommandError(str(error), returncode=USAGE) from error
             self.stdout.write(f"written to {options['output']}")

@@ -13,18 +13,18 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange.graded import NAMED, Labels
-from annotations.exchange.header import given_names
-from evaluation.evidence.registry import OF_A_FILE, STUDIES
-from evaluation.evidence.request import Request
-from evaluation.words.console import (
+from annotations.exchange.header import parse_column_names
+from evaluation.core.messages.console import (
     BAD_INPUT,
     Bars,
-    at_least,
-    ended_by_signal,
-    refused_as_bad_input,
-    tell,
-    text_table,
+    build_minimum_type,
+    exit_on_signal,
+    format_table,
+    print_report,
+    report_bad_input,
 )
+from evaluation.evidence.registry import OF_A_FILE, STUDIES
+from evaluation.evidence.request import Request
 
 
 class Command(BaseCommand):
@@ -77,14 +77,14 @@ class Command(BaseCommand):
         )
         add(
             "--repetitions",
-            type=at_least(1),
+            type=build_minimum_type(1),
             default=25,
             metavar="N",
             help="simulated crowds, where a study has them (%(default)s)",
         )
         add(
             "--seed",
-            type=at_least(0),
+            type=build_minimum_type(0),
             default=0,
             metavar="N",
             help="repetition r uses seed 1000 + r + N (%(default)s)",
@@ -105,10 +105,10 @@ class Command(BaseCommand):
         more = ("file", "labels", "columns")
         given = {name: options[name] for name in (*names, *more)}
         request = Request(**given | {"data": options["data"] or Path()})
-        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
+        with report_bad_input(), exit_on_signal(), Bars() as bars:
             table = STUDIES[options["study"]](request, bars.show)
-        told = [text_table(table.header, table.rows), table.said, f"Tables: {request.output}"]
-        tell(self.stdout, "\n\n".join(part for part in told if part))
+        told = [format_table(table.header, table.rows), table.said, f"Tables: {request.output}"]
+        print_report(self.stdout, "\n\n".join(part for part in told if part))
 
 
 def _refuse_mixed(options: Mapping[str, Any]) -> None:
@@ -133,6 +133,6 @@ def _labels(text: str) -> Mapping[str, float]:
 
 def _columns(text: str) -> Mapping[str, str]:
     try:
-        return given_names(text, NAMED)
+        return parse_column_names(text, NAMED)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.kinds import run_kinds
 from evaluation.management.file_commands import KindCommand
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
+from evaluation.runs.run_types import list_run_kinds
 
 
 class Command(KindCommand, RunCommand):
@@ -25,7 +25,7 @@ class Command(KindCommand, RunCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """KIND, then SET, the options of the kind, and what to do with the tables."""
         kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-        for kind in map(run_kinds().__getitem__, self.asked(run_kinds())):
+        for kind in map(list_run_kinds().__getitem__, self.asked(list_run_kinds())):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)
@@ -40,4 +40,4 @@ class Command(KindCommand, RunCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue, watch, print."""
-        self.start(run_kinds()[options["kind"]], options)
+        self.start(list_run_kinds()[options["kind"]], options)

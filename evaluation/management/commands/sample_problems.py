@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import InputError, OutputFolder
-from annotations.exchange.reading.word_problems import as_umwp, read_word_problems
+from annotations.exchange.reading.word_problems import convert_to_umwp, read_word_problems
+from evaluation.core.messages.console import build_minimum_type, print_report, report_bad_input
 from evaluation.umwp.problems import draw_problem_sample
-from evaluation.words.console import at_least, refused_as_bad_input, tell
 
 
 class Command(BaseCommand):
@@ -28,14 +28,26 @@ class Command(BaseCommand):
         """Take the problems, how many of them, and where to."""
         add = parser.add_argument
         add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of UMWP, or one JSON list")
-        add("--size", type=at_least(1), required=True, metavar="N", help="problems to draw")
-        add("--seed", type=at_least(0), default=0, metavar="N", help="of the draw (%(default)s)")
+        add(
+            "--size",
+            type=build_minimum_type(1),
+            required=True,
+            metavar="N",
+            help="problems to draw",
+        )
+        add(
+            "--seed",
+            type=build_minimum_type(0),
+            default=0,
+            metavar="N",
+            help="of the draw (%(default)s)",
+        )
         add("--output", type=Path, required=True, metavar="SAMPLE.jsonl", help="file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, draw, write, and say what was drawn."""
         output: Path = options["output"]
-        with refused_as_bad_input():
+        with report_bad_input():
             if output.suffix != ".jsonl":
                 raise InputError.single(
                     str(output), "problems are written as JSON Lines", "Use .jsonl."
@@ -46,13 +58,13 @@ class Command(BaseCommand):
                 )
             problems = read_word_problems(options["problems"]).problems
             drawn = draw_problem_sample(problems, options["size"], options["seed"])
-            lines = (json.dumps(as_umwp(one), ensure_ascii=False) + "\n" for one in drawn)
+            lines = (json.dumps(convert_to_umwp(one), ensure_ascii=False) + "\n" for one in drawn)
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)
         categories = Counter(one.category for one in drawn if one.category is not None)
         told = ", ".join(f"{number}: {categories[number]}" for number in sorted(categories))
         n = sum(one.answerable is True for one in drawn)
-        tell(
+        print_report(
             self.stdout,
             f"{len(drawn):,} of {len(problems):,} problems, {n:,} with an answer"
             f"{f'; by category {told}' if told else ''}: {output}",

@@ -7,13 +7,18 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.files.study import EndedEarlyError
-from evaluation.kinds import Kind, all_kinds
+from evaluation.core.messages.console import (
+    Bars,
+    print_report,
+    remove_control_characters,
+    report_bad_input,
+)
+from evaluation.core.options.declaration import FILES
 from evaluation.management.asking_arguments import SPECS, add_asking_arguments, asking_of
 from evaluation.management.file_commands import KindCommand, add_kinds
 from evaluation.management.option_arguments import chosen
-from evaluation.options.declaration import FILES
-from evaluation.words.console import Bars, printable, refused_as_bad_input, tell
+from evaluation.runs.files.study import EndedEarlyError
+from evaluation.runs.run_types import Kind, list_kinds
 
 INCOMPLETE = 3
 
@@ -40,7 +45,7 @@ class Command(KindCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the method first, a kind of run with a study, then whom to ask and how."""
-        kinds = {name: kind for name, kind in all_kinds().items() if kind.is_studied}
+        kinds = {name: kind for name, kind in list_kinds().items() if kind.is_studied}
         asked = {name: (kinds[name], kinds[name].study) for name in self.asked(kinds)}
         for name, of_kind in add_kinds(parser, asked).items():
             add_asking_arguments(of_kind, without=_of_files(kinds[name]))
@@ -48,17 +53,20 @@ class Command(KindCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask, evaluate, and say what came out and where it is."""
-        kind = all_kinds()[options["method"]]
+        kind = list_kinds()[options["method"]]
         assert kind.study is not None  # or there would be no such method
         parameters = chosen(kind.options, options, files=True)
         try:
-            with refused_as_bad_input(), Bars() as bars:
+            with report_bad_input(), Bars() as bars:
                 studied = kind.study.run(parameters, options, asking_of(options), bars.show)
         except EndedEarlyError as error:
-            tell(self.stdout, printable(f"{error}\nThe same command goes on from here."))
+            print_report(
+                self.stdout,
+                remove_control_characters(f"{error}\nThe same command goes on from here."),
+            )
             sys.exit(INCOMPLETE)
         except KeyboardInterrupt:  # between two steps; what they got is kept
             sys.exit(INCOMPLETE)
-        tell(self.stdout, studied.said)
+        print_report(self.stdout, studied.said)
         if not studied.complete:
             sys.exit(INCOMPLETE)

@@ -9,8 +9,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from evaluation.core.messages.console import (
+    Bars,
+    exit_on_signal,
+    format_table,
+    print_report,
+    report_bad_input,
+)
 from evaluation.umwp.files import NOISE_FILES, look_for_noise
-from evaluation.words.console import Bars, ended_by_signal, refused_as_bad_input, tell, text_table
 
 SHOWN = 12
 
@@ -38,13 +44,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Look, write, and say what was found."""
         output: Path = options["output"]
-        with refused_as_bad_input(), ended_by_signal(), Bars():
+        with report_bad_input(), exit_on_signal(), Bars():
             found = look_for_noise(options["problems"], options["similarity"], output)
         noticed = [row for row in found.rows if row.kind != "alike" or not row.partners]
         parts = [
             f"{found.problems:,} problems; {len(found.rows):,} pairs are alike and labelled "
             f"otherwise, {sum(row.partners for row in found.rows):,} of them partners",
-            text_table(("kind", "pairs"), list(found.counts.items())),
+            format_table(("kind", "pairs"), list(found.counts.items())),
             f"Without a partner: {len(found.without_partner):,}; partner not in the file: "
             f"{len(found.partners_missing):,}; partner without an answer, too: "
             f"{len(found.partners_unanswerable):,}; a number though there is no answer: "
@@ -53,7 +59,7 @@ class Command(BaseCommand):
         if noticed:
             header = ("kind", "one", "label", "other", "label", "text")
             parts.append(
-                text_table(
+                format_table(
                     header,
                     [
                         (row.kind, row.one, row.one_label, row.other, row.other_label, row.one_text)
@@ -62,7 +68,7 @@ class Command(BaseCommand):
                 )
             )
         parts.append(f"Written into {output}: {', '.join(NOISE_FILES)}")
-        tell(self.stdout, "\n\n".join(parts))
+        print_report(self.stdout, "\n\n".join(parts))
 
 
 def _share(text: str) -> float:

@@ -8,12 +8,18 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from annotations.exchange import InputError
+from evaluation.core.messages.console import (
+    Bars,
+    exit_on_signal,
+    format_table,
+    print_report,
+    report_bad_input,
+)
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.management.option_arguments import add_option_arguments, chosen
 from evaluation.umwp.files import MINING_FILES, MiningRequest, mine_files
 from evaluation.umwp.options import MiningParameters
 from evaluation.umwp.run.mining import MiningResult
-from evaluation.words.console import Bars, ended_by_signal, refused_as_bad_input, tell, text_table
-from evaluation.words.reasons import in_words
 
 SHOWN = 20
 # Mining reads replies by the fixed rules, and draws nothing but the halves.
@@ -55,7 +61,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Mine, and say what came out and where it is."""
-        with refused_as_bad_input(), ended_by_signal(), Bars() as bars:
+        with report_bad_input(), exit_on_signal(), Bars() as bars:
             if options["problems"] is not None and options["replies"] is None:
                 raise InputError.single(
                     str(options["problems"]),
@@ -70,7 +76,7 @@ class Command(BaseCommand):
                 options["output"],
             )
             mined = mine_files(request, bars.show)
-        tell(self.stdout, _told(mined, request.output))
+        print_report(self.stdout, _told(mined, request.output))
 
 
 def _told(mined: MiningResult, output: Path) -> str:
@@ -79,7 +85,7 @@ def _told(mined: MiningResult, output: Path) -> str:
         (
             *(row.template, row.found, row.wrong, row.gain),
             *(row.kept_found, row.kept_wrong, row.kept_precision, row.kept_new),
-            in_words(row.reason),
+            describe_reason(row.reason),
         )
         for row in mined.candidates[:SHOWN]
     ]
@@ -89,13 +95,13 @@ def _told(mined: MiningResult, output: Path) -> str:
         f"wordings tested, {len(mined.candidates):,} candidates, {len(mined.chosen):,} chosen.",
     ]
     if rows:
-        lines.append(text_table(header, rows))
+        lines.append(format_table(header, rows))
     if len(mined.candidates) > SHOWN:
         lines.append(f"And {len(mined.candidates) - SHOWN:,} more.")
     before, after = mined.before, mined.after
     lines += [
         f"Kept aside: {kept:,} replies without an answer and {kept_other:,} others.",
-        text_table(
+        format_table(
             ("templates", "precision", "recall", "f1"),
             [
                 (f"the {len(mined.templates)} there are", *_three(before)),

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from evaluation.methods.cells import Booleans, Floats
-from evaluation.methods.inference.clustered import Estimate, drawn_intervals
-from evaluation.methods.statistics.roc import auc, average_precision
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Floats
+from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.statistics.roc import auc, average_precision
+from evaluation.core.stats.undefined import divide_where_positive
 
 NO_CASES = "no_cases"
 NONE_RIGHT = "none_right"
@@ -62,7 +62,7 @@ def compute_discrimination(
     statistics = [auc(values[good], values[~good]), average_precision(values[good], values[~good])]
     questions, index = np.unique(np.asarray(items), return_inverse=True)
     draws = _Resampling(values, good, index)
-    estimates = drawn_intervals(
+    estimates = compute_drawn_intervals(
         [np.nan if value is None else value for value in statistics],
         len(questions),
         draws.compute,
@@ -113,7 +113,7 @@ def compare_areas(
         return minuend - subtrahend
 
     value = (areas[0] or 0.0) - (areas[1] or 0.0)
-    (estimate,) = drawn_intervals(
+    (estimate,) = compute_drawn_intervals(
         [value], len(common), compute_difference, len(common), n_draws, seed, level
     )
     return estimate
@@ -169,8 +169,8 @@ class _Resampling:
             # At least 1, because a draw may contain no case down to here.
             right_so_far /= np.maximum(wrong_so_far, 1.0)
             precise += np.einsum("gd,gd->d", right, right_so_far)
-        area = 1 - ratio(above, n_right * n_wrong)
-        average = ratio(precise, n_right)
+        area = 1 - divide_where_positive(above, n_right * n_wrong)
+        average = divide_where_positive(precise, n_right)
         return np.vstack([area, np.where(n_wrong > 0, average, np.nan)])
 
 
@@ -266,7 +266,7 @@ def roc_curve(
             out[:, draw] = np.interp(rates, x[last], y[last])
         return out
 
-    estimates = drawn_intervals(
+    estimates = compute_drawn_intervals(
         compute_curves(np.ones((1, len(questions))))[:, 0],
         len(questions),
         compute_curves,
@@ -352,7 +352,10 @@ def calibration(
     def compute_statistics(weights: Floats) -> Floats:
         """Return (1 + 2 n_bins, draws): the error, mean confidences, accuracies."""
         n_cases, confidences, n_right = (weights @ table for table in sums)
-        accuracy, mean = ratio(n_right, n_cases), ratio(confidences, n_cases)
+        accuracy, mean = (
+            divide_where_positive(n_right, n_cases),
+            divide_where_positive(confidences, n_cases),
+        )
         distances = np.where(n_cases > 0, np.abs(n_right - confidences), 0.0)
         error = distances.sum(axis=1) / n_cases.sum(axis=1)
         return np.vstack([error, mean.T, accuracy.T])
@@ -360,7 +363,7 @@ def calibration(
     statistics = compute_statistics(np.ones((1, len(questions))))[:, 0]
     n_items = (sums[0] > 0).sum(axis=0)
     counts = np.concatenate([[len(questions)], n_items, n_items])
-    estimates = drawn_intervals(
+    estimates = compute_drawn_intervals(
         statistics, counts, compute_statistics, len(questions), n_draws, seed, level
     )
     rows = []

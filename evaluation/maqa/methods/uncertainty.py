@@ -19,7 +19,7 @@ from math import exp, inf, isfinite, log
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evaluation.methods.cells import Floats, Integers
+from evaluation.core.stats.cells import Floats, Integers
 
 NO_NUMBERS = "no_numbers"
 NOT_FINITE = "not_finite"

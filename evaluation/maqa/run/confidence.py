@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
 
-from annotations.exchange.reading.several_answers import FirstTokenOf
-from evaluation.backends.chat.distributions import TokenLogprob
+from annotations.exchange.reading.several_answers import FirstTokenScores
+from evaluation.core.backends.chat.distributions import TokenLogprob
 
 OUT_OF_RANGE = "confidence_out_of_range"
 UNREADABLE = "confidence_unreadable"
@@ -244,12 +244,12 @@ def find_positions(text: str, answers: Sequence[str]) -> list[int | None]:
 
 def build_distribution(
     answer: str, token: TokenLogprob, vocabulary: int | None
-) -> FirstTokenOf | None:
+) -> FirstTokenScores | None:
     """Return the known distribution at an answer's first token; None without likeliest tokens."""
     if not token.top:
         return None
     rest = token.others
-    return FirstTokenOf(
+    return FirstTokenScores(
         answer,
         tuple(logprob for _, logprob in token.top),
         True,

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from annotations.exchange.reading.several_answers import (
     Answer,
-    FirstTokenOf,
+    FirstTokenScores,
     SeveralAnswersQuestion,
     SeveralAnswersReply,
 )
@@ -316,7 +316,7 @@ def _parse_confidence(stated: object, faults: list[str], shares: bool = False) -
 def _assign_first_tokens(
     right: RightAnswers,
     keys: Sequence[Hashable],
-    distributions: Sequence[FirstTokenOf],
+    distributions: Sequence[FirstTokenScores],
     faults: list[str],
 ) -> dict[int, FirstToken]:
     """Return the measures of the distributions by number of the answer in the reply.

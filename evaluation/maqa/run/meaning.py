@@ -15,23 +15,23 @@ from typing import Literal, cast
 
 import numpy as np
 
-from evaluation.backends import EmbedderInfo, get_embedder
-from evaluation.backends.nli import EntailmentModel
-from evaluation.consensus.vectors import truncation_warning
-from evaluation.flow.alike import (
-    ALL_BUT_1,
-    Bools,
-    blocks,
-    cosines_among,
-    different_numbers,
-    embedded,
-)
+from evaluation.consensus.vectors import build_truncation_warning
+from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.backends.nli import EntailmentModel
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Integers
+from evaluation.core.text.languages import check_language
 from evaluation.maqa.methods.uncertainty import find_clusters
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply, RightAnswers
-from evaluation.methods.cells import Integers
-from evaluation.texts.languages import language_warning
-from evaluation.words.message import Message
+from evaluation.runs.flow.text_similarity import (
+    ALL_BUT_1,
+    Bools,
+    compute_cosines_among,
+    embed_block,
+    find_different_numbers,
+    split_into_blocks,
+)
 
 Progress = Callable[[str, int, int], None]
 Judged = Mapping[str, Mapping[str, Sequence[JudgedReply]]]
@@ -101,7 +101,9 @@ def cluster_replies(
             if differ and not right[item].are_letters and sum(map(bool, set(sets))) > 1:
                 each = _index_answers((system, item), right[item].question.text, replies)
                 # If all answers are different numbers, no two can be equivalent.
-                if not (different_numbers(each.texts) | np.eye(len(each.texts), dtype=bool)).all():
+                if not (
+                    find_different_numbers(each.texts) | np.eye(len(each.texts), dtype=bool)
+                ).all():
                     undecided.append(each)
     if not undecided:
         return Clusters(labels)
@@ -168,19 +170,21 @@ def _cluster_by_vectors(
     # Below 1, because equal vectors may have a cosine slightly below it.
     threshold = min(parameters.same_cosine, ALL_BUT_1)
     # In blocks, so that the vectors of all texts need not fit into memory at once.
-    for first, last in blocks([each.texts for each in undecided]):
+    for first, last in split_into_blocks([each.texts for each in undecided]):
         texts = list(dict.fromkeys(text for each in undecided[first:last] for text in each.texts))
-        vectors, n_cut = embedded(embedder, texts, done, len(all_texts), progress)
+        vectors, n_cut = embed_block(embedder, texts, done, len(all_texts), progress)
         n_truncated, done = n_truncated + n_cut, min(done + len(texts), len(all_texts))
         rows = {text: row for row, text in enumerate(texts)}
         for each in undecided[first:last]:
-            equivalent = cosines_among(vectors, [rows[text] for text in each.texts]) > threshold
-            equivalent &= ~different_numbers(each.texts)
+            equivalent = (
+                compute_cosines_among(vectors, [rows[text] for text in each.texts]) > threshold
+            )
+            equivalent &= ~find_different_numbers(each.texts)
             np.fill_diagonal(equivalent, True)
             labels[each.key] = _cluster_sets(each.sets, equivalent)
     info = embedder.describe()
     sample = all_texts[:: max(1, len(all_texts) // SAMPLE)]
-    warnings = [truncation_warning(n_truncated, info), language_warning(sample, info)]
+    warnings = [build_truncation_warning(n_truncated, info), check_language(sample, info)]
     return Clusters(labels, info, None, [warning for warning in warnings if warning])
 
 
@@ -213,7 +217,7 @@ def _cluster_by_entailment(
         pairs.clear()
 
     for done, each in enumerate(undecided, 1):
-        comparable = np.triu(~different_numbers(each.texts), 1)
+        comparable = np.triu(~find_different_numbers(each.texts), 1)
         statements = [f"{each.question} {text}" for text in each.texts]
         for a, b in zip(*np.nonzero(comparable), strict=True):
             pairs += [(statements[a], statements[b]), (statements[b], statements[a])]

@@ -12,8 +12,8 @@ import json
 import re
 from dataclasses import dataclass
 
-from evaluation.backends.chat.contract import Message
-from evaluation.texts.dont_know import says_dont_know
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.text.dont_know import is_dont_know
 
 _CONFIDENCE = (
     'On the next line write "Confidence: " and a number from 0 to 100: how sure you are that {} is '
@@ -105,7 +105,7 @@ def read_answers(reply: str, letters: bool = False) -> AnswerList:
     """
     text = _FENCE.sub("", reply.replace("\r\n", "\n").replace("\r", "\n")).strip()
     # "I don't know" is a reply without answers, not an answer.
-    if not text or says_dont_know(text):
+    if not text or is_dont_know(text):
         return AnswerList((), DELIMITED)
     answers = _read_last_brackets(text)
     if answers is not None:

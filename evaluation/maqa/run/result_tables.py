@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from evaluation.flow.metrics import MetricRow
-from evaluation.flow.result_tables import StudyTable
 from evaluation.maqa.run.study import MaqaStudy
 from evaluation.maqa.run.tables import (
     AnswerRow,
@@ -17,6 +15,8 @@ from evaluation.maqa.run.tables import (
     PairRow,
     PositionRow,
 )
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.result_tables import StudyTable
 
 
 class ReplyRow(NamedTuple):

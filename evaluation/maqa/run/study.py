@@ -15,7 +15,8 @@ import numpy as np
 
 from annotations.exchange.reading.several_answers import SeveralAnswersQuestion, SeveralAnswersReply
 from annotations.exchange.records import MISSING, AnswerStatus
-from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.clustered import Estimate, compute_means
 from evaluation.maqa.methods.calibration import NO_CASES, compute_discrimination
 from evaluation.maqa.methods.uncertainty import consistency
 from evaluation.maqa.options import MaqaParameters
@@ -49,8 +50,7 @@ from evaluation.maqa.run.tables import (
     compute_mean_score,
     compute_semantic_entropies,
 )
-from evaluation.methods.inference.clustered import Estimate, means
-from evaluation.words.message import Message
+from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 
 NO_GOLD = "no_right_answer"
 REPLY_LEFT_OUT = "reply_to_question_without_right_answer"
@@ -250,12 +250,12 @@ class MaqaStudy:
         groups: dict[str, list[str]] = {OVERALL: list(self.right)}
         for item, right in self.right.items():
             for key, value in right.question.groups:
-                groups.setdefault(group_name(key, value), []).append(item)
+                groups.setdefault(build_group_name(key, value), []).append(item)
         for item, right in self.right.items():
             if not right.keys:
                 continue
             number = SINGLE if len(right.keys) == 1 else SEVERAL
-            groups.setdefault(group_name("kind", number), []).append(item)
+            groups.setdefault(build_group_name("kind", number), []).append(item)
         # The file may have a "kind" of the same name, which would list a question twice.
         return {group: list(dict.fromkeys(items)) for group, items in groups.items()}
 
@@ -398,7 +398,7 @@ def _compute_group_metrics(
 ) -> Iterator[MetricRow]:
     """Yield all metrics of one system over the questions of one group."""
     draws = (parameters.bootstrap, parameters.seed)
-    for name, estimate in zip(SETS, means(columns.scores, *draws), strict=True):
+    for name, estimate in zip(SETS, compute_means(columns.scores, *draws), strict=True):
         yield MetricRow.of(system, group, name, estimate)
     for name, cases in columns.cases.items():
         area, average = compute_discrimination(cases.sureness, cases.right, cases.items, *draws)

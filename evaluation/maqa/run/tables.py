@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.maqa.methods.calibration import Calibration, calibration, compare_areas, roc_curve
 from evaluation.maqa.methods.set_scores import SetScore
 from evaluation.maqa.methods.uncertainty import consistency, discrete_entropy, weighted_entropy
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.comparison import compare_models
 
 SETS = ("precision", "recall", "f1", "exact_set")
 TOKENS = ("max_softmax", "entropy", "margin")

@@ -9,8 +9,8 @@ from typing import Any, Self
 
 from django.db.models.fields.json import KeyTextTransform
 
+from evaluation.core.messages.reasons import Reasoned
 from evaluation.models import LLMResponse, Run
-from evaluation.words.reasons import Reasoned
 
 # As `ask` calls them, beside an answer.
 SECONDS, COST = "seconds", "cost"

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import numpy as np
 
-from evaluation.methods.cells import Integers
-from evaluation.methods.inference.groups import SMALL, group_means
+from evaluation.core.estimates import Estimate
+from evaluation.core.stats.cells import Integers
+from evaluation.core.stats.inference.groups import SMALL, compute_group_means
 from evaluation.model_comparison.report.scores import Asked, ScoreTable
-from evaluation.reports.values import Estimate
 
 GROUPED_BY: dict[str, Callable[[Asked], str]] = {
     "category": lambda question: question.category,
@@ -88,7 +88,7 @@ def group_tables(table: ScoreTable) -> list[GroupTable]:
 
 def _groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Group]:
     sizes = {name: names.count(name) for name in dict.fromkeys(names)}
-    means = [group_means(scores[columns], names) for scores in table.scores]
+    means = [compute_group_means(scores[columns], names) for scores in table.scores]
     groups = [
         Group(
             name=name,

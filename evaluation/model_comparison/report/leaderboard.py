@@ -17,20 +17,20 @@ from django.db.models import Exists, OuterRef
 
 from annotations.models import QuestionSet
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, run_pairs
+from evaluation.core.estimates import HOLM
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.corrections import Correction
+from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, read_pairs
 from evaluation.grading.results.report.exemplars import Exemplars
-from evaluation.grading.results.report.model_verdicts import leader_verdict
-from evaluation.grading.results.report.models import ModelRow, rows_in
+from evaluation.grading.results.report.model_verdicts import build_leader_verdict
+from evaluation.grading.results.report.models import ModelRow, build_first_rows
 from evaluation.grading.results.report.run import Ceiling
-from evaluation.methods.inference.corrections import Correction
 from evaluation.model_comparison.report.costs import NOTHING, Costs, costs_of
 from evaluation.model_comparison.report.related import Relation, related
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run, RunOfRecord
 from evaluation.models.runs import GRADING
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.called import all_called
-from evaluation.reports.values import HOLM
-from evaluation.words.message import Message
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.run_titles import build_titles
 
 # Models of a leaderboard, and runs beside it.
 MODELS_SHOWN = 200
@@ -163,9 +163,9 @@ def leaderboard_report(
     """
     if standings is None:
         standings = list(LLMScore.objects.filter(run=run).select_related("model"))
-    rows = rows_in(standings, MODELS_SHOWN)
+    rows = build_first_rows(standings, MODELS_SHOWN)
     of_id = {one.model.public_id: one.model for one in standings}
-    pairs = run_pairs(run, correction)
+    pairs = read_pairs(run, correction)
     counts = _counts(pairs)
     costs = costs_of(run) if costs is None else costs
     shown = [
@@ -173,9 +173,9 @@ def leaderboard_report(
         for row in rows
     ]
     return LeaderboardReport(
-        about=about(run),
+        about=build_about(run),
         correction=correction,
-        verdict=leader_verdict([row.standing for row in shown], pairs),
+        verdict=build_leader_verdict([row.standing for row in shown], pairs),
         models=shown,
         ceiling=Ceiling.of_run(run),
         n_pairs=len(pairs),
@@ -244,7 +244,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
         "run_id", "model__public_id", "score"
     )
     scores = {(of_run, model): score for of_run, model, score in scored}
-    names = all_called([(other, AqerParameters) for other in kept])
+    names = build_titles([(other, AqerParameters) for other in kept])
     exemplars = dict(zip(kept, Exemplars.of(*kept), strict=True))
     return [
         OtherScores(

@@ -7,21 +7,21 @@ from uuid import UUID
 
 import numpy as np
 
-from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, pair_of
-from evaluation.grading.results.report.model_verdicts import pair_verdict
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.corrections import Correction
-from evaluation.methods.inference.groups import group_differences, group_means
+from evaluation.core.estimates import HOLM, Estimate
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.inference.groups import compare_by_group, compute_group_means
+from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, find_pair
+from evaluation.grading.results.report.model_verdicts import build_pair_verdict
 from evaluation.model_comparison.report.groups import GROUPED_BY, useful_names
 from evaluation.model_comparison.report.questions import SAME
 from evaluation.model_comparison.report.related import relation
 from evaluation.model_comparison.report.rightness import RightOrWrong, right_or_wrong
 from evaluation.model_comparison.report.scores import Asked, ScoreTable
 from evaluation.models import LanguageModel, Run
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.values import HOLM, Estimate
-from evaluation.words.message import Message
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.about import RunAbout, build_about
 
 GROUPS_SHOWN = 60
 
@@ -105,7 +105,7 @@ def pair_detail(
 
     By seven queries.
     """
-    pair = pair_of(run, first, second, correction)
+    pair = find_pair(run, first, second, correction)
     if pair is None:
         return None
     table = ScoreTable.of(run, [first, second])
@@ -116,10 +116,10 @@ def pair_detail(
     belonging = relation(models[first], models[second])
     gaps = one - other
     detail = PairDetail(
-        about=about(run),
+        about=build_about(run),
         pair=pair,
         correction=correction,
-        verdict=pair_verdict(pair),
+        verdict=build_pair_verdict(pair),
         relation=belonging.by if belonging else "",
         newer_first=belonging is not None and belonging.newer.public_id == first,
         n_first=int(np.count_nonzero(gaps > SAME)),
@@ -166,9 +166,9 @@ def _groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[
             reason=apart.reason or "",
         )
         for apart, one, other in zip(
-            group_differences(first, second, names, seed=seed),
-            group_means(first, names),
-            group_means(second, names),
+            compare_by_group(first, second, names, seed=seed),
+            compute_group_means(first, names),
+            compute_group_means(second, names),
             strict=True,
         )
     ]

@@ -10,8 +10,8 @@ from django.db.models import F
 
 from annotations.models import Question
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.core.stats.cells import Floats, Integers
 from evaluation.grading.results.report.comparisons import QuestionDifference
-from evaluation.methods.cells import Floats, Integers
 from evaluation.model_comparison.report.scores import ScoreTable
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, Run
 

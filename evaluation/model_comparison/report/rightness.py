@@ -11,13 +11,13 @@ import numpy as np
 from annotations.exchange import AnswerStatus
 from annotations.exchange.records import MISSING
 from annotations.models import Question
-from evaluation.methods.cells import Floats
-from evaluation.methods.inference.paired import mcnemar_exact
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.inference.paired import compute_mcnemar_exact
+from evaluation.core.text.choices import Choices
+from evaluation.core.text.items import CHOICE, MultiqaItem, find_accepted_choices
+from evaluation.core.text.matching import normalise
 from evaluation.models import LLMResponse, Run
-from evaluation.texts.choices import Choices
-from evaluation.texts.items import CHOICE, MultiqaItem, accepted_choices
-from evaluation.texts.matching import normalised
-from evaluation.words.reasons import Reasoned
 
 # Kinds of question that a key settles; a free answer may be right in other words.
 KEYED = (Question.Kind.CHOICE, Question.Kind.EXTRACTIVE)
@@ -78,7 +78,7 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
 
 def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWrong:
     """Return two models' right (1) and wrong (0) answers compared; NaN for none."""
-    test = mcnemar_exact(first, second)
+    test = compute_mcnemar_exact(first, second)
     both = ~np.isnan(first - second)
     only_first = [name for name, gap in zip(names, first - second, strict=True) if gap == 1]
     only_second = [name for name, gap in zip(names, first - second, strict=True) if gap == -1]
@@ -99,11 +99,11 @@ def is_right(question: Question, text: str) -> bool | None:
     """Return whether an answer is right; None where the key cannot be read."""
     accepted = [str(answer) for answer in question.accepted_answers]
     if question.kind != Question.Kind.CHOICE:
-        return bool(text) and normalised(text) in set(map(normalised, accepted))
+        return bool(text) and normalise(text) in set(map(normalise, accepted))
     reader = Choices([str(choice) for choice in question.choices])
     item = MultiqaItem("", CHOICE, "", "", "", reader.texts, tuple(accepted), CHOICE)
     try:
-        wanted = accepted_choices(item, reader)
+        wanted = find_accepted_choices(item, reader)
     except ValueError:  # an accepted answer is none of the choices
         return None
     return bool(text) and reader.read(text).choices == wanted

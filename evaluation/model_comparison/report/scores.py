@@ -13,7 +13,7 @@ from django.db.models import F
 from django.db.models.fields.json import KeyTextTransform
 
 from annotations.models import Question
-from evaluation.methods.cells import Floats
+from evaluation.core.stats.cells import Floats
 from evaluation.model_comparison.report.costs import Costs, by_model, told_in
 from evaluation.models import LanguageModel, LLMAnswerScore, LLMScore, Run
 

@@ -10,7 +10,7 @@ from evaluation.model_comparison.report.leaderboard import LeaderRow, leaderboar
 from evaluation.model_comparison.report.pair import pair_detail
 from evaluation.model_comparison.report.scores import ScoreTable
 from evaluation.models import Run
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.spreadsheet import Table
 
 LEADERBOARD = (
     *("rank", "model", "family", "version", "strategy", "score", "score_low", "score_high"),

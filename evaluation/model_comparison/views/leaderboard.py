@@ -14,20 +14,20 @@ from annotations.web.pages import build_breadcrumbs
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice, parse_public_id
 from annotations.web.scope import get_answered_set
+from evaluation.core.estimates import CORRECTED_BY, HOLM
+from evaluation.core.stats.inference.corrections import Correction
 from evaluation.crowd_vs_llm.report import build_report
-from evaluation.grading.facts.report import run_facts
-from evaluation.grading.results.charts.placement import placement_chart
-from evaluation.grading.results.report.models import models_report
-from evaluation.kinds import run_kinds
-from evaluation.kinds.listed import listed
-from evaluation.methods.inference.corrections import Correction
+from evaluation.grading.facts.report import build_run_facts
+from evaluation.grading.results.charts.placement import build_placement_chart
+from evaluation.grading.results.report.models import build_models_report
 from evaluation.model_comparison.report import leaderboard_report
 from evaluation.model_comparison.report.groups import group_tables
 from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
 from evaluation.model_comparison.report.scores import ScoreTable
 from evaluation.models import Run
-from evaluation.reports.values import CORRECTED_BY, HOLM
-from evaluation.result_pages import start_link
+from evaluation.runs.result_pages import start_link
+from evaluation.runs.run_types import list_run_kinds
+from evaluation.runs.run_types.run_list import list_runs
 
 # The kind of run that compares the consensus of people with that of models.
 PANELS = "panels"
@@ -52,7 +52,7 @@ def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "notice": question_set.notice,
         "question_set": question_set,
         "rights": rights(request.user, question_set),
-        "runs": listed(runs),
+        "runs": list_runs(runs),
         "run": run,
         "corrections": CORRECTED_BY,
     }
@@ -84,21 +84,21 @@ def of_run(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
     report = leaderboard_report(run, correction, runs, table.standings, costs)
     if not report.models:
         return {"report": report}
-    panels, kind = newest_panels(run), run_kinds().get(PANELS)
-    placed = models_report(run, models=Page([row.standing for row in report.models]))
+    panels, kind = newest_panels(run), list_run_kinds().get(PANELS)
+    placed = build_models_report(run, models=Page([row.standing for row in report.models]))
     return {
         "report": report,
         "corrected_by": CORRECTED_BY[correction],
         "panels": panels,
         "panels_said": build_report(panels).said[0] if panels else "",
         "panels_start": start_link(kind, run.version.question_set) if kind else "",
-        "chart": placement_chart(placed),
+        "chart": build_placement_chart(placed),
         "shown_columns": COLUMNS_SHOWN,
         "shown_slice": f":{COLUMNS_SHOWN}",
         "groups_slice": f":{GROUPS_SHOWN}",
         "groups": group_tables(table),
         "told": {
-            "facts": run_facts(run) is not None,
+            "facts": build_run_facts(run) is not None,
             "seconds": any(row.costs.seconds is not None for row in report.models),
             "cost": any(row.costs.cost is not None for row in report.models),
         },

@@ -10,14 +10,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotations.web.query import parse_choice, parse_number, parse_public_id
-from evaluation.charts.chart import Chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.estimates import CORRECTED_BY
 from evaluation.grading.results.pages import grading_file, grading_page
-from evaluation.grading.results.views.comparisons import two_models
+from evaluation.grading.results.views.comparisons import read_models
 from evaluation.model_comparison.charts import groups_chart
 from evaluation.model_comparison.report import ORDERS, differences, pair_detail
 from evaluation.models import Run
-from evaluation.reports.values import CORRECTED_BY
-from evaluation.result_pages import Context, asked_correction
+from evaluation.runs.result_pages import Context, asked_correction
 
 
 @grading_page("evaluation/pair.html")
@@ -59,7 +59,7 @@ def two(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 def picture(by: str, run: Run, asked: QueryDict) -> Chart | None:
     """Return the picture of two models' groups by something; None where there are none."""
-    found = pair_detail(run, *two_models(run, asked))
+    found = pair_detail(run, *read_models(run, asked))
     if found is None:
         return None
     detail, _ = found

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evaluation.flow.view import Side, View
-from evaluation.methods.undefined import or_none
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.model_overview.methods import smallest_shown
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
@@ -23,7 +23,7 @@ from evaluation.model_overview.run.findings import (
     disagreement_of,
 )
 from evaluation.model_overview.run.gathering import Together
-from evaluation.words.message import Message
+from evaluation.runs.flow.view import Side, View
 
 # Fewer questions tell nothing, whatever their interval says.
 FEW = 10
@@ -246,7 +246,7 @@ def cell_rows(together: Together) -> Iterator[tuple[object, ...]]:
     strength = found.strength.T.tolist()
     for question, (of_models, strong) in enumerate(zip(numbers, strength, strict=True)):
         for model, (cells, apart) in enumerate(zip(of_models, strong, strict=True)):
-            values = [or_none(cell) for cell in cells]
+            values = [convert_nan_to_none(cell) for cell in cells]
             missing = [
                 f"{names[at]}: {together.reasons.get((at, model, question), NOT_LOOKED_AT)}"
                 for at, value in enumerate(values)
@@ -260,7 +260,7 @@ def cell_rows(together: Together) -> Iterator[tuple[object, ...]]:
                 together.questions[question],
                 together.models[model],
                 *values,
-                or_none(apart),
+                convert_nan_to_none(apart),
                 *ends,
                 "; ".join(missing),
             )

@@ -9,10 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.consensus.signatures import versions
-from evaluation.flow.stored import RunSummary
-from evaluation.flow.view import Side, View
-from evaluation.methods.inference.clustered import Estimate
+from evaluation.consensus.signatures import collect_versions
+from evaluation.core.stats.inference.clustered import Estimate
 from evaluation.model_overview.methods import (
     Disagreement,
     ViewCorrelation,
@@ -22,6 +20,8 @@ from evaluation.model_overview.methods import (
 )
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.gathering import ModelNumber, Source, Together
+from evaluation.runs.flow.stored import RunSummary
+from evaluation.runs.flow.view import Side, View
 
 Progress = Callable[[str, int, int], None]
 
@@ -309,7 +309,7 @@ class ViewsSummary(RunSummary):
             together.repeated,
             found.parameters.seed,
             found.parameters.bootstrap,
-            versions(),
+            collect_versions(),
         )
 
     def shown_counts(self) -> dict[str, int]:

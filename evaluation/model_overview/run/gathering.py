@@ -10,8 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluation.flow.view import Parted, Side, View
-from evaluation.methods.cells import Booleans, Floats
+from evaluation.core.stats.cells import Booleans, Floats
+from evaluation.runs.flow.view import Side, View, ViewedObservation
 
 Reasons = dict[tuple[int, int, int], str]
 
@@ -135,7 +135,7 @@ class Gathering:
     _views: dict[str, tuple[View, int]] = field(default_factory=dict)
     _repeated: int = 0
 
-    def add(self, source: Source, told: Iterable[Parted]) -> None:
+    def add(self, source: Source, told: Iterable[ViewedObservation]) -> None:
         """Take what a source tells. Of several rows for the same the first one counts."""
         self.sources.append(source)
         at = len(self.sources) - 1

@@ -11,20 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder, read_answers
-from annotations.exchange.writing.folder import csv_line
+from annotations.exchange.writing.folder import format_csv_line
 from evaluation.consensus.inputs import Answers
-from evaluation.files.metrics import (
-    FILES,
-    ITEMS,
-    SUMMARY,
-    refuse_to_replace,
-    study_summary,
-    write_metrics,
-    write_table,
-)
-from evaluation.files.problem_messages import file_error
-from evaluation.flow.metrics import Exclusions, group_name
-from evaluation.methods.undefined import or_none
+from evaluation.core.options import TERMINAL
+from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.field_mapping import FieldMapping
 from evaluation.multiqa.files.mapping import read_mapped
 from evaluation.multiqa.files.reading import (
@@ -45,8 +36,17 @@ from evaluation.multiqa.run.evaluation import (
     score_by_crowd,
 )
 from evaluation.multiqa.run.result_tables import CROWD, ITEM_COLUMNS
-from evaluation.options import TERMINAL
-from evaluation.texts.items import MultiqaItem
+from evaluation.runs.files.metrics import (
+    FILES,
+    ITEMS,
+    SUMMARY,
+    build_study_summary,
+    refuse_to_replace,
+    write_metrics,
+    write_table,
+)
+from evaluation.runs.files.problem_messages import build_error
+from evaluation.runs.flow.metrics import Exclusions, build_group_name
 
 Ints = NDArray[np.int64]
 
@@ -58,11 +58,12 @@ def format_item_metric_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
     """
     items = evaluation.judgement.items
     groups = {
-        number: csv_line((group_name("item", item.item),)) for number, item in enumerate(items)
+        number: format_csv_line((build_group_name("item", item.item),))
+        for number, item in enumerate(items)
     }
     for result in evaluation.systems:
         replies, metrics = result.judged.replies, result.overall.profile_metrics
-        system = csv_line((replies.system,))
+        system = format_csv_line((replies.system,))
         # Millions of items have a few thousand profiles, so the rest of a line is formatted once
         # for each profile.
         endings = [
@@ -78,15 +79,15 @@ def _format_line_endings(metrics: ItemMetrics, profile: int) -> list[str]:
     """Return the lines of metrics.csv of a profile, without system and group."""
     n = int(metrics.n_replies[profile])
     return [
-        csv_line((name, value, None, None, n, metrics.find_reason(name, profile))) + "\n"
+        format_csv_line((name, value, None, None, n, metrics.find_reason(name, profile))) + "\n"
         for name in ITEM_METRICS
-        for value in (or_none(float(metrics.values[name][profile])),)
+        for value in (convert_nan_to_none(float(metrics.values[name][profile])),)
     ]
 
 
 def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
     """Yield the lines of items.csv: the header, then the items of each system in their order."""
-    yield csv_line(ITEM_COLUMNS) + "\n"
+    yield format_csv_line(ITEM_COLUMNS) + "\n"
     items = evaluation.judgement.items
     for result in evaluation.systems:
         replies, panel = result.judged.replies, result.judged.panel
@@ -100,12 +101,12 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
             ],
             axis=1,
         ).tolist()
-        metric_cells = [csv_line(row) for row in _list_metric_cells(result)]
+        metric_cells = [format_csv_line(row) for row in _list_metric_cells(result)]
         mode = votes.mode[profiles]
         rows = np.arange(len(mode))
         columns = panel.representatives[rows, np.maximum(mode, 0)]
         modal_texts = np.where(mode >= 0, replies.texts[rows, columns], NO_REPLY)
-        system = csv_line((replies.system,))
+        system = format_csv_line((replies.system,))
         find_text = evaluation.judgement.find_text
         for number, item_counts, profile, original, modal in zip(
             replies.items.tolist(),
@@ -116,9 +117,9 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
             strict=True,
         ):
             item = items[number]
-            names = csv_line((item.item, item.kind, item.dataset, item.matcher))
+            names = format_csv_line((item.item, item.kind, item.dataset, item.matcher))
             n = ",".join(map(str, item_counts))
-            texts = csv_line((find_text(original), find_text(modal)))
+            texts = format_csv_line((find_text(original), find_text(modal)))
             yield f"{system},{names},{n},{metric_cells[profile]},{texts}\n"
 
 
@@ -126,7 +127,7 @@ def _list_metric_cells(result: SystemResult) -> Sequence[tuple[float | None, ...
     """Return the metrics of each profile of items, in the order of `ITEM_METRICS`."""
     values = result.overall.profile_metrics.values
     table = np.stack([values[name] for name in ITEM_METRICS], axis=1)
-    return [tuple(or_none(value) for value in row) for row in table]
+    return [tuple(convert_nan_to_none(value) for value in row) for row in table]
 
 
 def list_comparisons(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
@@ -246,7 +247,7 @@ def write_tables(
         write_table(folder, CROWD, crowd.items)
     write_metrics(folder, result.rows, format_item_metric_lines(result))
     folder.write_lines(ITEMS, format_item_lines(result))
-    summary = study_summary(
+    summary = build_study_summary(
         NAME,
         result.parameters,
         hashes,
@@ -322,7 +323,7 @@ def read_crowd(
         else:
             left_out.add(UNKNOWN_QUESTION, {"item": record.question, "line": record.line})
     if not any(record.text for record in records):
-        raise file_error(file.name, "answers_to_others")
+        raise build_error(file.name, "answers_to_others")
     return Answers.of(
         (record.row, record.worker, record.question, record.text, record.is_rejected)
         for record in records

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from annotations.exchange.problems import Problems
-from evaluation.files.problem_messages import file_error, note_problem
-from evaluation.texts.items import CHOICE, EXACT, EXTRACTIVE, FREE, KINDS, MATCHERS
+from evaluation.core.text.items import CHOICE, EXACT, EXTRACTIVE, FREE, KINDS, MATCHERS
+from evaluation.runs.files.problem_messages import add_problem, build_error
 
 Paths = tuple[str, ...]
 
@@ -70,15 +70,15 @@ class FieldMapping:
             entries = json.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
             cause = getattr(error, "strerror", None) or str(error)
-            raise file_error(str(path), "mapping_unreadable", cause=cause) from error
+            raise build_error(str(path), "mapping_unreadable", cause=cause) from error
         problems = Problems(path.name)
         if not isinstance(entries, dict):
-            note_problem(problems, None, None, "mapping_no_object")
+            add_problem(problems, None, None, "mapping_no_object")
             problems.raise_if_any()
         values = {name: _check_value(name, value, problems) for name, value in entries.items()}
         for name in ("kind", "question", "answers"):
             if name not in values:
-                note_problem(problems, None, name, "field_missing")
+                add_problem(problems, None, name, "field_missing")
         problems.raise_if_any()
         return cls(**values)
 
@@ -94,17 +94,17 @@ def _check_value(name: str, value: Any, problems: Problems) -> Any:
     """Return a field's value converted from JSON; add an invalid value to `problems`."""
     known = {each.name: each for each in fields(FieldMapping)}
     if name not in known:
-        note_problem(problems, None, name, "field_unknown", known=", ".join(known))
+        add_problem(problems, None, name, "field_unknown", known=", ".join(known))
     elif isinstance(known[name].default, tuple) or name in ("question", "answers"):
         paths = [value] if isinstance(value, str) else value
         if isinstance(paths, list) and all(isinstance(path, str) for path in paths):
             return tuple(paths)
-        note_problem(problems, None, name, "field_no_path")
+        add_problem(problems, None, name, "field_no_path")
     elif not isinstance(value, str):
-        note_problem(problems, None, name, "field_no_text")
+        add_problem(problems, None, name, "field_no_text")
     elif name in ALLOWED_VALUES and value not in ALLOWED_VALUES[name]:
         choices = ", ".join(ALLOWED_VALUES[name])
-        note_problem(problems, None, name, "field_no_choice", choices=choices)
+        add_problem(problems, None, name, "field_no_choice", choices=choices)
     elif name == "answers_are":
         return AnswerForm(value)
     return value
@@ -202,5 +202,5 @@ def load_mapping(name: str) -> FieldMapping:
         return set_default_dataset(READY[name], name)
     path = Path(name)
     if path.suffix != ".json":
-        raise file_error(name, "mapping_unknown", known=", ".join(READY))
+        raise build_error(name, "mapping_unknown", known=", ".join(READY))
     return set_default_dataset(FieldMapping.read(path), path.stem)

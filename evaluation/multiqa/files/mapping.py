@@ -19,12 +19,12 @@ from annotations.exchange.ids import clean_id
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.source import source_of
-from evaluation.files.problem_messages import file_error, note_problem
+from annotations.exchange.reading.source import make_source
+from evaluation.core.text.items import CHOICE, MultiqaItem
 from evaluation.multiqa.files.field_mapping import AnswerForm, FieldMapping, Paths
 from evaluation.multiqa.files.reading import Fault, ItemsFile, build_item
 from evaluation.multiqa.items import LETTERS
-from evaluation.texts.items import CHOICE, MultiqaItem
+from evaluation.runs.files.problem_messages import add_problem, build_error
 
 # None is a value that a record may hold.
 MISSING = object()
@@ -58,7 +58,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     ------
     InputError : the file cannot be read, or every record is invalid.
     """
-    origin = source_of(path)
+    origin = make_source(path)
     problems = Problems(origin.name)
     items: dict[str, tuple[MultiqaItem, int]] = {}
     invalid = _InvalidRecords()
@@ -78,7 +78,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
                 continue
             repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
             # Problems are raised only if no record is valid; else the warnings count them.
-            note_problem(problems, line, None, "record_repeats_item", **repeats)
+            add_problem(problems, line, None, "record_repeats_item", **repeats)
             invalid.add(line, f"item {item.item[:60]} stands already in line {first_line}")
             continue
         reasons = [fault.build_problem(problems.file, line) for fault in faults]
@@ -87,7 +87,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
             problems.extend([fault.build_problem(problems.file, line, f"record {n_rows}: ")])
     if not n_rows:
         looked = ", ".join(mapping.records)
-        note_problem(problems, None, None, "no_records", looked=looked)
+        add_problem(problems, None, None, "no_records", looked=looked)
     if not items:
         problems.raise_if_any()
     pairs = list(items.values())
@@ -158,7 +158,7 @@ def _read_records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any,
 
     The nearest parent comes first. Raises `InputError`.
     """
-    origin = source_of(path)
+    origin = make_source(path)
     kind = origin.suffix
     if kind not in ACCEPTED:
         raise InputError.single(
@@ -208,7 +208,9 @@ def _parse_json(text: str, name: str, line: int | None) -> Any:
     except ValueError as error:
         number = getattr(error, "lineno", None) if line is None else line
         cause, column = getattr(error, "msg", error), getattr(error, "colno", None)
-        raise file_error(name, "record_of_json", line=number, column=column, cause=cause) from error
+        raise build_error(
+            name, "record_of_json", line=number, column=column, cause=cause
+        ) from error
     except RecursionError as error:
         raise InputError.single(name, "the JSON is nested too deeply", line=line) from error
 

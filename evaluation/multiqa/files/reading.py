@@ -11,18 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotations.exchange import AnswerStatus, Problem
-from annotations.exchange.header import Column, given_names
+from annotations.exchange.header import Column, parse_column_names
 from annotations.exchange.ids import clean_id
-from annotations.exchange.model_replies import read_reply, thinking_notes
+from annotations.exchange.model_replies import describe_thinking, read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, cleaned
-from annotations.exchange.reading.source import Readable, source_of
+from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
+from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
-from evaluation.files.problem_messages import file_problem, note_problem
-from evaluation.flow.metrics import Exclusions
+from evaluation.core.text.items import DEFAULT_MATCHERS, KINDS, MATCHERS, MultiqaItem
 from evaluation.multiqa.items import Replies
 from evaluation.multiqa.run.judging import find_fault
-from evaluation.texts.items import DEFAULT_MATCHERS, KINDS, MATCHERS, MultiqaItem
+from evaluation.runs.files.problem_messages import add_problem
+from evaluation.runs.files.problem_messages import build_problem as file_problem
+from evaluation.runs.flow.metrics import Exclusions
 
 ITEM_COLUMNS = (
     *("item", "kind", "dataset", "context", "question", "choices", "answers", "matcher"),
@@ -49,7 +50,7 @@ class MultiqaColumns:
     @classmethod
     def parse(cls, text: str) -> MultiqaColumns:
         """Parse `item=NAME,reply=NAME,...`. Raises `ValueError` as `given_names` does."""
-        return cls(given_names(text, KNOWN))
+        return cls(parse_column_names(text, KNOWN))
 
     def build_columns(
         self, keys: Sequence[str], needed: frozenset[str] = NEEDED
@@ -128,7 +129,7 @@ def read_items(path: Readable, columns: MultiqaColumns = STANDARD_COLUMNS) -> It
         matcher, or an invalid list; if `find_fault` reports its item; or if an earlier row has
         the same id and a different item.
     """
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns.build_columns(ITEM_COLUMNS), problems)
     known: dict[str, tuple[MultiqaItem, int]] = {}
     n_rows = n_repeated = 0
@@ -145,7 +146,7 @@ def read_items(path: Readable, columns: MultiqaColumns = STANDARD_COLUMNS) -> It
         n_repeated += 1
         if first != item:
             values = {"item": item.item[:60], "earlier": first_line}
-            note_problem(problems, line, None, "item_differs", **values)
+            add_problem(problems, line, None, "item_differs", **values)
     if not n_rows and not problems.total:
         problems.add(None, None, "there is no data row", "Check that the items were saved.")
     problems.raise_if_any()
@@ -172,7 +173,7 @@ def read_replies(
         the reply has over 100,000 bytes; or if a system has two different replies to the same
         variant of an item.
     """
-    problems = Problems(source_of(path).name)
+    problems = Problems(make_source(path).name)
     table = open_table(path, columns.build_columns(REPLY_COLUMNS), problems)
     ids = _ItemIds({item.item: number for number, item in enumerate(items)})
     # There may be millions of rows with few different cells, so each is parsed once.
@@ -223,9 +224,9 @@ def read_replies(
         problems.add(None, None, "there is no data row", "Check that the replies were saved.")
     repeated = _find_repeated(replies, items, problems, left_out)
     if not problems.total and not len(replies):
-        note_problem(problems, None, "item", "replies_to_others")
+        add_problem(problems, None, "item", "replies_to_others")
     problems.raise_if_any()
-    warnings = [*table.warnings, *thinking_notes(n_thinking, n_cut_off)]
+    warnings = [*table.warnings, *describe_thinking(n_thinking, n_cut_off)]
     distinct = replies.drop_rows(repeated)
     return RepliesFile(table.name, table.sha256, n_rows, warnings, distinct)
 
@@ -280,7 +281,9 @@ def _find_repeated(
     """
     later, first = replies.find_repetitions()
     for row, before in zip(later.tolist(), first.tolist(), strict=True):
-        text, earlier = (cleaned(replies.texts[replies.of_text[each]]) for each in (row, before))
+        text, earlier = (
+            normalise_text(replies.texts[replies.of_text[each]]) for each in (row, before)
+        )
         system = replies.systems[replies.of_system[row]]
         item, variant = items[replies.items[row]].item, replies.variants[row]
         if text == earlier and replies.statuses[row] == replies.statuses[before]:
@@ -319,20 +322,20 @@ def build_item(cells: dict[str, str], faults: list[Fault]) -> MultiqaItem:
     item_id = clean_id(cells["item"])
     if not item_id:
         faults.append(Fault("item", "item_missing"))
-    kind = cleaned(cells["kind"]).casefold()
+    kind = normalise_text(cells["kind"]).casefold()
     if kind not in KINDS:
         code = "kind_unknown" if kind else "kind_missing"
         faults.append(Fault("kind", code, {"kind": kind[:40], "known": ", ".join(KINDS)}))
     choices = tuple(_parse_list("choices", cells, faults))
     answers = tuple(_parse_list("answers", cells, faults))
-    matcher = cleaned(cells["matcher"]).casefold() or DEFAULT_MATCHERS.get(kind, "")
+    matcher = normalise_text(cells["matcher"]).casefold() or DEFAULT_MATCHERS.get(kind, "")
     if matcher and matcher not in MATCHERS:
         values = {"matcher": matcher[:40], "known": ", ".join(MATCHERS)}
         faults.append(Fault("matcher", "matcher_unknown", values))
     item = MultiqaItem(
         item_id,
         kind,
-        cleaned(cells["dataset"]),
+        normalise_text(cells["dataset"]),
         cells["context"].strip(),
         cells["question"].strip(),
         choices,

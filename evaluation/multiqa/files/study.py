@@ -15,17 +15,12 @@ from typing import Any
 from annotations.exchange import AnswerStatus, InputError, OutputFolder
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.source import source_of
+from annotations.exchange.reading.source import make_source
 from annotations.exchange.reading.tables import open_table
 from evaluation.consensus.inputs import Answers
-from evaluation.files.asking import Asking
-from evaluation.files.journal import NAME as JOURNAL
-from evaluation.files.journal import Row
-from evaluation.files.metrics import FILES, refuse_to_replace
-from evaluation.files.problem_messages import file_error, note_problem
-from evaluation.files.study import EndedEarlyError, Progress, Step, StudyFolder
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.metrics import Exclusions
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
+from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.evaluation import (
     FileEvaluation,
     load_items,
@@ -50,9 +45,14 @@ from evaluation.multiqa.run.study import (
     request_rewordings,
     summarize_rejected,
 )
-from evaluation.options import TERMINAL
-from evaluation.texts.items import MultiqaItem
-from evaluation.words.message import Message
+from evaluation.runs.files.asking import AskSettings
+from evaluation.runs.files.journal import NAME as JOURNAL
+from evaluation.runs.files.journal import ReplyRow
+from evaluation.runs.files.metrics import FILES, refuse_to_replace
+from evaluation.runs.files.problem_messages import add_problem, build_error
+from evaluation.runs.files.study import EndedEarlyError, Progress, Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.metrics import Exclusions
 
 REPLIES, REWORDINGS = "replies.csv", "rewordings.csv"
 TABLES = (*FILES, REPLIES, REWORDINGS, CROWD.file)
@@ -106,7 +106,7 @@ class FileStudy:
     complete: bool
 
 
-def execute_study(request: MultiqaStudy, asking: Asking, progress: Progress) -> FileStudy:
+def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress) -> FileStudy:
     """Reword, ask what the journal lacks, evaluate, and write every table.
 
     Raises
@@ -211,7 +211,7 @@ def refuse_tables_without_journal(output: Path) -> None:
         return
     for name in TABLES:
         if (output / name).exists():
-            raise file_error(str(output / name), "folder_of_others", journal=JOURNAL)
+            raise build_error(str(output / name), "folder_of_others", journal=JOURNAL)
 
 
 def _refuse_items_without_question(items: ItemsFile) -> None:
@@ -219,14 +219,14 @@ def _refuse_items_without_question(items: ItemsFile) -> None:
     problems = Problems(items.name)
     for item, line in zip(items.items, items.lines, strict=True):
         if not item.question:
-            note_problem(problems, line, "question", "item_without_question", item=item.item[:60])
+            add_problem(problems, line, "question", "item_without_question", item=item.item[:60])
     problems.raise_if_any()
 
 
 def _request_rewordings(
     folder: StudyFolder,
     request: MultiqaStudy,
-    asking: Asking,
+    asking: AskSettings,
     ids: Sequence[str],
     checker: Checker,
     left_out: Exclusions,
@@ -244,9 +244,9 @@ def _request_rewordings(
     if request.rewriter is not None:
         variable = request.rewriter_key_variable or asking.key_variable
         rewriter = replace(asking, model=request.rewriter, name=None, key_variable=variable)
-    rows: dict[tuple[str, int], Row] = {}
+    rows: dict[tuple[str, int], ReplyRow] = {}
 
-    def ask(items: Sequence[Item]) -> dict[tuple[str, int], Row]:
+    def ask(items: Sequence[Item]) -> dict[tuple[str, int], ReplyRow]:
         replies = folder.ask(step, items, rewriter)
         rows.update(replies)
         return replies
@@ -273,7 +273,7 @@ def _read_typed_wordings(
     `InputError`.
     """
     assert request.variants is not None
-    problems = Problems(source_of(request.variants).name)
+    problems = Problems(make_source(request.variants).name)
     columns = request.columns.build_columns(
         ("item", "variant_text"), frozenset({"item", "variant_text"})
     )
@@ -297,7 +297,7 @@ def _read_typed_wordings(
 
 def _ask_wordings(
     folder: StudyFolder, items: Sequence[MultiqaItem], wordings: Sequence[Wording]
-) -> list[Row]:
+) -> list[ReplyRow]:
     """Ask every wording in a conversation of its own; return the rows in the wordings' order."""
     # A step of the journal has one template, so each prompt form is a step of its own.
     by_form: dict[str, list[Wording]] = {}
@@ -306,7 +306,7 @@ def _ask_wordings(
         form = choose_form(items[wording.item])
         by_form.setdefault(form.name, []).append(wording)
         templates[form.name] = form.template
-    rows: dict[str, Row] = {}
+    rows: dict[str, ReplyRow] = {}
     for name, members in by_form.items():
         step = Step(f"answer: {name}", templates[name])
         replies = folder.ask(step, build_conversations(items, members))
@@ -329,7 +329,7 @@ def _summarize_rewordings(request: MultiqaStudy, rewordings: Sequence[Rewording]
 
 
 def _list_reply_cells(
-    system: str, items: Sequence[MultiqaItem], wording: Wording, row: Row
+    system: str, items: Sequence[MultiqaItem], wording: Wording, row: ReplyRow
 ) -> tuple[object, ...]:
     """Return a row of replies.csv, see `REPLY_COLUMNS`."""
     number, variant, text = wording

@@ -13,8 +13,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.methods.cells import alike
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import find_equal_rows
+from evaluation.core.stats.undefined import divide_where_positive
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -129,7 +129,7 @@ class Panel:
             *self.has_reply.T,
             *self.representatives.T,
         ]
-        first, profile_numbers = alike(
+        first, profile_numbers = find_equal_rows(
             [*columns, self.n_possible, self.n_choices, self.n_guesses], len(self)
         )
         return self.select_items(first), profile_numbers
@@ -200,10 +200,10 @@ class Votes:
 
     def compute_negative_entropy(self) -> Floats:
         """Return (n,) the sum of p log p over the different answers; NaN without a vote."""
-        share = ratio(self.times, self.n_votes[:, None])
+        share = divide_where_positive(self.times, self.n_votes[:, None])
         logs = np.log(share, out=np.zeros_like(share), where=share > 0)
         # Each of the f replies with an answer holds log p, and p is f divided by n_votes.
-        return ratio(np.where(self.times > 0, logs, 0.0).sum(axis=1), self.n_votes)
+        return divide_where_positive(np.where(self.times > 0, logs, 0.0).sum(axis=1), self.n_votes)
 
     def score_mode(self, panel: Panel) -> Floats:
         """Return (n,) 1 where the modal answer is right, else 0; 0 without a vote."""
@@ -269,9 +269,11 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
     certainty = 1.0 + votes.compute_negative_entropy() / log_k
     k = np.maximum(panel.n_possible, 2).astype(np.float64)
     squares = votes.sum_squares().astype(np.float64)
-    m2 = 1.0 - k / (k - 1.0) * (1.0 - ratio(squares, votes.n_votes.astype(np.float64) ** 2))
+    m2 = 1.0 - k / (k - 1.0) * (
+        1.0 - divide_where_positive(squares, votes.n_votes.astype(np.float64) ** 2)
+    )
     pairs = votes.n_votes * (votes.n_votes - 1.0)
-    agreement = ratio(squares - votes.n_votes, pairs)
+    agreement = divide_where_positive(squares - votes.n_votes, pairs)
     free_marginal = (agreement - 1.0 / k) / (1.0 - 1.0 / k)
     # The formulas above used K_j = 2 for these items to avoid a division by zero.
     for metric in (certainty, m2, free_marginal):
@@ -281,9 +283,11 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
         "worst_case": np.asarray((right | ~has_reply).all(axis=1), dtype=np.float64),
         "best_case": np.asarray(right.any(axis=1), dtype=np.float64),
         "plurality": votes.score_mode(panel),
-        "plurality_fractional": ratio(votes.right_modes, votes.n_modes, undefined=0.0),
+        "plurality_fractional": divide_where_positive(
+            votes.right_modes, votes.n_modes, undefined=0.0
+        ),
         "tie_rate": np.where(none, np.nan, votes.n_modes > 1),
-        "item_difficulty": ratio(right.sum(axis=1), n_replies),
+        "item_difficulty": divide_where_positive(right.sum(axis=1), n_replies),
         # Rounding errors can exceed the range by 1e-16.
         "certainty": np.clip(certainty, 0.0, 1.0),
         "m2_certainty": np.clip(m2, 0.0, 1.0),

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-from evaluation.methods.inference.clustered import Estimate, drawn_intervals
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.multiqa.methods.panel import (
     NO_VOTE,
     NO_VOTES,
@@ -150,18 +150,20 @@ class FleissKappa:
 
     def __call__(self, weights: Floats) -> Floats:
         """Return (draws,) kappa; NaN if all votes are for one answer or no item has two votes."""
-        observed = ratio(weights @ self._agreement, weights @ self._counted)
+        observed = divide_where_positive(weights @ self._agreement, weights @ self._counted)
         expected = np.empty(len(weights))
         step = max(1, BLOCK_CELLS // max(1, self._category_votes.shape[0]))
         for first in range(0, len(weights), step):
             block = weights[first : first + step]
             category_votes = self._category_votes @ block.T
             total = category_votes.sum(axis=0)
-            expected[first : first + step] = ratio((category_votes**2).sum(axis=0), total**2)
+            expected[first : first + step] = divide_where_positive(
+                (category_votes**2).sum(axis=0), total**2
+            )
         # With a single category 1 - Pe is 0 except for rounding, and kappa is undefined.
         chance = 1.0 - expected
         chance[chance < ROUNDING] = 0.0
-        return ratio(observed - expected, chance)
+        return divide_where_positive(observed - expected, chance)
 
     def explain_undefined(self) -> str:
         """Return the reason for an undefined estimate."""
@@ -197,7 +199,7 @@ class Alpha:
         right = weights @ self._right
         wording_variance = (right * (count[:, None] - right)).sum(axis=1)
         total_variance = count * (weights @ totals**2) - (weights @ totals) ** 2
-        return r / (r - 1.0) * (1.0 - ratio(wording_variance, total_variance))
+        return r / (r - 1.0) * (1.0 - divide_where_positive(wording_variance, total_variance))
 
     def explain_undefined(self) -> str:
         """Return the reason for an undefined estimate."""
@@ -229,7 +231,9 @@ class PaperAlpha:
         question_variance = weights @ (right * (r - right))
         sums = weights @ self._right
         sum_variance = r * (sums**2).sum(axis=1) - sums.sum(axis=1) ** 2
-        return ratio(count, count - 1.0) * (1.0 - ratio(question_variance, sum_variance))
+        return divide_where_positive(count, count - 1.0) * (
+            1.0 - divide_where_positive(question_variance, sum_variance)
+        )
 
     def explain_undefined(self) -> str:
         """Return the reason for an undefined estimate."""
@@ -320,7 +324,7 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
         counts[partly] = partly_known @ weights.T
         return np.vstack(
             [
-                ratio(sums, counts),
+                divide_where_positive(sums, counts),
                 *(coefficient(weights) for coefficient in coefficients.values()),
             ]
         )
@@ -331,7 +335,7 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
         values = compute_estimates(times[None].astype(np.float64))[:, 0]
     else:
         values = np.full(len(names), np.nan)
-    drawn = drawn_intervals(
+    drawn = compute_drawn_intervals(
         values, n, compute_estimates, len(panel), n_draws, seed, level, kinds=profiles
     )
     estimates = dict(zip(names, drawn, strict=True))

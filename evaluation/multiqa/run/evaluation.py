@@ -16,21 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import EmbedderInfo
-from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import EmbedTexts
-from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
-from evaluation.grading.run.fitting import aqer_scores
-from evaluation.methods.inference.clustered import drawn_intervals, means
-from evaluation.methods.inference.comparison import Comparison, compare_models
-from evaluation.methods.undefined import or_none, ratio
+from evaluation.core.backends import EmbedderInfo
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
+from evaluation.core.stats.inference.comparison import Comparison, compare_models
+from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
+from evaluation.core.text.items import MultiqaItem
+from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STATUSES, TEXT, Replies
 from evaluation.multiqa.methods.robustness import METRIC_NAMES, Robustness, robustness
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.judging import JudgedSystem, Judgement, judge
-from evaluation.texts.items import MultiqaItem
-from evaluation.words.message import Message
+from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -178,7 +178,7 @@ def _split_into_groups(
         item_names = np.array(names, dtype=np.str_)
         for name in dict.fromkeys(names):
             if name:
-                yield group_name(key, name), np.flatnonzero(item_names == name)
+                yield build_group_name(key, name), np.flatnonzero(item_names == name)
 
 
 def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[MetricRow]:
@@ -205,7 +205,7 @@ def _compute_rates(
     ]
     original = judged.panel.right[members, 0].astype(np.float64)
     answered = np.where(statuses[:, 0] == TEXT, original, np.nan)
-    estimates = means([answered, *shares], parameters.bootstrap, parameters.seed)
+    estimates = compute_means([answered, *shares], parameters.bootstrap, parameters.seed)
     for name, estimate in zip(RATES, estimates, strict=True):
         row = MetricRow.of(judged.replies.system, group, name, estimate)
         if name == RATES[0] and row.value is None and len(members):
@@ -291,8 +291,10 @@ def score_by_crowd(
         (row, system << 32 | variant, items[item].item, replies.texts[text], STATUSES[status], 0)
         for row, (system, item, variant, text, status) in enumerate(columns)
     )
-    grading_input = choose(grading, crowd, model_answers)
-    worker_scores, reply_scores, embedding = aqer_scores(grading_input, embed_texts, progress)
+    grading_input = select_graded_answers(grading, crowd, model_answers)
+    worker_scores, reply_scores, embedding = compute_aqer_scores(
+        grading_input, embed_texts, progress
+    )
     # Leave-one-out scores of the workers who answered each item.
     item_worker_scores: dict[str, list[float]] = {}
     for question, score in zip(
@@ -359,7 +361,7 @@ def _build_crowd_row(
         item,
         len(scores),
         len(worker_scores),
-        or_none(float(scores.mean())),
+        convert_nan_to_none(float(scores.mean())),
         wording_scores.get(0),
         float(scores.min()),
         float(scores.max()),
@@ -383,7 +385,7 @@ def _compute_crowd_metrics(
             for row in system_rows:
                 name = getattr(by_id[row.item], key)
                 if name:
-                    groups.setdefault(group_name(key, name), []).append(row)
+                    groups.setdefault(build_group_name(key, name), []).append(row)
         for group, members in groups.items():
             yield from _compute_group_metrics(system, group, members, parameters)
 
@@ -396,7 +398,7 @@ def _compute_group_metrics(
         [[getattr(row, name) for row in rows] for name in CROWD_METRICS], dtype=np.float64
     ).reshape(len(CROWD_METRICS), len(rows))
     draws, seed = parameters.bootstrap, parameters.seed
-    for name, estimate in zip(CROWD_METRICS, means(table, draws, seed), strict=True):
+    for name, estimate in zip(CROWD_METRICS, compute_means(table, draws, seed), strict=True):
         row = MetricRow.of(system, group, name, estimate)
         yield row if row.value is not None else row._replace(reason=NO_CROWD)
     spreads = table[
@@ -409,9 +411,9 @@ def _compute_group_metrics(
     def compute_ratio(weights: Floats) -> Floats:
         """Return (1, draws) the ratio of the mean spreads for weights (draws, items)."""
         sums = spreads @ weights.T
-        return ratio(sums[0], sums[1])[None]
+        return divide_where_positive(sums[0], sums[1])[None]
 
     value = compute_ratio(np.ones((1, n)))[0] if n else [np.nan]
-    (estimate,) = drawn_intervals(value, n, compute_ratio, n, draws, seed)
+    (estimate,) = compute_drawn_intervals(value, n, compute_ratio, n, draws, seed)
     row = MetricRow.of(system, group, SPREAD_RATIO, estimate)
     yield row if row.value is not None else row._replace(reason=NO_CROWD)

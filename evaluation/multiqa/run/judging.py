@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.backends import EmbedderInfo
-from evaluation.flow.metrics import Exclusions
+from evaluation.core.backends import EmbedderInfo
+from evaluation.core.messages.message import Message
+from evaluation.core.text.choices import Choices, Fault
+from evaluation.core.text.items import CHOICE, COSINE, EXACT, MultiqaItem, find_accepted_choices
+from evaluation.core.text.matching import is_similar, normalise
 from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, group_by_system
 from evaluation.multiqa.methods.panel import NO_VOTE, Panel
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.meaning import CosineJudgement, Reranking, judge_by_cosine
-from evaluation.texts.choices import Choices, Fault
-from evaluation.texts.items import CHOICE, COSINE, EXACT, MultiqaItem, accepted_choices
-from evaluation.texts.matching import alike, normalised
-from evaluation.words.message import Message
+from evaluation.runs.flow.metrics import Exclusions
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -173,15 +173,15 @@ class _TextMatcher:
                     reader = cached or Choices(item.choices)
                     if cached is None and len(readers) < MOST_READERS:
                         readers[item.choices] = reader
-                    accepted = accepted_choices(item, reader)
+                    accepted = find_accepted_choices(item, reader)
                 else:
-                    accepted = frozenset(map(normalised, item.answers))
+                    accepted = frozenset(map(normalise, item.answers))
             if item.matcher == CHOICE:
                 read = reader.read(texts[text])
                 # A reply that names no choice still votes: equal ones are one answer.
                 if read.fault is not None:
                     self._faults[index] = read.fault
-                    self._answers[index] = codes.assign(normalised(texts[text]))
+                    self._answers[index] = codes.assign(normalise(texts[text]))
                 elif len(read.choices) == 1:
                     self._answers[index] = min(read.choices)
                 else:
@@ -190,11 +190,11 @@ class _TextMatcher:
                 continue
             reply = normalised_texts.get(text)
             if reply is None:
-                reply = normalised_texts[text] = normalised(texts[text])
+                reply = normalised_texts[text] = normalise(texts[text])
             self._answers[index] = codes.assign(reply)
             self._right[index] = reply in accepted or (
                 item.matcher != EXACT
-                and any(alike(reply, answer, parameters.levenshtein) for answer in accepted)
+                and any(is_similar(reply, answer, parameters.levenshtein) for answer in accepted)
             )
 
     def judge_system(self, system: SystemReplies) -> tuple[Ints, Bools, Ints]:
@@ -250,7 +250,7 @@ def _count_guesses(item: MultiqaItem) -> int:
         return 0
     if item.matcher != CHOICE or len(item.answers) < 2:
         return len(item.choices)
-    n_right = len(accepted_choices(item, Choices(item.choices)))
+    n_right = len(find_accepted_choices(item, Choices(item.choices)))
     return min(comb(len(item.choices), n_right), MOST_GUESSES)
 
 
@@ -273,7 +273,7 @@ def find_fault(item: MultiqaItem) -> tuple[str, str] | None:
         return "choices", f"choices {equal[0] + 1} and {equal[1] + 1} are the same"
     if item.matcher == CHOICE:
         try:
-            accepted_choices(item, reader)
+            find_accepted_choices(item, reader)
         except ValueError as error:
             return "answers", str(error)
     return None

@@ -14,19 +14,25 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.backends import EmbedderInfo, get_embedder
-from evaluation.backends.reranker import Reranker
-from evaluation.consensus.vectors import truncation_warning
-from evaluation.flow.alike import ALL_BUT_1, blocks, cosines_among, different_numbers, embedded
-from evaluation.methods.grams import Vectors
+from evaluation.consensus.vectors import build_truncation_warning
+from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.backends.reranker import Reranker
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.text.items import COSINE, MultiqaItem
+from evaluation.core.text.languages import check_language
+from evaluation.core.text.matching import normalise
 from evaluation.multiqa.items import TEXT, Replies, SystemReplies
 from evaluation.multiqa.methods.clusters import cluster, find_best_members, find_representatives
 from evaluation.multiqa.methods.panel import NO_VOTE
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.texts.items import COSINE, MultiqaItem
-from evaluation.texts.languages import language_warning
-from evaluation.texts.matching import normalised
-from evaluation.words.message import Message
+from evaluation.runs.flow.text_similarity import (
+    ALL_BUT_1,
+    compute_cosines_among,
+    embed_block,
+    find_different_numbers,
+    split_into_blocks,
+)
 
 Ints = NDArray[np.int64]
 Progress = Callable[[str, int, int], None]
@@ -225,11 +231,11 @@ def judge_by_cosine(
     embedder.fit(all_texts)
     # Blocks of items bound the memory of the vectors.
     n_truncated, done = 0, 0
-    for first, last in blocks(item_texts):
+    for first, last in split_into_blocks(item_texts):
         block_texts = list(
             dict.fromkeys(text for texts in item_texts[first:last] for text in texts)
         )
-        vectors, n_cut = embedded(embedder, block_texts, done, len(all_texts), progress)
+        vectors, n_cut = embed_block(embedder, block_texts, done, len(all_texts), progress)
         n_truncated, done = n_truncated + n_cut, min(done + len(block_texts), len(all_texts))
         vector_rows = {text: row for row, text in enumerate(block_texts)}
         for system, judgement in zip(systems, judged, strict=True):
@@ -255,7 +261,7 @@ def judge_by_cosine(
         _replace_cluster_labels(system, judgement, replies, assign_code)
     info = embedder.describe()
     sample = all_texts[:: max(1, len(all_texts) // LANGUAGE_SAMPLE)]
-    possible = [truncation_warning(n_truncated, info), language_warning(sample, info)]
+    possible = [build_truncation_warning(n_truncated, info), check_language(sample, info)]
     warnings = [warning for warning in possible if warning]
     if reranking is not None:
         warnings += reranking.list_warnings()
@@ -303,7 +309,7 @@ def _judge_block(
         accepted = [items[number].answers for number in system.items[rows].tolist()]
         distinct = list(dict.fromkeys([*texts, *(text for each in accepted for text in each)]))
         index = {text: position for position, text in enumerate(distinct)}
-        cosines = cosines_among(vectors, [vector_rows[text] for text in distinct])
+        cosines = compute_cosines_among(vectors, [vector_rows[text] for text in distinct])
         # Cells without a vote stay 0 and are masked by `votes` below.
         cells = np.zeros((n, r), dtype=np.int64)
         cells[votes] = [index[text] for text in texts]
@@ -312,7 +318,7 @@ def _judge_block(
         for row, answers in enumerate(accepted):
             nearest = cosines[cells[row]][:, [index[text] for text in answers]].max(axis=1)
             right[row] = (nearest > parameters.cosine) & votes[row]
-        forbidden = different_numbers(distinct)[cells[:, :, None], cells[:, None, :]]
+        forbidden = find_different_numbers(distinct)[cells[:, :, None], cells[:, None, :]]
         labels = cluster(
             np.where(forbidden, -np.inf, similarity),
             votes,
@@ -334,5 +340,5 @@ def _replace_cluster_labels(
     rows, columns = np.nonzero(judgement.answers != NO_VOTE)
     texts = system.texts[judgement.rows[rows], judgement.representatives[rows, columns]]
     distinct, positions = np.unique(texts, return_inverse=True)
-    codes = [assign_code(normalised(replies.texts[text])) for text in distinct.tolist()]
+    codes = [assign_code(normalise(replies.texts[text])) for text in distinct.tolist()]
     judgement.answers[rows, columns] = np.array(codes, dtype=np.int64)[positions]

@@ -6,11 +6,11 @@ each item are stored once, with the item.
 
 from __future__ import annotations
 
-from evaluation.flow.metrics import MetricRow
-from evaluation.flow.result_tables import ResultTable
 from evaluation.multiqa.methods.panel import ITEM_METRICS
 from evaluation.multiqa.run.evaluation import CrowdRow
 from evaluation.multiqa.run.rows import ItemRow, ReplyRow, RewordingRow, SystemPair
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.result_tables import ResultTable
 
 METRICS = ResultTable("metrics", MetricRow, "metrics.csv")
 ITEMS = ResultTable("items", ItemRow, "items.csv")

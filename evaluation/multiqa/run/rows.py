@@ -9,15 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations.exchange.records import AnswerStatus
-from evaluation.flow.metrics import MetricRow, group_name
-from evaluation.methods.inference.comparison import Comparison, compare_models
-from evaluation.methods.undefined import or_none
+from evaluation.core.stats.inference.comparison import Comparison, compare_models
+from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED
 from evaluation.multiqa.methods.panel import ITEM_METRICS
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.evaluation import CrowdResult, MultiqaEvaluation, SystemResult
 from evaluation.multiqa.run.study import Reply, Wording
-from evaluation.texts.items import MultiqaItem
+from evaluation.runs.flow.metrics import MetricRow, build_group_name
 
 # Metric by which systems are compared where workers answered.
 CROWD_SCORE = "crowd_score"
@@ -49,7 +49,7 @@ class ItemRow(NamedTuple):
 
     def build_metric_rows(self) -> Iterator[MetricRow]:
         """Yield the item's rows of metrics.csv."""
-        group = group_name("item", self.item)
+        group = build_group_name("item", self.item)
         for name, value in zip(ITEM_METRICS, self.numbers, strict=True):
             why = self.reasons.get(name)
             yield MetricRow(self.system, group, name, value, None, None, self.n_replies, why)
@@ -158,7 +158,9 @@ def _build_system_rows(evaluation: MultiqaEvaluation, result: SystemResult) -> I
             int(metrics.votes.n_votes[profile]),
             int(np.isin(statuses, REFUSED).sum()),
             int((statuses == EMPTY).sum()),
-            tuple(or_none(float(metrics.values[name][profile])) for name in ITEM_METRICS),
+            tuple(
+                convert_nan_to_none(float(metrics.values[name][profile])) for name in ITEM_METRICS
+            ),
             find_text(int(replies.texts[row, 0])),
             find_text(modal_text),
             {name: why for name, why in reasons.items() if why is not None},

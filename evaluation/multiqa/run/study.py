@@ -18,17 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange.records import AnswerStatus
-from evaluation.backends import get_embedder
-from evaluation.backends.chat.contract import Message
-from evaluation.backends.nli import EntailmentModel
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.metrics import Exclusions
-from evaluation.methods.grams import Vectors, dense
+from evaluation.core.backends import get_embedder
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.backends.nli import EntailmentModel
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.text.items import MultiqaItem
+from evaluation.core.text.matching import normalise
+from evaluation.core.text.rewording import has_same_names, has_same_numbers
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.texts.items import MultiqaItem
-from evaluation.texts.matching import normalised
-from evaluation.texts.rewording import same_names, same_numbers
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.metrics import Exclusions
 
 Progress = Callable[[str, int, int], None]
 
@@ -155,7 +155,7 @@ class Checker:
         self.questions, self.count = questions, count
         self.accepted: list[list[Rewording]] = [[] for _ in questions]
         # Rejected texts count as seen too, so that a later attempt cannot propose them again.
-        self._seen: list[set[str]] = [{normalised(question)} for question in questions]
+        self._seen: list[set[str]] = [{normalise(question)} for question in questions]
         self._parameters, self._meaning, self._entailment = parameters, meaning, entailment
         self._nli = EntailmentModel.load(nli) if nli else None
         self._progress = progress
@@ -192,13 +192,13 @@ class Checker:
     def restore(self, checked: Sequence[Rewording]) -> None:
         """Restore the state after an earlier call of `check`, from the result of that call."""
         for rewording in checked:
-            self._seen[rewording.item].add(normalised(rewording.text))
+            self._seen[rewording.item].add(normalise(rewording.text))
             if rewording.variant is not None:
                 self.accepted[rewording.item].append(rewording)
 
     def accept_typed(self, item: int, text: str) -> Rewording:
         """Accept a typed rewording without checks; only a repetition is rejected."""
-        key = normalised(text)
+        key = normalise(text)
         if key in self._seen[item]:
             return Rewording(item, 0, text, None, REPEATED)
         self._seen[item].add(key)
@@ -208,15 +208,15 @@ class Checker:
 
     def _check_words(self, item: int, text: str, attempt: int) -> Rewording:
         """Return a rewording, rejected if it is too long, repeated, or changes numbers or names."""
-        question, key, reason = self.questions[item], normalised(text), None
+        question, key, reason = self.questions[item], normalise(text), None
         # A long text is stored cut, so its key must come from the whole text.
         if len(text) > LONGEST:
             text, reason = text[:LONGEST], TOO_LONG
         elif key in self._seen[item]:
             reason = REPEATED
-        elif not same_numbers(question, text):
+        elif not has_same_numbers(question, text):
             reason = OTHER_NUMBERS
-        elif not same_names(question, text):
+        elif not has_same_names(question, text):
             reason = OTHER_NAMES
         self._seen[item].add(key)
         return Rewording(item, attempt, text, None, reason)
@@ -249,7 +249,7 @@ class Checker:
 
 
 def _densify(vectors: Vectors) -> NDArray[np.float64]:
-    return np.asarray(dense(vectors), dtype=np.float64)
+    return np.asarray(convert_to_dense(vectors), dtype=np.float64)
 
 
 FEWER = "fewer_rewordings"

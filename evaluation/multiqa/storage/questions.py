@@ -14,20 +14,24 @@ from functools import cached_property
 from annotations.models import GRADED, Question, QuestionSetVersion, Response, Variant
 from annotations.models.access import AnyUser
 from evaluation.consensus.inputs import Answers
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.metrics import Exclusions
+from evaluation.core.options import Problem, build_problem
+from evaluation.core.text.items import CHOICE, DEFAULT_MATCHERS, FREE, MultiqaItem
+from evaluation.core.text.matching import normalise
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import BY_KIND, MultiqaRunOptions
 from evaluation.multiqa.run import study
 from evaluation.multiqa.run.judging import find_fault
 from evaluation.multiqa.run.study import Rewording, build_conversations, list_wordings
-from evaluation.options import Problem, problem
-from evaluation.steps.asking.foreseen import Foreseen, takes_of
-from evaluation.steps.asking.in_turns import Round
-from evaluation.steps.asking.registered import chosen, ids_of, problems_with_models
-from evaluation.steps.outside import problems_of_workers, without_workers
-from evaluation.texts.items import CHOICE, DEFAULT_MATCHERS, FREE, MultiqaItem
-from evaluation.texts.matching import normalised
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.steps.asking.registered_models import (
+    find_problems_with_models,
+    list_ids,
+    select_registered_models,
+)
+from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.study_asking import Round
+from evaluation.runs.steps.remedy_inputs import find_worker_problems, remove_workers
 
 UNANSWERABLE = "unanswerable"
 TRANSLATION = "wording_in_another_language"
@@ -79,7 +83,7 @@ class VersionItems:
         Only repetitions are rejected. `item` of a rewording is a position in `scorable`.
         """
         positions = {number: position for position, number in enumerate(self.scorable)}
-        seen = [{normalised(self.items[number].question)} for number in self.scorable]
+        seen = [{normalise(self.items[number].question)} for number in self.scorable]
         n_accepted = [0] * len(self.scorable)
         rewordings, kinds = [], []
         for wording in self.typed:
@@ -87,7 +91,7 @@ class VersionItems:
             if position is None:
                 continue
             kinds.append(wording.kind)
-            key = normalised(wording.text)
+            key = normalise(wording.text)
             if key in seen[position]:
                 rewordings.append(Rewording(position, 0, wording.text, None, REPEATED))
                 continue
@@ -147,8 +151,8 @@ def find_start_problems(
 ) -> list[Problem]:
     """Return why a run cannot start: models, excluded workers, wordings or missing answers."""
     problems = [
-        *problems_with_models(user, options, ("models", "rewriter"), needed=("models",)),
-        *problems_of_workers(version, user, options, needed=False),
+        *find_problems_with_models(user, options, ("models", "rewriter"), needed=("models",)),
+        *find_worker_problems(version, user, options, needed=False),
     ]
     if problems:
         return problems
@@ -159,16 +163,16 @@ def find_start_problems(
 def find_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | None:
     """Return why the items of a version cannot be evaluated; None if they can."""
     if not loaded.items:
-        return problem("no_text")
+        return build_problem("no_text")
     for item in loaded.items:
         fault = find_fault(item) if item.answers else None
         if fault is not None:
-            return problem("bad_question", question=item.item[:LONGEST_ID], reason=fault[1])
+            return build_problem("bad_question", question=item.item[:LONGEST_ID], reason=fault[1])
     if not loaded.scorable:
-        return problem("no_ruler")
+        return build_problem("no_ruler")
     rewordings, _ = loaded.check_typed_wordings()
     if options.rewriter is None and not any(rewording.variant for rewording in rewordings):
-        return problem("no_wordings", "rewriter")
+        return build_problem("no_wordings", "rewriter")
     return None
 
 
@@ -203,7 +207,7 @@ def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers
     ).exclude(question__text="")
     columns = ("pk", "submission__worker_id", "question__external_id", "text", "rejected")
     answers = Answers.of(rows.order_by("pk").values_list(*columns))
-    answers = without_workers(version, excluded, answers)
+    answers = remove_workers(version, excluded, answers)
     has_text = any(
         text.strip() and not rejected
         for text, rejected in zip(answers.texts, answers.rejected, strict=True)
@@ -224,10 +228,13 @@ REWORDING, ASKING = "Putting it in other words", "Answering"
 
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: MultiqaRunOptions
-) -> Foreseen:
+) -> RequestForecast:
     """Estimate the requests of a run of each model; nothing is sent."""
     loaded = load(version, options)
-    models, rewriters = chosen(user, options.models), chosen(user, ids_of(options.rewriter))
+    models, rewriters = (
+        select_registered_models(user, options.models),
+        select_registered_models(user, list_ids(options.rewriter)),
+    )
     sent = {"temperature": options.temperature, "max_tokens": options.max_tokens}
     takes, prompts, notes = [], {}, []
     typed, _ = ([], []) if rewriters else loaded.check_typed_wordings()
@@ -243,7 +250,7 @@ def estimate_requests(
             prompts["The first question, as the rewriter sees it"] = requests[0].messages
         rewriter_sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
         rewriter_round = Round(rewriter, requests, rewriter_sent, options.seed)
-        takes.append(takes_of(user, REWORDING, rewriter_round))
+        takes.append(estimate_round(user, REWORDING, rewriter_round))
         notes.append(
             "The rewordings are not known yet, so what answering them takes is reckoned from the "
             "questions. Where too few of a question can be kept the rewriter is asked up to "
@@ -255,8 +262,8 @@ def estimate_requests(
     times = 1 + options.rewordings if rewriters else 1
     for model in models:
         model_round = Round(model, conversations, sent, options.seed)
-        takes.append(takes_of(user, ASKING, model_round, times))
+        takes.append(estimate_round(user, ASKING, model_round, times))
     if loaded.scorable:
         first = loaded.items[loaded.scorable[0]]
         prompts["The first question, as the models see it"] = build_messages(first, first.question)
-    return Foreseen(tuple(takes), prompts, tuple(notes))
+    return RequestForecast(tuple(takes), prompts, tuple(notes))

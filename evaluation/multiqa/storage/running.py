@@ -12,9 +12,8 @@ from typing import Any
 from django.utils.text import capfirst
 
 from annotations.exchange import AnswerStatus
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import StudySummary, Usage, cut_off_warnings
-from evaluation.flow.metrics import MetricRow
+from evaluation.core.options import SITE
+from evaluation.core.options.parameters import NOTHING, SHORT, build_signature_parts
 from evaluation.models import LanguageModel, Run
 from evaluation.multiqa.items import Replies
 from evaluation.multiqa.options import MultiqaRunOptions
@@ -60,13 +59,14 @@ from evaluation.multiqa.run.study import (
     summarize_rejected,
 )
 from evaluation.multiqa.storage.questions import VersionItems, find_problem, load
-from evaluation.options import SITE
-from evaluation.options.parameters import NOTHING, SHORT, signed
-from evaluation.steps.asking.in_turns import Answered, AskedInTurns, Round
-from evaluation.steps.asking.registered import ids_of, registered
-from evaluation.steps.cache import embed_texts, lane_of_embedder
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.findings import keep_rows, keep_table, kept_rows, read_table
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.steps.asking.registered_models import list_ids, load_registered_models
+from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
+from evaluation.runs.steps.cache import embed_texts, find_lane_of_embedder
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
+from evaluation.runs.steps.findings import keep_rows, keep_table, read_rows, read_table
 
 VERSION = 1
 
@@ -172,7 +172,7 @@ class _StudyReplies:
     rewordings: list[Rewording]
     kinds: list[str]
     wordings: list[Wording]
-    by_system: dict[str, Answered]
+    by_system: dict[str, RepliesByItem]
 
     def build_replies(self) -> Replies:
         """Return the replies as input of `evaluate`."""
@@ -198,10 +198,10 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     options = load_options(run)
-    models = registered(run, options.models)
+    models = load_registered_models(run, options.models)
     if not models:
         raise RunInputError("run.no_model_that_answers")
-    rewriters = registered(run, ids_of(options.rewriter), "rewriter")
+    rewriters = load_registered_models(run, list_ids(options.rewriter), "rewriter")
     loaded = load(run.version, options)
     problem = find_problem(loaded, options)
     if problem is not None:
@@ -209,13 +209,13 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError.of_sentence(f"{capfirst(sentence)}.")
     # A missing re-ranker must fail before requests cost money.
     meaning.load_reranker(options.reranker)
-    in_turns = AskedInTurns(turn, run, [*models, *rewriters], options.budget)
+    in_turns = StudyAsker(turn, run, [*models, *rewriters], options.budget)
     collected = _collect_replies(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in collected.count_statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.first_fault())
     # With a crowd `embed_texts` chooses the lane itself.
     if loaded.crowd is None:
-        turn.go_on_in(lane_of_embedder(options.embedder))
+        turn.go_on_in(find_lane_of_embedder(options.embedder))
     turn.between_parts()
     replies, parameters = collected.build_replies(), options.evaluation()
     crowd = None
@@ -230,7 +230,7 @@ def execute_run(turn: Turn) -> None:
     with turn.fenced():
         _store_rows(turn, collected, result, crowd)
         warnings = _collect_warnings(result, crowd, in_turns.usage())
-        turn.end(Ending(signature, input_hash, summary, warnings))
+        turn.end(RunEnd(signature, input_hash, summary, warnings))
 
 
 def load_options(run: Run) -> MultiqaRunOptions:
@@ -243,7 +243,7 @@ def load_options(run: Run) -> MultiqaRunOptions:
 
 def _collect_replies(
     turn: Turn,
-    in_turns: AskedInTurns,
+    in_turns: StudyAsker,
     loaded: VersionItems,
     options: MultiqaRunOptions,
     models: Sequence[LanguageModel],
@@ -268,7 +268,7 @@ def _collect_replies(
 
 def _request_rewordings(
     turn: Turn,
-    in_turns: AskedInTurns,
+    in_turns: StudyAsker,
     rewriter: LanguageModel,
     loaded: VersionItems,
     options: MultiqaRunOptions,
@@ -280,7 +280,7 @@ def _request_rewordings(
     silent = turn.kept(CHECKED)
     if silent is not None:
         loaded.left_out.found |= {reason: (n, names) for reason, (n, names) in silent.items()}
-        return list(kept_rows(in_turns.run, CHECKED, Rewording))
+        return list(read_rows(in_turns.run, CHECKED, Rewording))
     sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
     checker = Checker(
         [loaded.items[number].question for number in loaded.scorable],
@@ -294,7 +294,7 @@ def _request_rewordings(
     ids = [loaded.items[number].item for number in loaded.scorable]
     conversations: list[Item] = []
 
-    def ask(items: Sequence[Item]) -> Answered:
+    def ask(items: Sequence[Item]) -> RepliesByItem:
         conversations.extend(items)
         (replies,) = in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])
         return replies
@@ -305,13 +305,13 @@ def _request_rewordings(
         # Each check is stored, so a turn that asks for the next attempt does not repeat it.
         stored = [
             rewording
-            for rewording in kept_rows(in_turns.run, CHECKED, Rewording)
+            for rewording in read_rows(in_turns.run, CHECKED, Rewording)
             if rewording.attempt == attempt
         ]
         if stored:
             checker.restore(stored)
         elif texts:
-            turn.go_on_in(lane_of_embedder(options.embedder))
+            turn.go_on_in(find_lane_of_embedder(options.embedder))
             stored = checker.check(texts, attempt)
             with turn.fenced():
                 keep_rows(turn, CHECKED, Rewording, [*checked, *stored])
@@ -392,7 +392,7 @@ def _build_signature(
     info = result.judgement.info or (crowd.info if crowd else None)
     reranking = result.judgement.reranking
     parts = {
-        **signed(options),
+        **build_signature_parts(options),
         "models": "+".join(model.spec for model in models),
         "rewriter": rewriters[0].spec if rewriters else NOTHING,
         "embedder": NOTHING if info is None else info.model,
@@ -405,7 +405,7 @@ def _build_signature(
 
 
 def _build_summary(
-    in_turns: AskedInTurns,
+    in_turns: StudyAsker,
     collected: _StudyReplies,
     result: MultiqaEvaluation,
     crowd: CrowdResult | None,

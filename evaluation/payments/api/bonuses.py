@@ -56,7 +56,7 @@ from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.payments.api.decisions import VERSION, translate_payment_errors
 from evaluation.payments.api.money import MoneyField, SumField
 from evaluation.payments.storage.scope import get_payable_version
-from evaluation.rest.conflicts import conflict
+from evaluation.runs.rest.conflicts import build_conflict_problem
 
 EVENTS = {"paid": Event.PAID, "failed": Event.FAILED}
 """Events of a payment, by the word of the request."""
@@ -353,7 +353,7 @@ class TakenListViewSet(ApiViewSet):
             )
             sentence = capfirst(LISTS.text("held_back", n=n_held)) if n_held else ""
             extra = {"held_back": n_held}
-            raise conflict(
+            raise build_conflict_problem(
                 "nothing_left", extra, noun=PAYMENT_LISTS[name], held_back=sentence
             ) from None
         tally = group_by_list(load_payments(version))[batch.id]

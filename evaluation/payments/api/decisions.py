@@ -29,12 +29,12 @@ from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from evaluation.options import API
+from evaluation.core.options import API
 from evaluation.payments.people_filter import PayFilter
 from evaluation.payments.report import APPEALS, ENDED, PaymentPeople, PayRow
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.storage.suggestions import ACTIONS
-from evaluation.rest.conflicts import conflict
+from evaluation.runs.rest.conflicts import build_conflict_problem
 
 VERSION = OpenApiParameter(
     "version", int, description="Its number; the newest in which somebody took part without it."
@@ -284,7 +284,9 @@ def build_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem:
     """Return the 409 problem that says who decided meanwhile, what, and the id of the decision."""
     newest = error.newest
     username = newest.decided_by.get_username()
-    return conflict("decided_meanwhile", by=username, kind=newest.kind, decision=newest.public_id)
+    return build_conflict_problem(
+        "decided_meanwhile", by=username, kind=newest.kind, decision=newest.public_id
+    )
 
 
 @contextmanager
@@ -294,7 +296,9 @@ def translate_payment_errors() -> Iterator[None]:
         yield
     except OtherTotalError as error:
         current = {"total": f"{error.total:.2f}"}
-        raise conflict("other_total", current, said=error.said, total=error.total) from None
+        raise build_conflict_problem(
+            "other_total", current, said=error.said, total=error.total
+        ) from None
     except (OtherAmountError, CurrencyError, deciding.WithdrawnError) as error:
         sentence = f"Nothing was done: {error}."
         if not isinstance(error, CurrencyError):
@@ -345,7 +349,7 @@ class AppealViewSet(ApiViewSet):
         values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
         appeal = appealing.load_newest_appeals([submission.pk]).get(submission.pk)
         if appeal is None:
-            raise conflict("nothing_to_answer")
+            raise build_conflict_problem("nothing_to_answer")
         try:
             appealing.answer_appeal(
                 appeal, request.user, values["answer"], approve=values["approve"]
@@ -357,7 +361,7 @@ class AppealViewSet(ApiViewSet):
             raise build_conflict(error) from None
         except appealing.AppealError as error:
             if error.code == "answered":
-                raise conflict("answered") from None
+                raise build_conflict_problem("answered") from None
             sentence = f"Write 1 to {appealing.LONGEST:,} characters."
             raise build_field_problem("answer", sentence, error.code) from None
         return build_submission_response(version, submission_id)

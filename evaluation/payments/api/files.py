@@ -31,7 +31,7 @@ from evaluation.payments.api.money import MoneyField
 from evaluation.payments.api.rules import FairnessSerializer, RoundField
 from evaluation.payments.storage.fairness import compare_rejections
 from evaluation.payments.storage.scope import LARGEST_VERSION, get_payable_version
-from evaluation.rest.message_field import SaidField
+from evaluation.runs.rest.message_field import SaidField
 
 DECISION_ROWS = [
     {"worker": "ada", "decision": "approve", "bonus": "1.50"},

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.exchange.writing.formats import lines_chunks
+from annotations.exchange.writing.formats import write_lines
 from annotations.models import Decision
 from annotations.panels.groups import load_groups
 from annotations.web.downloads import build_file_name, download
@@ -133,7 +133,7 @@ class InvitedViewSet(ApiViewSet):
         invited_workers = self._select_invited(request, set_id)
         version = invited_workers.run.version
         name = build_file_name(version.question_set.name, f"version {version.number}", "invite")
-        return download(lines_chunks(invited_workers.ids), name, "txt")
+        return download(write_lines(invited_workers.ids), name, "txt")
 
     @extend_schema(
         operation_id="paying_groups",

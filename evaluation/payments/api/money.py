@@ -12,7 +12,7 @@ from django.utils.text import capfirst
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotations.exchange.money import AmountError, amount_of, sum_of
+from annotations.exchange.money import AmountError, parse_amount, parse_sum
 
 PATTERN = r"^[0-9]{1,12}(\.[0-9]{1,2})?$"
 AS_TEXT = 'Write it as text with a point and at most two places, such as "1.50".'
@@ -33,7 +33,7 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
 
     def read(self, text: str) -> Decimal:
         """Return the sum that a text is; raises AmountError."""
-        return sum_of(text)
+        return parse_sum(text)
 
 
 class AmountField(SumField):
@@ -41,7 +41,7 @@ class AmountField(SumField):
 
     def read(self, text: str) -> Decimal:
         """Return the amount that a text is; raises AmountError."""
-        return amount_of(text)
+        return parse_amount(text)
 
 
 class MoneyField(serializers.DecimalField):

@@ -34,8 +34,8 @@ from evaluation.payments.storage.rules import (
     propose,
 )
 from evaluation.payments.storage.scope import get_payable_version
-from evaluation.rest.conflicts import conflict
-from evaluation.rest.message_field import SaidField
+from evaluation.runs.rest.conflicts import build_conflict_problem
+from evaluation.runs.rest.message_field import SaidField
 
 
 class RoundField(serializers.CharField):
@@ -209,7 +209,7 @@ class BonusRuleViewSet(ApiViewSet):
             try:
                 new = plan_proposed(proposal, request.user, values["round"], seen=values["seen"])
             except ChangedError:
-                raise conflict("rule_changed") from None
+                raise build_conflict_problem("rule_changed") from None
         values_planned = {
             "round": values["round"],
             "n": proposal.n_rewarded,

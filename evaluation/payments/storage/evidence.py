@@ -25,7 +25,7 @@ from annotations.models import (
 )
 from annotations.models import Collection as Collecting
 from annotations.panels.people import TIME_COLUMNS, build_time_annotations, measure_seconds
-from evaluation.words.message import Message
+from evaluation.core.messages.message import Message
 
 FAST = 1 / 3
 """Share of the median time below which a submission was far too fast."""

@@ -19,8 +19,12 @@ from annotations.exchange.prolific import REJECT
 from annotations.languages import own_name
 from annotations.models import QuestionSetVersion, Submission
 from annotations.panels.people import Person, load_decided_people
-from evaluation.methods.inference.selection_rates import FEWEST, SelectionRates, selection_rates
-from evaluation.words.message import Message
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.selection_rates import (
+    FEWEST,
+    SelectionRates,
+    compare_selection_rates,
+)
 
 TOO_FEW = "too few to tell"
 """Text in place of the ratio of a group that is too small."""
@@ -256,7 +260,7 @@ def _compute_rates(
         count[1] += 1
     names = sorted(counts, key=lambda name: (-counts[name][1], name))
     hit, n = [counts[name][0] for name in names], [counts[name][1] for name in names]
-    return names, hit, n, selection_rates(hit, n, FEWEST) if len(names) > 1 else None
+    return names, hit, n, compare_selection_rates(hit, n, FEWEST) if len(names) > 1 else None
 
 
 def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: str) -> Comparison:

@@ -17,7 +17,7 @@ from annotations.panels.people import load_standing_decisions
 from annotations.panels.statuses import load_newest_statuses
 from evaluation.models import Run
 from evaluation.payments.storage.rules import LOW, SCORE, RuleError, get_compared_score
-from evaluation.raw_scores import RawScore, run_of, scores_of
+from evaluation.runs.raw_scores import RawScore, run_of, scores_of
 
 ENDS = {SCORE: "the score", LOW: "the lower end of its interval"}
 MOST = 1_000

@@ -23,10 +23,10 @@ from annotations.ledger.bonuses import find_currency
 from annotations.ledger.decisions import load_newest_decisions
 from annotations.models import GRADED, Decision, QuestionSetVersion, Response, Submission
 from annotations.models import Collection as Collecting
+from evaluation.core.messages.message import Message
 from evaluation.payments.storage.evidence import load_seconds
 from evaluation.payments.storage.fairness import Comparison, fairness
-from evaluation.raw_scores import RawScore, run_of, scores_of
-from evaluation.words.message import Message
+from evaluation.runs.raw_scores import RawScore, run_of, scores_of
 
 SENTENCES: Final = {
     "unknown_rule": "there is no rule {given!r}: {known}",

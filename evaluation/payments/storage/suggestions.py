@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotations.exchange.prolific import PAST_APPROVING, status_said
+from annotations.exchange.prolific import PAST_APPROVING, describe_status
 from annotations.ledger.bonuses import Payment
 from annotations.models import Submission
+from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report.marks import Mark
 from evaluation.grading.results.report.workers import LOWEST
 from evaluation.payments.storage.evidence import Evidence
-from evaluation.raw_scores import RawScore
-from evaluation.words.message import Message
+from evaluation.runs.raw_scores import RawScore
 
 APPROVE, LOOK, REJECT, NOTHING = "approve", "look", "reject", "nothing"
 ACTIONS = {
@@ -65,7 +65,9 @@ def suggest_action(
         return Suggestion(NOTHING, (Message("paying.withdrew"),))
     # The panel has settled it, so a decision here would have no effect.
     if status in PAST_APPROVING:
-        return Suggestion(NOTHING, (Message("paying.settled", {"status": status_said(status)}),))
+        return Suggestion(
+            NOTHING, (Message("paying.settled", {"status": describe_status(status)}),)
+        )
     if part is not None:
         values = {"amount": str(part.amount), "currency": part.currency, "state": part.state}
         return Suggestion(NOTHING, (Message("paying.part", values),))

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods
 
-from annotations.exchange.money import amount_of, sum_of
+from annotations.exchange.money import parse_amount, parse_sum
 from annotations.ledger import bonuses, confirmation, errors, parts, tallies
 from annotations.ledger.decisions import WithdrawnError, log_where
 from annotations.models import QuestionSetVersion
@@ -47,7 +47,7 @@ class AmountField(forms.CharField):
         if not text:
             return None
         try:
-            return amount_of(text)
+            return parse_amount(text)
         except ValueError as error:
             raise forms.ValidationError(f"{capfirst(str(error))}.", "amount") from None
 
@@ -238,7 +238,7 @@ def _render_page(
 def _read_total(request: HttpRequest) -> Decimal:
     """Return the sum that the page showed; NaN, which equals no sum, for an invalid one."""
     try:
-        return sum_of(request.POST.get("total", ""))
+        return parse_sum(request.POST.get("total", ""))
     except ValueError:
         return Decimal("NaN")
 

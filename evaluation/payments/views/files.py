@@ -34,7 +34,7 @@ from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import download
 from annotations.web.upload_kinds import UploadKind, register
-from evaluation.options import SITE
+from evaluation.core.options import SITE
 from evaluation.payments.storage.fairness import compare_rejections, format_groups
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.views.worker_list import build_frame

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.utils.text import capfirst
 from django.views.decorators.http import require_GET
 
-from annotations.exchange.writing.formats import lines_chunks
+from annotations.exchange.writing.formats import write_lines
 from annotations.models import QuestionSetVersion
 from annotations.panels.groups import load_groups
 from annotations.web.downloads import build_file_name, download
@@ -26,7 +26,7 @@ from evaluation.payments.storage.invitations import (
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.views.worker_list import build_frame
-from evaluation.raw_scores import run_of, scores_of, spread_of
+from evaluation.runs.raw_scores import run_of, scores_of, spread_of
 
 MAX_LISTED = 100
 """Workers that the page lists by name."""
@@ -71,7 +71,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     # A GET may send the list, because it changes nothing and names no score.
     if invited_workers is not None and invited_workers.ids and request.GET.get("take") == "list":
         name = build_file_name(version.question_set.name, f"version {version.number}", "invite")
-        return download(lines_chunks(invited_workers.ids), name, "txt")
+        return download(write_lines(invited_workers.ids), name, "txt")
     query = request.GET.copy()
     query["take"] = "list"
     context = build_frame(version, "Invite the best again") | {

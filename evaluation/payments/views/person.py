@@ -19,13 +19,13 @@ from annotations.exchange.prolific import CATEGORIES, LEAST_MESSAGE, LONGEST_MES
 from annotations.ledger import appeals
 from annotations.ledger import decisions as deciding
 from annotations.models import QuestionSetVersion
-from evaluation.forms.decisions import meanwhile, seen
-from evaluation.grading.facts.report import contradictions_of
+from evaluation.grading.facts.report import read_contradictions
 from evaluation.payments.messages import draft_rejection
 from evaluation.payments.report import PaymentPeople, PayRow
 from evaluation.payments.storage.evidence import Evidence
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.views.worker_list import build_frame
+from evaluation.runs.forms.decisions import meanwhile, seen
 
 SENTENCES = {
     "approve": "Approved. No panel was told yet.",
@@ -239,7 +239,7 @@ def _render_page(
     context = build_frame(version, row.name) | {
         "row": row,
         "run": run if row.score is not None else None,
-        "contradictions": contradictions_of(run, "worker", submission.worker.public_id)
+        "contradictions": read_contradictions(run, "worker", submission.worker.public_id)
         if run and row.score and row.score.contradicted
         else [],
         "history": history,

@@ -17,11 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.flow.forecast import QuestionNow, likeness
-from evaluation.methods.planner import answers_for_error, answers_for_width, error, width_after
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.planner import (
+    compute_error,
+    find_answers_for_error,
+    find_answers_for_width,
+    predict_width,
+)
+from evaluation.runs.flow.forecast import GradedQuestion, estimate_likeness
 from evaluation.sample_size.messages import format_money
 from evaluation.sample_size.options import PlanTargets
-from evaluation.words.message import Message
 
 
 class Standing(StrEnum):
@@ -221,7 +226,7 @@ class PlanWithRows:
 
 def build_plan(
     wishes: PlanTargets,
-    questions: Sequence[QuestionNow],
+    questions: Sequence[GradedQuestion],
     workers: Sequence[ScoreNow],
     models: Sequence[ScoreNow],
     n_people: int,
@@ -284,13 +289,13 @@ def build_plan(
 
 
 def _plan_questions(
-    wishes: PlanTargets, questions: Sequence[QuestionNow]
+    wishes: PlanTargets, questions: Sequence[GradedQuestion]
 ) -> tuple[list[QuestionPlan], int]:
     """Return a row for each question, and how many answers the median one needs (0 if unknown)."""
-    similarity = np.array([likeness(question) for question in questions])
+    similarity = np.array([estimate_likeness(question) for question in questions])
     known = ~np.isnan(similarity)
     needed = np.full(len(questions), np.nan)
-    needed[known] = answers_for_error(similarity[known], wishes.within)
+    needed[known] = find_answers_for_error(similarity[known], wishes.within)
     middle = float(np.median(needed[known])) if known.any() else math.nan
     # The median is infinite if no number of answers is enough for half of the questions.
     typical = int(middle) if math.isfinite(middle) else 0
@@ -315,8 +320,8 @@ def _plan_questions(
                 answers=question.answers,
                 more=more,
                 needed=int(wanted) if math.isfinite(wanted) else None,
-                off=None if alone else float(error(similar, question.answers)),
-                off_then=None if alone else float(error(similar, question.answers + more)),
+                off=None if alone else float(compute_error(similar, question.answers)),
+                off_then=None if alone else float(compute_error(similar, question.answers + more)),
                 cost=wishes.cost(more),
                 standing=standing,
             )
@@ -329,8 +334,8 @@ def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScoreP
     """Return the further questions that each worker or model needs, widest interval first."""
     rows = []
     for score in scores:
-        needed = int(answers_for_width(score.width, score.questions, wishes.width))
-        width = float(width_after(score.width, score.questions, needed))
+        needed = int(find_answers_for_width(score.width, score.questions, wishes.width))
+        width = float(predict_width(score.width, score.questions, needed))
         more = needed - score.questions
         rows.append(ScorePlan(score.key, score.name, score.questions, more, score.width, width))
     return sorted(rows, key=lambda row: -row.width)
@@ -346,7 +351,7 @@ def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) ->
     if not scores:
         return 0
     middle = _find_middle_score(scores)
-    needed = answers_for_width(middle.width, middle.questions, wishes.width)
+    needed = find_answers_for_width(middle.width, middle.questions, wishes.width)
     return int(needed) - middle.questions
 
 
@@ -359,7 +364,7 @@ def _summarize_widths(
     middle = _find_middle_score(scores)
     widths = np.array([score.width for score in scores])
     answered = np.array([score.questions for score in scores])
-    then = width_after(widths, answered, answered + new_questions)
+    then = predict_width(widths, answered, answered + new_questions)
     # Rounding errors must not keep a width just above its target.
     enough = wishes.width * (1 + 1e-9)
     return Widths(
@@ -369,7 +374,7 @@ def _summarize_widths(
         widest=float(widths.max()),
         narrow=int((widths <= enough).sum()),
         more=_count_further_questions(wishes, scores),
-        then=float(width_after(middle.width, middle.questions, middle.questions + new_questions)),
+        then=float(predict_width(middle.width, middle.questions, middle.questions + new_questions)),
         widest_then=float(then.max()),
         narrow_then=int((then <= enough).sum()),
     )

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.inputs import GradingInput
-from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, vectors_of
-from evaluation.flow.stored import RunSummary
-from evaluation.options import signed
-from evaluation.options.parameters import SHORT
+from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, embed_graded_answers
+from evaluation.core.messages.message import Message
+from evaluation.core.options import build_signature_parts
+from evaluation.core.options.parameters import SHORT
+from evaluation.runs.flow.stored import RunSummary
 from evaluation.sample_size.methods import (
     BY_CROWD,
     FEWEST_VOTERS,
@@ -25,7 +26,6 @@ from evaluation.sample_size.methods import (
     SizeVerdict,
 )
 from evaluation.sample_size.options import CrowdSizeParameters
-from evaluation.words.message import Message
 
 
 class TooFewWorkersError(ValueError):
@@ -60,7 +60,7 @@ class Trial:
         """Return the signature: parameters, embedding, hash of the inputs, and version."""
         info = self.embedded.info
         parts = {
-            **signed(self.parameters),
+            **build_signature_parts(self.parameters),
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,
@@ -99,7 +99,9 @@ def try_crowd(
     if len(set(answers.workers)) < FEWEST_VOTERS:
         raise TooFewWorkersError
     grading = parameters.grading()
-    embedded = vectors_of(inputs, embed_texts or partial(embed, grading, progress=progress))
+    embedded = embed_graded_answers(
+        inputs, embed_texts or partial(embed, grading, progress=progress)
+    )
     estimator = CrowdSize(
         parameters.repetitions,
         parameters.bootstrap,

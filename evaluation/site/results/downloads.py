@@ -15,39 +15,39 @@ from django.http import (
     StreamingHttpResponse,
 )
 
-from annotations.exchange.writing.formats import FORMATS, csv_chunks
+from annotations.exchange.writing.formats import FORMATS, write_csv
 from annotations.web.downloads import build_attachment_headers, download
 from annotations.web.query import parse_choice, parse_number
-from evaluation.charts.chart import Chart
-from evaluation.grading.results.charts.answer_map import captions
-from evaluation.grading.results.charts.convergence import convergence_chart
-from evaluation.grading.results.charts.placement import placement_chart
+from evaluation.core.charts.chart import Chart
+from evaluation.grading.results.charts.answer_map import build_captions
+from evaluation.grading.results.charts.convergence import build_convergence_chart
+from evaluation.grading.results.charts.placement import build_placement_chart
 from evaluation.grading.results.pages import grading_file
-from evaluation.grading.results.report.answer_map import answer_map
-from evaluation.grading.results.report.models import models_report
-from evaluation.grading.results.report.run import run_report
+from evaluation.grading.results.report.answer_map import read_answer_map
+from evaluation.grading.results.report.models import build_models_report
+from evaluation.grading.results.report.run import build_run_report
 from evaluation.grading.results.report.tables import (
-    against_table,
-    differences_table,
-    map_table,
-    question_table,
-    worker_table,
+    build_against_table,
+    build_differences_table,
+    build_map_table,
+    build_question_answers_table,
+    build_worker_answers_table,
 )
 from evaluation.grading.results.views import against, comparisons, heat_map
 from evaluation.grading.results.views import question as questions
 from evaluation.grading.results.views import worker as workers
-from evaluation.grading.results.views.run import disagreement, grades, ranks
-from evaluation.grading.summary import AqerSummary, summary_of
-from evaluation.kinds import RunSummary
-from evaluation.kinds.data_sheets import data_workbook, data_zip
+from evaluation.grading.results.views.run import draw_disagreement, draw_grades, draw_ranks
+from evaluation.grading.summary import AqerSummary, read_summary
 from evaluation.model_comparison.report.groups import GROUPED_BY
 from evaluation.model_comparison.report.tables import pair_groups_table
 from evaluation.model_comparison.views import pair
 from evaluation.models import Run
-from evaluation.reports.called import file_of
-from evaluation.reports.planner import planner_report
-from evaluation.reports.spreadsheet import Table
-from evaluation.result_pages import kind_or_404, results_file
+from evaluation.runs.reports.planner import build_planner_report
+from evaluation.runs.reports.run_titles import build_run_file_name
+from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.result_pages import kind_or_404, results_file
+from evaluation.runs.run_types import RunSummary
+from evaluation.runs.run_types.data_sheets import build_workbook, build_zip
 from evaluation.sample_size.charts import build_planner_chart
 from evaluation.trust.report.decision import decision
 from evaluation.trust.views.decision import people_chart
@@ -60,33 +60,33 @@ from evaluation.waves.report.comparison import (
 
 # What is asked for stands in the rest of the address, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
-    "grades": lambda run, _: grades(run, run_report(run).n_graded),
+    "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
     "decision": lambda run, _: people_chart(run, decision(run)),
-    "ranks": lambda run, _: ranks(run, run_report(run).n_graded),
-    "questions": lambda run, _: disagreement(run, _count_questions(run)),
-    "convergence": lambda run, _: convergence_chart(summary_of(run).trace),
-    "placement": lambda run, _: placement_chart(models_report(run)),
-    "comparison": comparisons.comparison_picture,
-    "differences": comparisons.differences_picture,
+    "ranks": lambda run, _: draw_ranks(run, build_run_report(run).n_graded),
+    "questions": lambda run, _: draw_disagreement(run, _count_questions(run)),
+    "convergence": lambda run, _: build_convergence_chart(read_summary(run).trace),
+    "placement": lambda run, _: build_placement_chart(build_models_report(run)),
+    "comparison": comparisons.draw_comparisons,
+    "differences": comparisons.draw_differences,
     **{f"by-{by}": partial(pair.picture, by) for by in GROUPED_BY},
-    "heat-map": lambda run, _: heat_map.overview_picture(run),
-    "heat-block": lambda run, asked: heat_map.block_picture(run, heat_map.asked_block(run, asked)),
-    "planner": lambda run, _: build_planner_chart(planner_report(run)),
+    "heat-map": lambda run, _: heat_map.draw_overview(run),
+    "heat-block": lambda run, asked: heat_map.draw_block(run, heat_map.read_block(run, asked)),
+    "planner": lambda run, _: build_planner_chart(build_planner_report(run)),
 }
 
 # Tables of graded runs that need more than the run: another one, or two models.
 ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
-    "against": lambda request, run: against_table(against.compared(request, run)),
+    "against": lambda request, run: build_against_table(against.build_comparison(request, run)),
     "waves-people": lambda request, run: build_worker_table(waves.load_report_or_404(request, run)),
     "waves-questions": lambda request, run: build_question_table(
         waves.load_report_or_404(request, run)
     ),
     "waves-models": lambda request, run: build_model_table(waves.load_report_or_404(request, run)),
-    "differences": lambda request, run: differences_table(
-        run, *comparisons.two_models(run, request.GET)
+    "differences": lambda request, run: build_differences_table(
+        run, *comparisons.read_models(run, request.GET)
     ),
     "pair-groups": lambda request, run: pair_groups_table(
-        run, *comparisons.two_models(run, request.GET)
+        run, *comparisons.read_models(run, request.GET)
     ),
 }
 
@@ -100,7 +100,7 @@ def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     if not kind.stores(AqerSummary):
         raise Http404("there is no such picture")
     if name == "against":
-        return _send_picture(run, against.picture(against.compared(request, run), run))
+        return _send_picture(run, against.draw_grades(against.build_comparison(request, run), run))
     make = CHARTS.get(name)
     return _send_picture(run, make(run, request.GET) if make else None)
 
@@ -108,20 +108,20 @@ def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
 @grading_file
 def send_worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
     """Send a worker's chart as SVG."""
-    return _send_picture(run, workers.scores(run, workers.found(run, worker)))
+    return _send_picture(run, workers.draw_scores(run, workers.read_report(run, worker)))
 
 
 @grading_file
 def send_question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send a question's chart as SVG."""
-    report = questions.found(run, question)
-    return _send_picture(run, questions.answers(run, question, report))
+    report = questions.read_report(run, question)
+    return _send_picture(run, questions.draw_answers(run, question, report))
 
 
 @grading_file
 def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send a question's answer map as SVG, at `iteration` and on `axes` of the address."""
-    report = answer_map(run, question, questions.asked_axes(request))
+    report = read_answer_map(run, question, questions.read_axes(request))
     if report is None:
         raise Http404("the run recorded no map of such a question")
     at = -1
@@ -131,15 +131,15 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
             raise Http404("there is no such iteration")
         at = report.iterations.index(asked)
     return _send_picture(
-        run, questions.map_of(run, report, None if at == -1 else at), captions(report)[at]
+        run, questions.draw_map(run, report, None if at == -1 else at), build_captions(report)[at]
     )
 
 
 @grading_file
 def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers' positions on a question's map, and the consensus path, as CSV."""
-    questions.found(run, question)
-    return _send_csv(run, "map", map_table(run, question))
+    questions.read_report(run, question)
+    return _send_csv(run, "map", build_map_table(run, question))
 
 
 @partial(results_file, summary=RunSummary)
@@ -154,36 +154,36 @@ def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
         raise Http404("there is no such table")
     form = parse_choice(request.GET, "format", FORMATS, "csv")
     found = make(run)
-    return download(FORMATS[form](found.header, found.rows), file_of(run, name), form)
+    return download(FORMATS[form](found.header, found.rows), build_run_file_name(run, name), form)
 
 
 @partial(results_file, summary=RunSummary)
 def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send all tables, the summary and the column help of a run as one ZIP or XLSX."""
     kind = kind_or_404(run)
-    made = {"zip": data_zip, "xlsx": data_workbook}.get(form)
+    made = {"zip": build_zip, "xlsx": build_workbook}.get(form)
     if made is None:
         raise Http404("there is no such form")
-    return download(made(kind, run), file_of(run, "results"), form)
+    return download(made(kind, run), build_run_file_name(run, "results"), form)
 
 
 @grading_file
 def send_worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
     """Send a worker's answers as CSV."""
-    workers.found(run, worker)
-    return _send_csv(run, "worker", worker_table(run, worker))
+    workers.read_report(run, worker)
+    return _send_csv(run, "worker", build_worker_answers_table(run, worker))
 
 
 @grading_file
 def send_question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers to a question as CSV."""
-    questions.found(run, question)
-    return _send_csv(run, "question", question_table(run, question))
+    questions.read_report(run, question)
+    return _send_csv(run, "question", build_question_answers_table(run, question))
 
 
 def _count_questions(run: Run) -> int:
     """Return the number of graded questions of a run."""
-    return summary_of(run).counts.questions
+    return read_summary(run).counts.questions
 
 
 def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
@@ -198,10 +198,10 @@ def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpRespo
     return HttpResponse(
         chart.standalone(captions),
         content_type="image/svg+xml",
-        headers=build_attachment_headers(f"{file_of(run, chart.name)}.svg"),
+        headers=build_attachment_headers(f"{build_run_file_name(run, chart.name)}.svg"),
     )
 
 
 def _send_csv(run: Run, name: str, table: Table) -> StreamingHttpResponse:
     """Send a table as a CSV file."""
-    return download(csv_chunks(table.header, table.rows), file_of(run, name), "csv")
+    return download(write_csv(table.header, table.rows), build_run_file_name(run, name), "csv")

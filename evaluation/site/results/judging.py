@@ -15,12 +15,12 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, get_user_id
-from evaluation.judging import Judging, ask_about, draw
-from evaluation.judging.sample import MOST_DRAWN, MOST_SEED
-from evaluation.kinds import RunSummary
 from evaluation.models import Run
-from evaluation.reports.judging import judging_report
-from evaluation.result_pages import Context, kind_or_404, results_page, run_or_404
+from evaluation.runs.judging import Judging, draw_sample, request_judgements
+from evaluation.runs.judging.sample import MOST_DRAWN, MOST_SEED
+from evaluation.runs.reports.judging import build_judging_report
+from evaluation.runs.result_pages import Context, kind_or_404, results_page, run_or_404
+from evaluation.runs.run_types import RunSummary
 
 COUNT = 40
 
@@ -89,7 +89,7 @@ def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None =
     judging = _get_judging(run, name)
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)
-    report = judging_report(run, judging)
+    report = build_judging_report(run, judging)
     return {
         "title": judging.title,
         "subtitle": f"{run.version.question_set.name}, version {run.version.number}",
@@ -129,14 +129,14 @@ def _build_form(request: HttpRequest, run: Run, judging: Judging, data: Any = No
 
 def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:
     """Draw the sample, ask the experts to judge it, and redirect with a message."""
-    drawn = draw(run, judging, form.cleaned_data["count"], form.cleaned_data["seed"])
+    drawn = draw_sample(run, judging, form.cleaned_data["count"], form.cleaned_data["seed"])
     address = reverse("admin:results-judging", args=[run.public_id, judging.name])
     if not drawn:
         messages.error(request, f"This run has no {judging.many} to judge.")
         return redirect(address)
     experts = [int(one) for one in form.cleaned_data["experts"]]
     for expert in experts:
-        ask_about(drawn, expert)
+        request_judgements(drawn, expert)
     if experts == [get_user_id(request)]:
         return redirect("admin:judging", run.version.question_set.public_id)
     said = f"{len(drawn)} {judging.many if len(drawn) > 1 else judging.one}"

@@ -11,9 +11,9 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import resolve, reverse
 
 from annotations.web.query import parse_number
-from evaluation.kinds import Kind, RunSummary
 from evaluation.models import Run
-from evaluation.result_pages import Context, kind_or_404, results_page, run_or_404
+from evaluation.runs.result_pages import Context, kind_or_404, results_page, run_or_404
+from evaluation.runs.run_types import Kind, RunSummary
 
 # Rows of a table on the page; the file has all.
 SHOWN = 50

@@ -5,16 +5,16 @@ from django.urls import path
 from evaluation.eloquent.views import show_comparison, show_texts
 from evaluation.experts.views.audit import audit
 from evaluation.experts.views.experts import experts
-from evaluation.grading.results.views.against import against
-from evaluation.grading.results.views.alarms import alarm, alarms
-from evaluation.grading.results.views.anchors import anchors
-from evaluation.grading.results.views.comparisons import comparisons
-from evaluation.grading.results.views.heat_map import heat_map
-from evaluation.grading.results.views.model import model
-from evaluation.grading.results.views.models import models
-from evaluation.grading.results.views.question import question
-from evaluation.grading.results.views.run import questions_by_disagreement, results
-from evaluation.grading.results.views.worker import worker
+from evaluation.grading.results.views.against import show_against
+from evaluation.grading.results.views.alarms import show_alarm, show_alarms
+from evaluation.grading.results.views.anchors import show_anchors
+from evaluation.grading.results.views.comparisons import show_comparisons
+from evaluation.grading.results.views.heat_map import show_heat_map
+from evaluation.grading.results.views.model import show_model
+from evaluation.grading.results.views.models import show_models
+from evaluation.grading.results.views.question import show_question
+from evaluation.grading.results.views.run import questions_by_disagreement, show_results
+from evaluation.grading.results.views.worker import show_worker
 from evaluation.model_comparison.views.pair import pair, two
 from evaluation.model_overview.views import answers, views
 from evaluation.model_overview.views import model as model_seen
@@ -41,20 +41,20 @@ urlpatterns = [
     path(f"{RUN}decision/", decide, name="results-decision"),
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),
-    path(f"{RUN}people/", results, name="results-people"),
+    path(f"{RUN}people/", show_results, name="results-people"),
     path(f"{RUN}disagreement/", questions_by_disagreement, name="results-disagreement"),
-    path(f"{RUN}models/comparison/", comparisons, name="results-comparison"),
+    path(f"{RUN}models/comparison/", show_comparisons, name="results-comparison"),
     path(f"{RUN}models/comparison/two/", two, name="results-two"),
     path(
         f"{RUN}models/comparison/<uuid:first>/<uuid:second>/",
         pair,
         name="results-pair",
     ),
-    path(f"{RUN}models/", models, name="results-models"),
-    path(f"{RUN}models/<uuid:model>/", model, name="results-model"),
+    path(f"{RUN}models/", show_models, name="results-models"),
+    path(f"{RUN}models/<uuid:model>/", show_model, name="results-model"),
     path(f"{RUN}noticing/", show_replies, name="results-noticing-replies"),
-    path(f"{RUN}alarms/", alarms, name="results-alarms"),
-    path(f"{RUN}alarms/no-<int:place>/", alarm, name="results-alarm"),
+    path(f"{RUN}alarms/", show_alarms, name="results-alarms"),
+    path(f"{RUN}alarms/no-<int:place>/", show_alarm, name="results-alarm"),
     path(f"{RUN}triage/", show_queue, name="results-triage"),
     path(f"{RUN}triage/apply/", start_run_without_excluded, name="results-triage-apply"),
     path(f"{RUN}triage/accept/", confirm_batch, name="results-triage-accept"),
@@ -65,12 +65,12 @@ urlpatterns = [
     ),
     path(f"{RUN}triage/files/<slug:name>/", send_decision_file, name="results-triage-file"),
     path(f"{RUN}triage/<uuid:worker>/", review_worker, name="results-triage-worker"),
-    path(f"{RUN}anchors/", anchors, name="results-anchors"),
+    path(f"{RUN}anchors/", show_anchors, name="results-anchors"),
     path(f"{RUN}audit/", audit, name="results-audit"),
     path(f"{RUN}experts/", experts, name="results-experts"),
     path(f"{RUN}trust/", trust, name="results-trust"),
-    path(f"{RUN}heat-map/", heat_map, name="results-heat-map"),
-    path(f"{RUN}against/", against, name="results-against"),
+    path(f"{RUN}heat-map/", show_heat_map, name="results-heat-map"),
+    path(f"{RUN}against/", show_against, name="results-against"),
     path(f"{RUN}waves/", show_wave_comparison, name="results-waves"),
     path(f"{RUN}summary/", summary, name="results-summary"),
     path(f"{RUN}planner/", show_planner, name="results-planner"),
@@ -78,8 +78,8 @@ urlpatterns = [
     path(f"{RUN}views/", views, name="results-views"),
     path(f"{RUN}views/answers/", answers, name="results-views-answers"),
     path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),
-    path(WORKER, worker, name="results-worker"),
-    path(QUESTION, question, name="results-question"),
+    path(WORKER, show_worker, name="results-worker"),
+    path(QUESTION, show_question, name="results-question"),
     path(f"{RUN}charts/<slug:name>.svg", downloads.send_chart, name="results-chart"),
     path(f"{RUN}all.<slug:form>", downloads.send_data_sheets, name="results-data"),
     path(f"{RUN}tables/<slug:name>.csv", downloads.send_table, name="results-table"),

@@ -27,10 +27,11 @@ from django.db.models import (
 
 from annotations.models import Response, Worker
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.message import Message
+from evaluation.core.text.alignment import AlignedPart, align
 from evaluation.grading.alarms.report.marks import NamingAlarm
-from evaluation.grading.alarms.run.copied_texts import SAME, likeness, sequences
+from evaluation.grading.alarms.run.copied_texts import SAME, compute_likeness, extract_sequences
 from evaluation.models import Alarm, AnswerScore, ExemplaryAnswer, LLMAnswerScore, LLMResponse, Run
-from evaluation.texts.aligned import AlignedPart, aligned
 from evaluation.triage.report.times import (
     AnswerTimes,
     Order,
@@ -38,7 +39,6 @@ from evaluation.triage.report.times import (
     find_survey_times,
     summarize_orders,
 )
-from evaluation.words.message import Message
 
 # Members of a group of copiers to read, questions to compare them on, and partners to offer.
 MAX_MEMBERS, MAX_QUESTIONS, MAX_PARTNERS = 60, 40, 6
@@ -185,10 +185,10 @@ def _rank_by_likeness(run: Run, worker: Worker, partners: dict[int, Partner]) ->
     ).values_list("submission__worker_id", "question_id", select_beginning("text", ANSWER_SHOWN))
     words_by_partner: dict[int, dict[int, Any]] = {worker.pk: {}}
     for key, question, text in text_rows:
-        words_by_partner.setdefault(key, {})[question] = sequences(text)
+        words_by_partner.setdefault(key, {})[question] = extract_sequences(text)
     own_words = words_by_partner.pop(worker.pk)
     likeness_by_partner = {
-        key: [likeness(own_words[question], text) for question, text in by_question.items()]
+        key: [compute_likeness(own_words[question], text) for question, text in by_question.items()]
         for key, by_question in words_by_partner.items()
     }
     n_same = {
@@ -304,7 +304,9 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
     )
     # All pairs are compared, not only those of the page: the order of pages depends on it.
     likeness_by_question = {
-        question: likeness(sequences(answer.text), sequences(partner_answers[question].text))
+        question: compute_likeness(
+            extract_sequences(answer.text), extract_sequences(partner_answers[question].text)
+        )
         for question, answer in own.items()
         if question in partner_answers and answer.text and partner_answers[question].text
     }
@@ -445,7 +447,7 @@ def _build_pairs(
     for question in questions:
         left, right = own[question], partner_answers.get(question)
         public_id, name, text = left.question
-        alignment = aligned(left.text, right.text if right else "")
+        alignment = align(left.text, right.text if right else "")
         is_own = right is not None and left.key == right.key
         yield SidePair(
             question=public_id,

@@ -18,9 +18,9 @@ from annotations.models import PanelRow
 from annotations.panels.lists import PanelLists, find_status_column, was_settled
 from annotations.panels.people import Person, load_decided_people
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
+from evaluation.core.messages.message import Message
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.reports.verdicts import VOTED, Decided, load_current_verdicts
-from evaluation.words.message import Message
+from evaluation.runs.reports.verdicts import VOTED, Decided, load_current_verdicts
 
 # Thin questions that the preview lists by name.
 MAX_LISTED = 20

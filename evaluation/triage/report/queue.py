@@ -11,17 +11,18 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from annotations.web.numbers import count_rows_by
-from evaluation.grading.alarms.report.marks import Mark, Marks, all_marks
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report.marks import Mark, Marks, read_all_marks
 from evaluation.grading.results.report.workers import (
     COLUMNS,
     LOWEST,
     WorkerRow,
-    lowest,
-    lowest_said,
-    row_of,
+    build_lowest_condition,
+    build_lowest_message,
+    build_worker_row,
 )
 from evaluation.models import Run, WorkerGrade
-from evaluation.reports.verdicts import (
+from evaluation.runs.reports.verdicts import (
     NOBODY,
     VOTED,
     Applied,
@@ -29,7 +30,6 @@ from evaluation.reports.verdicts import (
     Verdicts,
     load_active_verdicts,
 )
-from evaluation.words.message import Message
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def load_queue(
     Values that the caller has read already save a query each: `counts` (number of workers and
     number with a rank), `decided` (`load_active_verdicts`) and `marks` (`all_marks`).
     """
-    marks = all_marks(run) if marks is None else marks
+    marks = read_all_marks(run) if marks is None else marks
     grades = WorkerGrade.objects.filter(VOTED, run=run)
     if counts is None:
         totals = grades.aggregate(all=Count("pk"), ranked=Count("rank"))
@@ -158,7 +158,11 @@ def load_queue(
     n_all, n_ranked = counts
     decided = load_active_verdicts(run) if decided is None else decided
     # The usual page needs few workers; a crowd may have thousands.
-    selection = Q() if everybody else Q(worker__public_id__in=list(marks)) | lowest(n_ranked)
+    selection = (
+        Q()
+        if everybody
+        else Q(worker__public_id__in=list(marks)) | build_lowest_condition(n_ranked)
+    )
     rows = grades.filter(selection).values_list(
         "worker__public_id", "worker__external_id", "rank", "rank_low"
     )
@@ -191,7 +195,7 @@ def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[Que
     Workers without a grade in the run are left out.
     """
     values = WorkerGrade.objects.filter(run=run, worker__public_id__in=[NOBODY, *workers])
-    rows = {row["worker__public_id"]: row_of(row) for row in values.values(*COLUMNS)}
+    rows = {row["worker__public_id"]: build_worker_row(row) for row in values.values(*COLUMNS)}
     return list(build_queue_rows(queue, (rows[worker] for worker in workers if worker in rows)))
 
 
@@ -208,7 +212,7 @@ def load_grade(run: Run, worker: UUID) -> Any:
 def build_queue_rows(queue: Queue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
     """Yield a queue row for each grade row, with its marks, reason and current decision."""
     for row in rows:
-        why = lowest_said(row, queue.n_ranked) if row.worker in queue.lowest else None
+        why = build_lowest_message(row, queue.n_ranked) if row.worker in queue.lowest else None
         marks = queue.marks.get(row.worker, ())
         yield QueueRow(row, marks, why, queue.verdicts.get(row.worker))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from evaluation.words.message import Message
+from evaluation.core.messages.message import Message
 
 Order = Literal["unknown", "before", "earlier", "after", "later", "together"]
 

@@ -14,10 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotations.models import rights
 from annotations.web.query import parse_choice, parse_flag
 from annotations.web.scope import RefusedError
+from evaluation.core.messages.message import format_count
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
-from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
 from evaluation.triage.batches import (
     MovedMeanwhileError,
     NobodyLeftError,
@@ -26,7 +27,6 @@ from evaluation.triage.batches import (
 )
 from evaluation.triage.report.queue import MAX_LISTED, WorkerScope, find_undecided
 from evaluation.triage.storage import NothingToTakeBackError
-from evaluation.words.message import counted
 
 ACCEPT_PROBLEMS = {
     "none_left": "There is nobody left whom this could accept.",
@@ -55,7 +55,7 @@ def confirm_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
         return _render_problem(request, run, ACCEPT_PROBLEMS["moved"])
     messages.success(
         request,
-        f"{counted(batch.n, 'person')} accepted. “Take back” on this page undoes it as one.",
+        f"{format_count(batch.n, 'person')} accepted. “Take back” on this page undoes it as one.",
     )
     return redirect("admin:results-triage", graded_run.public_id)
 
@@ -71,9 +71,9 @@ def undo_batch(request: HttpRequest, run: UUID, together: UUID) -> HttpResponseB
     except NothingToTakeBackError:
         messages.warning(request, "That is taken back already.")
         return redirect("admin:results-triage", graded_run.public_id)
-    sentence = f"Taken back: {counted(taken_back.n, 'person')} accepted at once."
+    sentence = f"Taken back: {format_count(taken_back.n, 'person')} accepted at once."
     if taken_back.n_otherwise:
-        n = counted(taken_back.n_otherwise, "person")
+        n = format_count(taken_back.n_otherwise, "person")
         sentence += f" What was decided of {n} since stays as it is."
     messages.success(request, sentence)
     return redirect("admin:results-triage", graded_run.public_id)

@@ -12,23 +12,23 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from annotations.exchange.writing.formats import csv_chunks, lines_chunks, panel_csv_chunks
+from annotations.exchange.writing.formats import write_csv, write_lines, write_panel_csv
 from annotations.ledger.panel_lists import build_list_name
 from annotations.models import rights
 from annotations.web.downloads import download
 from annotations.web.query import parse_public_id
 from annotations.web.scope import RefusedError, get_user_id
-from evaluation.background import exclusions
-from evaluation.forms.run_label import RunLabelForm
+from evaluation.core.messages.message import format_count
+from evaluation.core.options import SITE, OptionError
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run
 from evaluation.models.runs import LONGEST_NAME
-from evaluation.options import SITE, OptionError
-from evaluation.reports.called import file_of
-from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.runs.background import exclusions
+from evaluation.runs.forms.run_label import RunLabelForm
+from evaluation.runs.reports.run_titles import build_run_file_name
+from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
 from evaluation.triage.report.exclusion import PanelFiles, Preview, preview_exclusion
-from evaluation.words.message import counted
 
 FileWriter = tuple[str, Callable[[PanelFiles], Any]]
 
@@ -36,17 +36,17 @@ DECISIONS = "decisions"
 """Name of the table of all decisions, which no panel takes."""
 
 FILES: dict[str, FileWriter] = {
-    "mturk": ("csv", lambda files: panel_csv_chunks(files.mturk().header, files.mturk().rows)),
-    "prolific-approve": ("txt", lambda files: lines_chunks(files.prolific_approved())),
+    "mturk": ("csv", lambda files: write_panel_csv(files.mturk().header, files.mturk().rows)),
+    "prolific-approve": ("txt", lambda files: write_lines(files.prolific_approved())),
     "prolific-reject": (
         "csv",
-        lambda files: panel_csv_chunks(
+        lambda files: write_panel_csv(
             files.prolific_rejected().header, files.prolific_rejected().rows
         ),
     ),
     DECISIONS: (
         "csv",
-        lambda files: csv_chunks(files.decisions().header, files.decisions().rows),
+        lambda files: write_csv(files.decisions().header, files.decisions().rows),
     ),
 }
 """Files by name: the extension, and the function that yields the chunks of the file."""
@@ -70,10 +70,12 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     # All problems but an invalid option mean that the data changed since the page.
     status = 409
     try:
-        new_run = exclusions.apply(graded_run, get_user_id(request), seen, **label.said())
-    except exclusions.NobodyExcludedError:
+        new_run = exclusions.start_without_excluded(
+            graded_run, get_user_id(request), seen, **label.said()
+        )
+    except exclusions.NoExclusionsError:
         problem = "Nobody is excluded: a run without nobody would be the same run."
-    except exclusions.ChangedMeanwhileError:
+    except exclusions.StaleDecisionsError:
         problem = (
             "The decisions changed since this page was opened. Below is what would happen now: "
             "read it, then start the run."
@@ -127,7 +129,7 @@ def _suggest_label(run: Run, result: Preview) -> dict[str, str]:
 
     Without the old name where both would be too long.
     """
-    suffix = f"without {counted(len(result.left_out), 'worker')}"
+    suffix = f"without {format_count(len(result.left_out), 'worker')}"
     old_name = run.name.strip()
     name = f"{old_name}, {suffix}" if old_name else suffix.capitalize()
     return {"name": name if len(name) <= LONGEST_NAME else suffix.capitalize()}
@@ -143,12 +145,14 @@ def send_decision_file(request: HttpRequest, run: Run, name: str) -> StreamingHt
     if name not in FILES:
         raise Http404("there is no such file")
     files = PanelFiles(run)
-    file_name = file_of(run, name) if name == DECISIONS else build_list_name(run.version, name)
+    file_name = (
+        build_run_file_name(run, name) if name == DECISIONS else build_list_name(run.version, name)
+    )
     if name == "mturk" and request.GET.get("batch"):
         batch = parse_public_id(request.GET, "batch")
         table = files.batch(batch) if batch else None
         if table is None:
             raise Http404("the set has no such batch")
-        return download(panel_csv_chunks(table.header, table.rows), file_name, "csv")
+        return download(write_panel_csv(table.header, table.rows), file_name, "csv")
     extension, write_chunks = FILES[name]
     return download(write_chunks(files), file_name, extension)

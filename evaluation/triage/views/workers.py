@@ -18,21 +18,23 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import Worker, rights
 from annotations.web.query import parse_choice, parse_number
 from annotations.web.scope import RefusedError
-from evaluation.forms.decisions import meanwhile, seen
-from evaluation.grading.alarms.report.marks import marks_and_naming
-from evaluation.grading.facts.report import contradictions_of
+from evaluation.core.messages.exclusion_reasons import OWN, REASONS
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report.marks import read_marks_and_naming
+from evaluation.grading.facts.report import read_contradictions
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.signals import signals_of
-from evaluation.grading.results.report.workers import row_of_grade
+from evaluation.grading.results.report.signals import read_signals
+from evaluation.grading.results.report.workers import build_worker_row_of_grade
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
-from evaluation.reports.verdicts import (
+from evaluation.runs.forms.decisions import meanwhile, seen
+from evaluation.runs.reports.verdicts import (
     Decided,
     find_own_last_verdict,
     group_batches,
     load_active_and_history,
 )
-from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
 from evaluation.triage.report.evidence import (
     Partner,
     compare_answers,
@@ -56,8 +58,6 @@ from evaluation.triage.storage import (
     decide,
     take_back,
 )
-from evaluation.words.exclusion_reasons import OWN, REASONS
-from evaluation.words.message import Message
 
 SHOW = {"all": "all", "open": "who waits for a decision", "decided": "who is decided"}
 SCOPES = ("look", "everybody")
@@ -185,7 +185,7 @@ def _render_page(
     subject: Worker = grade.worker
     show, scope = _read_filters(request)
     decided, history = load_active_and_history(run, worker)
-    marks, naming = marks_and_naming(run, subject)
+    marks, naming = read_marks_and_naming(run, subject)
     queue = load_queue(
         run,
         everybody=scope == "everybody",
@@ -193,7 +193,7 @@ def _render_page(
         decided=decided,
         marks=marks,
     )
-    (row,) = build_queue_rows(queue, [row_of_grade(grade)])
+    (row,) = build_queue_rows(queue, [build_worker_row_of_grade(grade)])
     partners = find_partners(run, subject, naming)
     partner = _choose_partner(request, run, subject, partners)
     page = parse_number(request.GET, "pairs", 1, MAX_NUMBER, blank=True) or 1
@@ -218,8 +218,8 @@ def _render_page(
         # A partner chosen by id need not be among those offered.
         "partners": partners if partner in partners else [*partners, partner],
         "comparison": comparison,
-        "contradictions": contradictions_of(run, "worker", worker),
-        "signals": signals_of(run, [worker], in_full=True).get(worker),
+        "contradictions": read_contradictions(run, "worker", worker),
+        "signals": read_signals(run, [worker], in_full=True).get(worker),
         "mine": own_last if own_last is not None and own_last.worker != worker else None,
         "may": may,
         "form": form or ExcludeForm(initial=_build_initial(row.verdict)),

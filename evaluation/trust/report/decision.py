@@ -15,21 +15,21 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 from annotations.web.numbers import TableCounts, count_rows_by, read_numbers
 from annotations.web.paging import Page
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
-from evaluation.grading.alarms.report.marks import Mark, Marks, marks_and_counts
-from evaluation.grading.results.report.comparisons import ModelPair, run_pairs
-from evaluation.grading.results.report.model_verdicts import leader_verdict
-from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report.marks import Mark, Marks, read_marks_and_counts
+from evaluation.grading.results.report.comparisons import ModelPair, read_pairs
+from evaluation.grading.results.report.model_verdicts import build_leader_verdict
+from evaluation.grading.results.report.models import ModelRow, read_model_rows
 from evaluation.grading.results.report.workers import (
     COLUMNS,
     WorkerRow,
-    lowest,
-    lowest_said,
-    row_of,
+    build_lowest_condition,
+    build_lowest_message,
+    build_worker_row,
 )
 from evaluation.models import Run, WorkerGrade
-from evaluation.reports.about import RunAbout, about
+from evaluation.runs.reports.about import RunAbout, build_about
 from evaluation.trust.report import Fact, TrustReport, trust_of, trust_parts
-from evaluation.words.message import Message
 
 # People and models that the page names; the pages behind it have all.
 BEST, LOOKED_AT, MODELS = 5, 8, 5
@@ -132,19 +132,19 @@ def decision_and_people(
     listed: Q | None = None,
 ) -> tuple[Decision, People]:
     """Return `decision` with the people it read, and among them whom `listed` chooses."""
-    marks, counts = alarms or marks_and_counts(run)
+    marks, counts = alarms or read_marks_and_counts(run)
     answered = Q(n_answers__gt=0)
     left_out = TableCounts(WorkerGrade.of_excluded(run).filter(answered), (Count("pk"),))
     numbers = read_numbers({**trust_parts(run), "left_out": left_out})
     trust = trust_of(run, numbers, counts)
     ((*_, n_workers, ranked),) = numbers["workers"]
     people = _people(run, marks, ranked, listed)
-    page = models or model_rows(run, size=MODELS, counted=True)
+    page = models or read_model_rows(run, size=MODELS, counted=True)
     best_models, n_models = page.rows[:MODELS], page.count or 0
     without = n_workers - ranked
     n_look_at = people.n_named + people.n_behind
     found = Decision(
-        about=about(run),
+        about=build_about(run),
         trust=trust,
         best=[Person(row, marks.get(row.worker, ())) for row in people.best],
         best_said=_best_said(ranked, people),
@@ -160,7 +160,7 @@ def decision_and_people(
         else None,
         models=best_models,
         n_models=n_models,
-        models_said=leader_verdict(best_models, _pairs_of_leader(run, best_models)),
+        models_said=build_leader_verdict(best_models, _pairs_of_leader(run, best_models)),
         step=_step(trust, n_models, sum(row[1] for row in numbers["questions"])),
     )
     return found, people
@@ -197,7 +197,9 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
     best = unmarked.order_by("rank", "worker__public_id")
     named = workers.filter(worker__public_id__in=list(marks))
     order = sorted(marks, key=lambda worker: (marks[worker][0].place, worker))[:ASKED_FOR]
-    behind = workers.filter(lowest(ranked)).exclude(worker__public_id__in=list(marks))
+    behind = workers.filter(build_lowest_condition(ranked)).exclude(
+        worker__public_id__in=list(marks)
+    )
     last = behind.order_by("-rank", "worker__public_id")
     sorts = {
         "is_best": _among(best[:BEST]),
@@ -221,7 +223,7 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
         .order_by("rank", "worker__public_id")
         .values(*COLUMNS, *flags, **numbers)
     )
-    found = {name: [row_of(row) for row in rows if row[name]] for name in flags}
+    found = {name: [build_worker_row(row) for row in rows if row[name]] for name in flags}
     counted = {name: rows[0][name] if rows else 0 for name in numbers}
     # Of one rank in the order of their ids, as `last` has them.
     found["is_behind"].sort(key=lambda row: -(row.rank or 0))
@@ -249,7 +251,7 @@ def _look_at(found: People, marks: Marks, ranked: int) -> list[Person]:
     )
     people = [Person(row, marks[row.worker]) for row in rows[:LOOKED_AT]]
     more = found.behind[: LOOKED_AT - len(people)]
-    return [*people, *(Person(row, (), lowest_said(row, ranked)) for row in more)]
+    return [*people, *(Person(row, (), build_lowest_message(row, ranked)) for row in more)]
 
 
 def _best_said(ranked: int, people: People) -> Message:
@@ -272,7 +274,7 @@ def _above(best: list[WorkerRow]) -> Message | None:
 
 def _pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
     leader = next((row for row in models if row.rank is not None), None)
-    return [] if leader is None else run_pairs(run, model=leader.model)
+    return [] if leader is None else read_pairs(run, model=leader.model)
 
 
 def _step(trust: TrustReport, n_models: int, n_questions: int) -> Step:

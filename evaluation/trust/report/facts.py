@@ -13,15 +13,15 @@ from typing import Any, Literal
 
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.threshold_number import ThresholdNumber
+from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
 from evaluation.grading.alarms.methods.ranking import STABLE
 from evaluation.grading.methods.check_results import Result
 from evaluation.grading.summary import Looked
-from evaluation.methods.inference.resampled import Estimated
-from evaluation.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
+from evaluation.runs.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
-from evaluation.words.message import Message
-from evaluation.words.threshold_number import ThresholdNumber
 
 Level = Literal["bad", "care", "unknown", "good"]
 # Checks of which more data of the same kind would not make a result.
@@ -246,7 +246,7 @@ def of_shortness(warning: Message | None) -> Fact:
 
 
 def of_experts(
-    agreement: Estimated,
+    agreement: ClusteredEstimate,
     chose: bool = False,
     experts: int = 1,
     kappa: float | None = None,

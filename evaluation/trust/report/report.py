@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
-from evaluation.grading.alarms.report import alarm_counts
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report import count_alarms
 from evaluation.grading.results.report.changes import DataChange
-from evaluation.grading.results.report.run import RunReport, report_parts, run_report
-from evaluation.grading.summary import summary_of
+from evaluation.grading.results.report.run import RunReport, build_report_parts, build_run_report
+from evaluation.grading.summary import read_summary
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.judged_answers import ExpertsCheck, experts_check, experts_parts
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.judged_answers import (
+    ExpertsCheck,
+    build_check_counts,
+    load_experts_check,
+)
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import WORST_FIRST, Fact, Verdict
-from evaluation.words.message import Message
 
 # These compare words or letters: they know no language, and need to know none.
 OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
@@ -38,23 +42,23 @@ def trust_parts(run: Run) -> dict[str, TableCounts]:
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )
-    return {"questions": questions, **report_parts(run), **experts_parts(run)}
+    return {"questions": questions, **build_report_parts(run), **build_check_counts(run)}
 
 
 def trust_report(run: Run) -> TrustReport:
     """Return the report of a run that is done."""
-    return trust_of(run, read_numbers(trust_parts(run)), alarm_counts(run)[0])
+    return trust_of(run, read_numbers(trust_parts(run)), count_alarms(run)[0])
 
 
 def trust_of(
     run: Run, numbers: Mapping[str, list[Numbers]], alarms: dict[str, int] | None
 ) -> TrustReport:
     """Return the report from what was read of `trust_parts`, and from its `alarm_counts`."""
-    report = run_report(run, numbers)
+    report = build_run_report(run, numbers)
     answers = {row[0]: row[1] for row in numbers["questions"]}
-    rows = _facts(run, report, answers, alarms, experts_check(run, numbers))
+    rows = _facts(run, report, answers, alarms, load_experts_check(run, numbers))
     found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
-    return TrustReport(about(run), Verdict.of(found), found, report.changed)
+    return TrustReport(build_about(run), Verdict.of(found), found, report.changed)
 
 
 def _facts(
@@ -66,13 +70,13 @@ def _facts(
 ) -> Iterator[Fact]:
     """Yield the facts; `answers` is how many questions have so many answers."""
     n_workers = report.counts.get("workers", 0)
-    yield facts.of_alarms(alarms, summary_of(run).alarm_checks or ())
+    yield facts.of_alarms(alarms, read_summary(run).alarm_checks or ())
     yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
     yield facts.of_answers(answers)
     yield facts.of_support(n_workers, report.n_supported)
     converged = None if report.too_few_workers else report.converged
     yield facts.of_convergence(converged, report.iterations)
-    yield facts.of_stability(summary_of(run).draw_agreement)
+    yield facts.of_stability(read_summary(run).draw_agreement)
     yield _language(run, report)
     shortness = _warning(report, "short_answers") or _warning(report, "short_answers_unmeasured")
     yield facts.of_shortness(shortness)

@@ -10,28 +10,32 @@ from django.db.models import Q, QuerySet
 from annotations.web.numbers import count_rows_by
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.messages.message import Message, format_count
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import Setting
 from evaluation.grading.alarms.report import (
     AlarmsReport,
     OutcomesReport,
-    alarms_report,
-    outcomes_report,
+    build_alarms_report,
+    build_outcomes_report,
 )
-from evaluation.grading.alarms.report.marks import Marks, marks_in
-from evaluation.grading.remedies.report import NAMES, RemediesReport, remedies_report
-from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.grading.alarms.report.marks import Marks, build_marks_of_report
+from evaluation.grading.remedies.report import NAMES, RemediesReport, build_remedies_report
+from evaluation.grading.results.report.models import ModelRow, read_model_rows
 from evaluation.grading.results.report.questions import (
     QuestionRow,
-    disputed_questions,
-    question_row_of,
+    build_row_builder,
+    query_disputed_questions,
 )
-from evaluation.grading.results.report.run import Ceiling, crowd_counts
-from evaluation.grading.results.report.workers import WorkerRow, ranked_workers, unranked_workers
-from evaluation.grading.summary import AqerSummary, summary_of
+from evaluation.grading.results.report.run import Ceiling, count_crowd
+from evaluation.grading.results.report.workers import (
+    WorkerRow,
+    query_ranked_workers,
+    query_unranked_workers,
+)
+from evaluation.grading.summary import AqerSummary, read_summary
 from evaluation.models import Run
-from evaluation.options import Setting
 from evaluation.trust.report.decision import Decision, decision_and_people
-from evaluation.words.message import Message, counted
-from evaluation.words.reasons import in_words
 
 T = TypeVar("T")
 
@@ -154,9 +158,12 @@ class SummaryReport:
 
 def summary_report(run: Run) -> SummaryReport:
     """Return the summary of a run that is done, by a constant number of queries."""
-    stored = summary_of(run)
-    alarms = alarms_report(run, most=None, names=None)
-    marks, models = marks_in(alarms), model_rows(run, size=MODELS_SHOWN, counted=True)
+    stored = read_summary(run)
+    alarms = build_alarms_report(run, most=None, names=None)
+    marks, models = (
+        build_marks_of_report(alarms),
+        read_model_rows(run, size=MODELS_SHOWN, counted=True),
+    )
     decided, people = decision_and_people(
         run, (marks, alarms.open_counts), models, listed=_listed(run)
     )
@@ -166,8 +173,8 @@ def summary_report(run: Run) -> SummaryReport:
         decision=decided,
         marks=marks,
         alarms=alarms.first(ALARMS_SHOWN),
-        outcomes=outcomes_report(run),
-        remedies=remedies_report(run),
+        outcomes=build_outcomes_report(run),
+        remedies=build_remedies_report(run),
         method=method_in_words(run, stored),
         beyond=beyond_the_method(run),
         settings=AqerParameters.settings(run.parameters),
@@ -179,14 +186,14 @@ def summary_report(run: Run) -> SummaryReport:
         questions=_questions(run),
         models=models.rows,
         ceiling=Ceiling.of_run(run),
-        counts=crowd_counts(run),
+        counts=count_crowd(run),
         embedding=asdict(stored.embedding),
         versions=dict(stored.versions),
         undefined=[
             (
                 f"{entry['file'].removesuffix('.csv')}, {entry['column']}",
                 entry["count"],
-                in_words(entry["reason"]),
+                describe_reason(entry["reason"]),
             )
             for entry in run.reasons
         ],
@@ -195,15 +202,15 @@ def summary_report(run: Run) -> SummaryReport:
 
 def _listed(run: Run) -> Q:
     """Return what chooses both ends of the ranking, and the first without a rank."""
-    unranked = unranked_workers(run).values("pk")[:UNRANKED_WORKERS]
-    return _at_ends(ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
+    unranked = query_unranked_workers(run).values("pk")[:UNRANKED_WORKERS]
+    return _at_ends(query_ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
 
 
 def _questions(run: Run) -> Ends[QuestionRow]:
-    rows = disputed_questions(run)
+    rows = query_disputed_questions(run)
     ends = rows.filter(_at_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
     found = list(ends.annotate(n_rows=count_rows_by(rows, "run")))
-    made = list(map(question_row_of(run), found))
+    made = list(map(build_row_builder(run), found))
     return Ends.of(made, found[0]["n_rows"] if found else 0, WORST_QUESTIONS, BEST_QUESTIONS)
 
 
@@ -252,7 +259,7 @@ def _end(stored: AqerSummary) -> str:
     if stored.counts.workers < FEWEST_WORKERS:
         return "here only once, because fewer than 3 people answered"
     settled = "they settled" if stored.converged else "they had not settled when it was ended"
-    return f"after {counted(stored.iterations, 'round')} {settled}"
+    return f"after {format_count(stored.iterations, 'round')} {settled}"
 
 
 def changes_of_method(run: Run) -> list[str]:

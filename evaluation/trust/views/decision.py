@@ -11,24 +11,24 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from annotations.models import rights
-from evaluation.charts.chart import Chart
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
-from evaluation.grading.alarms.report import outcomes_report
-from evaluation.grading.remedies.report import remedies_report
+from evaluation.core.charts.chart import Chart
+from evaluation.grading.alarms.report import build_outcomes_report
+from evaluation.grading.remedies.report import build_remedies_report
 from evaluation.grading.results.charts.grades import build_decision_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.views.remedies import (
-    asked_what_if,
-    link_to_add_models,
-    without_each,
-    without_one,
+    build_link_to_add_models,
+    build_link_without,
+    build_links_without,
+    read_what_if,
 )
-from evaluation.kinds import kind_named
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
-from evaluation.reports.verdicts import build_applied_context, load_verdicts_around
-from evaluation.result_pages import Context, start_link, way_here, worker_link
+from evaluation.runs.reports.verdicts import build_applied_context, load_verdicts_around
+from evaluation.runs.result_pages import Context, start_link, way_here, worker_link
+from evaluation.runs.run_types import get_kind
 from evaluation.trust.report.decision import Decision, Step, decision
 from evaluation.trust.report.facts import Level
 
@@ -72,7 +72,7 @@ def decide(request: HttpRequest, run: Run) -> Context:
     `without` in the address names whom to leave out on trial.
     """
     found = decision(run)
-    tried = asked_what_if(request, run)
+    tried = read_what_if(request, run)
     may = rights(request.user, run.version.question_set).edit
     shown = [person.row.worker for person in (*found.best, *found.look_at)]
     verdicts = load_verdicts_around(run, shown)
@@ -88,16 +88,16 @@ def decide(request: HttpRequest, run: Run) -> Context:
         "breadcrumbs": way_here(run)[:1],
         "report": found,
         "chart": people_chart(run, found),
-        "remedies": remedies_report(run),
-        "outcomes": outcomes_report(run),
+        "remedies": build_remedies_report(run),
+        "outcomes": build_outcomes_report(run),
         "next": _next_step(run, found, may),
         "record": _record(run),
         "new_models": found.trust.changed.of_models and found.step is not Step.ADD_MODELS,
-        "add_models": link_to_add_models(run) if may else "",
+        "add_models": build_link_to_add_models(run) if may else "",
         "may": may,
-        "without": without_each(run, [person.row for person in found.look_at], may),
+        "without": build_links_without(run, [person.row for person in found.look_at], may),
         "what_if": tried,
-        "what_if_link": without_one(run, tried.worker, tried.name) if tried and may else "",
+        "what_if_link": build_link_without(run, tried.worker, tried.name) if tried and may else "",
     }
 
 
@@ -143,11 +143,11 @@ def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
         why = "People's answers were added, changed or withdrawn since this run."
         return NextStep("Grade again", why, f"{again}?like={run.public_id}")
     if may and step is Step.ADD_MODELS:
-        return NextStep("Add the models", ADD_MODELS, link_to_add_models(run))
+        return NextStep("Add the models", ADD_MODELS, build_link_to_add_models(run))
     if may and step is Step.ASK_MODELS:
         why = "No language model is in this run. Ask some the same questions, and see where they "
         why += "stand among your people."
-        return NextStep("Ask models", why, start_link(kind_named(ASK), question_set))
+        return NextStep("Ask models", why, start_link(get_kind(ASK), question_set))
     level = found.trust.verdict.level
     if level == "bad":
         trust = reverse("admin:results-trust", kwargs=ids)

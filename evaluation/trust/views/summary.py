@@ -6,8 +6,8 @@ from django.http import HttpRequest
 
 from evaluation.grading.results.pages import grading_page
 from evaluation.models import Run
-from evaluation.reports.verdicts import build_applied_context
-from evaluation.result_pages import Context
+from evaluation.runs.reports.verdicts import build_applied_context
+from evaluation.runs.result_pages import Context
 from evaluation.trust.report.summary import summary_report
 
 

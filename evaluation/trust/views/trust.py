@@ -8,9 +8,9 @@ from django.urls import reverse
 from annotations.models import rights
 from evaluation.grading.results.pages import grading_page
 from evaluation.models import Run
-from evaluation.reports.graded import KIND as OWN_DOMAIN
-from evaluation.reports.graded import own_domain
-from evaluation.result_pages import Context
+from evaluation.runs.reports.graded import KIND as OWN_DOMAIN
+from evaluation.runs.reports.graded import find_own_domain
+from evaluation.runs.result_pages import Context
 from evaluation.trust.report import NOT_SEEN, PROVEN, trust_report
 
 
@@ -19,7 +19,7 @@ def trust(request: HttpRequest, run: Run) -> Context:
     """Show what speaks for and against this run, and what was measured elsewhere."""
     report = trust_report(run)
     question_set = run.version.question_set
-    own = own_domain(question_set)
+    own = find_own_domain(question_set)
     may_start = rights(request.user, question_set).edit and question_set.archived_at is None
     return {
         "title": "Can I trust this?",

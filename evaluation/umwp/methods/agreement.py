@@ -12,10 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.clustered import Estimate, drawn_intervals
-from evaluation.methods.statistics.kappa import fleiss_kappa, fleiss_parts, kappa_of_tables
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.statistics.kappa import (
+    compute_fleiss_parts,
+    compute_kappa_of_tables,
+    fleiss_kappa,
+)
+from evaluation.core.stats.undefined import divide_where_positive
 
 MISSING_LABEL = -1
 NO_LABELS = "no_labels"
@@ -64,7 +68,7 @@ def compute_annotator_agreement(
     -------
     Undefined: fewer_than_2_annotators (no reply has two labels), one_label_throughout.
     """
-    parts = fleiss_parts(count_labels(votes, n_labels))
+    parts = compute_fleiss_parts(count_labels(votes, n_labels))
     n = int(parts[:, 0].sum())
     kappa = _estimate_one(parts, fleiss_kappa, n, problems, draws)
     return _add_reason(kappa, ONE_LABEL if n else FEWER_THAN_2)
@@ -87,7 +91,7 @@ def compute_pair_agreement(
     tables = _build_cells(first, second, n_labels)
     n = int(tables.sum())
     kappa = _estimate_one(
-        tables, lambda sums: kappa_of_tables(_reshape_to_squares(sums)), n, problems, draws
+        tables, lambda sums: compute_kappa_of_tables(_reshape_to_squares(sums)), n, problems, draws
     )
     return _add_reason(kappa, ONE_LABEL if n else NO_LABELS)
 
@@ -117,10 +121,14 @@ def compute_classifier_agreement(
 
     def compute_statistics(sums: Floats) -> Floats:
         plain, weighted = _reshape_to_squares(sums[..., :4]), _reshape_to_squares(sums[..., 4:])
-        same = ratio(np.trace(plain, axis1=-2, axis2=-1), plain.sum(axis=(-2, -1)))
+        same = divide_where_positive(np.trace(plain, axis1=-2, axis2=-1), plain.sum(axis=(-2, -1)))
         fn, fp, tp = weighted[..., 1, 0], weighted[..., 0, 1], weighted[..., 1, 1]
-        statistics = [same, kappa_of_tables(plain), kappa_of_tables(weighted)]
-        statistics += [ratio(tp, tp + fp), ratio(tp, tp + fn), ratio(2 * tp, 2 * tp + fp + fn)]
+        statistics = [same, compute_kappa_of_tables(plain), compute_kappa_of_tables(weighted)]
+        statistics += [
+            divide_where_positive(tp, tp + fp),
+            divide_where_positive(tp, tp + fn),
+            divide_where_positive(2 * tp, 2 * tp + fp + fn),
+        ]
         return np.array(statistics)
 
     names = ("agreement", "kappa", "weighted_kappa", "precision", "recall", "f1")
@@ -165,7 +173,7 @@ def _estimate_from_sums(
     # A draw of problems is a weighted sum of these rows, so no reply is copied.
     by_problem = np.zeros((len(distinct), parts.shape[1]))
     np.add.at(by_problem, index, parts)
-    return drawn_intervals(
+    return compute_drawn_intervals(
         statistic(by_problem.sum(axis=0)),
         n,
         lambda weights: statistic(weights @ by_problem),

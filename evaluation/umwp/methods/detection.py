@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.inference.clustered import Estimate, drawn_intervals
-from evaluation.methods.inference.corrections import benjamini_hochberg
-from evaluation.methods.statistics.proportions import wilson_interval
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.corrections import benjamini_hochberg
+from evaluation.core.stats.statistics.proportions import wilson_interval
+from evaluation.core.stats.undefined import divide_where_positive
 
 NOTHING_POSITIVE = "nothing_taken_for_unanswerable"
 NO_UNANSWERABLE = "no_unanswerable_problem"
@@ -108,7 +108,7 @@ def compute_rates(
         answerable.sum(),
     ]
 
-    values = ratio(parts.sum(axis=1), wholes.sum(axis=1))
+    values = divide_where_positive(parts.sum(axis=1), wholes.sum(axis=1))
     # Replies of several people to one problem depend on each other: draw them together.
     if detections.problem is not None:
         parts, wholes = (
@@ -116,9 +116,9 @@ def compute_rates(
         )
 
     def compute_drawn(weights: Floats) -> Floats:
-        return ratio(parts @ weights.T, wholes @ weights.T)
+        return divide_where_positive(parts @ weights.T, wholes @ weights.T)
 
-    estimates = drawn_intervals(
+    estimates = compute_drawn_intervals(
         values,
         np.array(n, dtype=np.int64),
         compute_drawn,
@@ -159,13 +159,13 @@ def compute_f1_loss(
     # The same draws for both, so that common errors cancel in the difference.
     def compute_losses(weights: Floats) -> Floats:
         return np.atleast_2d(
-            ratio(above @ weights.T, below @ weights.T)
-            - ratio(part_above @ weights.T, part_below @ weights.T)
+            divide_where_positive(above @ weights.T, below @ weights.T)
+            - divide_where_positive(part_above @ weights.T, part_below @ weights.T)
         )
 
     n = len(above) - int(whole.refused.sum())
     loss = compute_losses(np.ones((1, len(above))))[:, 0]
-    estimate = drawn_intervals(loss, n, compute_losses, len(above), n_draws, seed)[0]
+    estimate = compute_drawn_intervals(loss, n, compute_losses, len(above), n_draws, seed)[0]
     return replace(estimate, reason=NO_POSITIVE) if estimate.value is None else estimate
 
 
@@ -190,7 +190,9 @@ def choose_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Bool
     middles = (bounds[1:] + bounds[:-1]) / 2
     positive = (similarity[None, :] > middles[:, None]) | otherwise[None, :]
     true_positives = (positive & unanswerable).sum(axis=1)
-    f1 = ratio(2.0 * true_positives, positive.sum(axis=1) + unanswerable.sum(), undefined=0.0)
+    f1 = divide_where_positive(
+        2.0 * true_positives, positive.sum(axis=1) + unanswerable.sum(), undefined=0.0
+    )
     return float(middles[f1 >= f1.max() - F1_TOLERANCE].max())
 
 

@@ -17,13 +17,13 @@ import numpy as np
 from annotations.exchange.reading.reply_labels import CANNOT_TELL, NO, YES, ReplyLabel
 from annotations.exchange.reading.word_problems import DIRECT, WordProblem, WordProblemReply
 from annotations.exchange.records import AnswerStatus
-from evaluation.flow.metrics import OVERALL, MetricRow
-from evaluation.judging import Choice, Exhibit, Judging, Part, given_of
-from evaluation.judging.declaration import Key
 from evaluation.models import Run
-from evaluation.reports.result_tables import readers_of
-from evaluation.reports.spreadsheet import Table
-from evaluation.steps.findings import read_table
+from evaluation.runs.flow.metrics import OVERALL, MetricRow
+from evaluation.runs.judging import Choice, Exhibit, Judging, Part, load_judgements
+from evaluation.runs.judging.declaration import Key
+from evaluation.runs.reports.result_tables import build_readers
+from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.steps.findings import read_table
 from evaluation.umwp.methods.agreement import Draws
 from evaluation.umwp.problems import build_stratum
 from evaluation.umwp.report import results
@@ -174,7 +174,7 @@ def build_people_report(run: Run) -> PeopleReport:
 def load_labelled_replies(run: Run) -> LabelledReplies:
     """Return the replies of a run with the labels of the annotators on its pages."""
     labels = []
-    for line, judgement in enumerate(given_of(run, LABELS), 1):
+    for line, judgement in enumerate(load_judgements(run, LABELS), 1):
         system, item, form = judgement.key
         value = str(judgement.value)
         labels.append(ReplyLabel(line, system, item, form, judgement.expert, value))
@@ -238,7 +238,7 @@ def _is_overall_row(row: MetricRow) -> bool:
 
 TABLES: Mapping[str, Callable[[Run], Table]] = {
     **results.TABLES,
-    **readers_of([PERSONS]),
+    **build_readers([PERSONS]),
     LABELLED.name: build_labelled_table,
     AGREEMENT.name: build_agreement_table,
 }

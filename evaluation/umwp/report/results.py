@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange.reading.word_problems import CATEGORY_NAMES
-from evaluation.flow.metrics import MetricRow
+from evaluation.core.estimates import Exclusion, list_exclusions
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.models import Run
-from evaluation.reports.result_tables import readers_of
-from evaluation.reports.values import LeftOut, left_out
-from evaluation.steps.findings import read_table
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.reports.result_tables import build_readers
+from evaluation.runs.steps.findings import read_table
 from evaluation.umwp.problems import NoiseRow
 from evaluation.umwp.run.classification import (
     ANSWERABLE,
@@ -38,7 +39,6 @@ from evaluation.umwp.storage.running import (
     read_problems,
     read_replies,
 )
-from evaluation.words.reasons import in_words
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class NoticingReport:
     sizes: list[SizeRow]
     trends: list[TrendRow]
     contradictions: list[NoiseRow]
-    left_out: list[LeftOut]
+    left_out: list[Exclusion]
     summary: UmwpSummary
 
     @property
@@ -160,7 +160,7 @@ def build_noticing_report(run: Run) -> NoticingReport:
         list(read_table(run, SIZES)),
         list(read_table(run, TRENDS)),
         list(read_table(run, NOISE)),
-        left_out(summary.exclusions),
+        list_exclusions(summary.exclusions),
         summary,
     )
 
@@ -170,7 +170,7 @@ def build_number(row: Any) -> Number:
     if row is None:
         return Number()
     value = row.f1 if isinstance(row, SizeRow) else row.value
-    return Number(value, row.low, row.high, row.n, row.reason or "", in_words(row.reason))
+    return Number(value, row.low, row.high, row.n, row.reason or "", describe_reason(row.reason))
 
 
 class _Metrics:
@@ -262,7 +262,7 @@ def _build_parts(rows: Iterable[AblationRow]) -> list[PartAlone]:
     ]
 
 
-TABLES = readers_of(STORED_TABLES)
+TABLES = build_readers(STORED_TABLES)
 
 
 MISSED, FALSE_ALARM, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refused"

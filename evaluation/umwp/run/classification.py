@@ -20,9 +20,9 @@ import numpy as np
 
 from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
 from annotations.exchange.records import AnswerStatus
-from evaluation.backends import Embedder, EmbedderInfo, Vectors, get_embedder
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.statistics.kappa import cohen_kappa
+from evaluation.core.backends import Embedder, EmbedderInfo, Vectors, get_embedder
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.statistics.kappa import cohen_kappa
 from evaluation.umwp.methods.detection import Detections, choose_threshold, compute_rates
 from evaluation.umwp.methods.sentences import FIXED, list_windows, normalize_sentence
 from evaluation.umwp.methods.texts import find_expression, is_right, read_answer

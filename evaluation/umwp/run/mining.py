@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.umwp.methods.detection import (
     Detections,
     compute_rates,

@@ -22,9 +22,9 @@ import numpy as np
 from annotations.exchange.reading.reply_labels import LABELS, NO, YES, Reply, ReplyLabel
 from annotations.exchange.reading.word_problems import CATEGORIES, DIRECT, WordProblemReply
 from annotations.exchange.records import AnswerRecord, AnswerStatus
-from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
-from evaluation.methods.cells import Integers
-from evaluation.methods.inference.clustered import Estimate, means
+from evaluation.core.stats.cells import Integers
+from evaluation.core.stats.inference.clustered import Estimate, compute_means
+from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 from evaluation.umwp.methods.agreement import (
     MISSING_LABEL,
     NO_MAJORITY,
@@ -46,7 +46,7 @@ from evaluation.umwp.run.study import (
 )
 
 PEOPLE = "people"
-SAMPLE = group_name("sample", PEOPLE)
+SAMPLE = build_group_name("sample", PEOPLE)
 UNANSWERED = "not_answered_by_worker"
 REJECTED = "rejected_answer"
 
@@ -128,18 +128,18 @@ def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
         return
     detections = _build_people_detections(answers)
     everything = np.ones(len(answers), dtype=np.bool_)
-    groups = [(OVERALL, everything), (group_name("form", DIRECT), everything)]
+    groups = [(OVERALL, everything), (build_group_name("form", DIRECT), everything)]
     for number in CATEGORIES:
         mask = np.array([answer.problem.category == number for answer in answers], dtype=np.bool_)
-        groups.append((group_name("category", str(number)), mask))
+        groups.append((build_group_name("category", str(number)), mask))
     for source in dict.fromkeys(
         answer.problem.source for answer in answers if answer.problem.source
     ):
         mask = np.array([answer.problem.source == source for answer in answers])
-        groups.append((group_name("source", source), mask))
+        groups.append((build_group_name("source", source), mask))
     for worker in study.people:
         mask = np.array([answer.reply.system == worker for answer in answers])
-        groups.append((group_name("worker", worker), mask))
+        groups.append((build_group_name("worker", worker), mask))
     for group, mask in groups:
         if mask.any():
             yield from study.compute_group_metrics(PEOPLE, group, detections.select(mask))
@@ -152,7 +152,7 @@ def _compute_sample_metrics(study: UmwpStudy, sample: set[str]) -> Iterator[Metr
     """Yield metrics of each model over the problems whose ids are in `sample`."""
     n_forms = Counter(system for system, _ in study.judged)
     for (system, form), replies in study.labelled.items():
-        suffix = "" if n_forms[system] == 1 else f",{group_name('form', form)}"
+        suffix = "" if n_forms[system] == 1 else f",{build_group_name('form', form)}"
         chosen = [judged for judged in replies if judged.problem.id in sample]
         if chosen:
             yield from study.compute_group_metrics(
@@ -190,7 +190,7 @@ def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
         return MetricRow.of(PEOPLE, group, PAIRS, Estimate(None, None, None, 0, NO_PARTNER))
     shares = [float(np.mean(pair_scores)) for pair_scores in scores.values()]
     draws = (study.parameters.bootstrap, study.parameters.seed)
-    return MetricRow.of(PEOPLE, group, PAIRS, means([shares], *draws)[0])
+    return MetricRow.of(PEOPLE, group, PAIRS, compute_means([shares], *draws)[0])
 
 
 SystemForm = tuple[str, str]
@@ -278,7 +278,7 @@ class LabelledReplies:
                 self.votes[:, first], self.votes[:, second], n, problems, draws
             )
             names = f"{self.annotators[first]},{self.annotators[second]}"
-            yield MetricRow.of(ALL_SYSTEMS, group_name("annotators", names), COHEN, pair)
+            yield MetricRow.of(ALL_SYSTEMS, build_group_name("annotators", names), COHEN, pair)
         every = np.arange(len(self.replies))
         yield from self._compare_classifier(ALL_SYSTEMS, OVERALL, every, draws)
         for system, form in self.judged:
@@ -288,7 +288,7 @@ class LabelledReplies:
                 if (judged.reply.system, judged.reply.form) == (system, form)
             ]
             if rows:
-                group = group_name("form", form)
+                group = build_group_name("form", form)
                 indices = np.array(rows, dtype=np.int64)
                 yield from self._compare_classifier(system, group, indices, draws)
         for column, name in enumerate(self.annotators):
@@ -297,7 +297,7 @@ class LabelledReplies:
             is_yes_or_no = np.isin(votes, [LABELS.index(YES), LABELS.index(NO)])
             labels = np.where(is_yes_or_no, votes, MISSING_LABEL)
             kappa = compute_pair_agreement(labels, self._classified, n, problems, draws)
-            group = group_name("annotator", name)
+            group = build_group_name("annotator", name)
             yield MetricRow.of(ALL_SYSTEMS, group, "classifier_kappa", kappa)
 
     def _compare_classifier(

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from annotations.exchange.reading.word_problems import WordProblem
-from evaluation.flow.metrics import MetricRow
-from evaluation.flow.result_tables import ResultTable, StudyTable
+from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.result_tables import ResultTable, StudyTable
 from evaluation.umwp.problems import NoiseRow
 from evaluation.umwp.run.people import (
     LabelRow,

@@ -16,8 +16,9 @@ import numpy as np
 
 from annotations.exchange.reading.word_problems import CATEGORIES, WordProblem, WordProblemReply
 from annotations.exchange.records import MISSING
-from evaluation.flow.metrics import OVERALL, Exclusions, MetricRow, group_name
-from evaluation.methods.inference.clustered import Estimate, means
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.clustered import Estimate, compute_means
+from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 from evaluation.umwp.methods.detection import NO_ANSWERABLE, Detections, compute_rates
 from evaluation.umwp.methods.sentences import list_windows
 from evaluation.umwp.options import UmwpParameters
@@ -35,7 +36,6 @@ from evaluation.umwp.run.classification import (
     tune_threshold,
 )
 from evaluation.umwp.run.tables import AblationRow, ComparisonRow, compare_systems, compute_ablation
-from evaluation.words.message import Message
 
 RATES = ("precision", "recall", "f1", "answer_accuracy")
 COUNTS = ("true_positives", "false_positives", "false_negatives", "refusals")
@@ -250,19 +250,19 @@ class UmwpStudy:
         """Yield the metrics of a system in one form, by group of problems."""
         detections = build_detections(replies)
         everything = np.ones(len(replies), dtype=np.bool_)
-        groups = [(group_name("form", form), everything)]
+        groups = [(build_group_name("form", form), everything)]
         if is_only_form:
             groups.insert(0, (OVERALL, everything))
         # Forms are not pooled: with several forms each group's name ends with its form.
-        suffix = "" if is_only_form else f",{group_name('form', form)}"
+        suffix = "" if is_only_form else f",{build_group_name('form', form)}"
         for number in CATEGORIES:
             mask = np.array([reply.problem.category == number for reply in replies], dtype=np.bool_)
             if mask.any():
-                groups.append((group_name("category", str(number)) + suffix, mask))
+                groups.append((build_group_name("category", str(number)) + suffix, mask))
         for source in dict.fromkeys(reply.problem.source for reply in replies):
             if source:
                 mask = np.array([reply.problem.source == source for reply in replies])
-                groups.append((group_name("source", source) + suffix, mask))
+                groups.append((build_group_name("source", source) + suffix, mask))
         for group, mask in groups:
             yield from self.compute_group_metrics(system, group, detections.select(mask))
             # Only over all problems: the answerable problem of a pair has no category.
@@ -292,7 +292,7 @@ class UmwpStudy:
         if not scores:
             return MetricRow.of(system, group, PAIRS, Estimate(None, None, None, 0, NO_PARTNER))
         draws = (self.parameters.bootstrap, self.parameters.seed)
-        return MetricRow.of(system, group, PAIRS, means([scores], *draws)[0])
+        return MetricRow.of(system, group, PAIRS, compute_means([scores], *draws)[0])
 
     @cached_property
     def _pair_rows(self) -> dict[tuple[str, str], list[PairRow]]:

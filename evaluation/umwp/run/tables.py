@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations.exchange.reading.systems import System
-from evaluation.flow.metrics import MetricRow
-from evaluation.methods.cells import Booleans
-from evaluation.methods.inference.clustered import Estimate
-from evaluation.methods.inference.comparison import compare_models
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.core.stats.cells import Booleans
+from evaluation.core.stats.inference.clustered import Estimate
+from evaluation.core.stats.inference.comparison import compare_models
+from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.runs.flow.metrics import MetricRow
 from evaluation.umwp.methods.detection import compute_f1_loss, compute_rates
 from evaluation.umwp.methods.texts import find_expression
 from evaluation.umwp.options import UmwpParameters

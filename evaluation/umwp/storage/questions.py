@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from annotations.exchange.reading.objects import id_of
+from annotations.exchange.reading.json_objects import normalise_id
 from annotations.exchange.reading.word_problems import (
     CATEGORY_NAMES,
     WordProblem,
     WordProblemReply,
-    as_umwp,
+    convert_to_umwp,
 )
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
-from evaluation.flow.metrics import Exclusions
-from evaluation.steps.outside import answering, keys_of_workers
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.steps.remedy_inputs import find_worker_keys, select_answering_workers
 
 
 def list_people_answers(
@@ -34,8 +34,8 @@ def list_people_answers(
     ----------
     excluded : workers to leave out, by panel id or public id.
     """
-    answered = answering(version).values_list("pk", flat=True) if excluded else ()
-    excluded_keys = keys_of_workers(version, excluded, list(answered))
+    answered = select_answering_workers(version).values_list("pk", flat=True) if excluded else ()
+    excluded_keys = find_worker_keys(version, excluded, list(answered))
     rows = (
         Response.objects.filter(
             submission__version=version,
@@ -118,7 +118,7 @@ def compute_input_hash(
     problems: Sequence[WordProblem], people: Sequence[WordProblemReply] = ()
 ) -> str:
     """Return the SHA-256 of the problems and of people's answers: the input hash of a run."""
-    content: list[Any] = [as_umwp(problem) for problem in problems]
+    content: list[Any] = [convert_to_umwp(problem) for problem in problems]
     content += [[answer.system, answer.item, answer.text] for answer in people]
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
@@ -190,5 +190,5 @@ def _parse_relevant_ids(value: Any) -> tuple[str, ...]:
             value = re.split(r"[\s,;\[\]]+", text)
     if value is None or isinstance(value, Mapping):
         return ()
-    ids = (id_of(entry) for entry in (value if isinstance(value, list) else [value]))
+    ids = (normalise_id(entry) for entry in (value if isinstance(value, list) else [value]))
     return tuple(item for item in ids if item)

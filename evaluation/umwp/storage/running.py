@@ -7,24 +7,29 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
-from annotations.exchange.reading.systems import System, parameters_of
+from annotations.exchange.reading.systems import System, parse_parameters
 from annotations.exchange.reading.word_problems import WordProblem, WordProblemReply
 from annotations.exchange.records import AnswerStatus
 from annotations.models import QuestionSetVersion
 from annotations.models.access import AnyUser
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.summary import StudySummary, Usage, cut_off_warnings
-from evaluation.flow.metrics import Exclusions, MetricRow
+from evaluation.core.messages.message import Message
+from evaluation.core.options import Problem, build_problem, build_signature_parts
+from evaluation.core.options.parameters import SHORT
 from evaluation.models import LanguageModel, Run
-from evaluation.options import Problem, problem, signed
-from evaluation.options.parameters import SHORT
-from evaluation.steps.asking.foreseen import Foreseen, takes_of
-from evaluation.steps.asking.in_turns import AskedInTurns, Round
-from evaluation.steps.asking.registered import chosen, problems_with_models, registered
-from evaluation.steps.cache import lane_of_embedder
-from evaluation.steps.checkpoints import Ending, RunInputError, Turn
-from evaluation.steps.findings import keep_table, read_table
-from evaluation.steps.outside import problems_of_workers
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
+from evaluation.runs.flow.metrics import Exclusions, MetricRow
+from evaluation.runs.steps.asking.registered_models import (
+    find_problems_with_models,
+    load_registered_models,
+    select_registered_models,
+)
+from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
+from evaluation.runs.steps.cache import find_lane_of_embedder
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
+from evaluation.runs.steps.findings import keep_table, read_table
+from evaluation.runs.steps.remedy_inputs import find_worker_problems
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
 from evaluation.umwp.prompts import build_conversation, load_own_templates
@@ -56,7 +61,6 @@ from evaluation.umwp.storage.questions import (
     list_people_answers,
     list_problems,
 )
-from evaluation.words.message import Message
 
 VERSION = 1
 
@@ -166,17 +170,17 @@ def ask_and_classify(turn: Turn) -> None:
     problems = list_problems(run.version, exclusions)
     if not problems:
         raise RunInputError("run.no_problem_with_text")
-    models = registered(run, parameters.models)
+    models = load_registered_models(run, parameters.models)
     if not models:
         raise RunInputError("run.no_models_to_ask")
     # The tables could not distinguish this model from the row of people.
     if any(model.name == PEOPLE for model in models):
         raise RunInputError("run.model_named_as_people", name=PEOPLE)
-    asking = AskedInTurns(turn, run, models, parameters.budget)
+    asking = StudyAsker(turn, run, models, parameters.budget)
     replies = _ask_models(asking, models, problems, parameters)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.first_fault())
-    turn.go_on_in(lane_of_embedder(parameters.encoder))
+    turn.go_on_in(find_lane_of_embedder(parameters.encoder))
     turn.between_parts()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
@@ -195,7 +199,7 @@ def ask_and_classify(turn: Turn) -> None:
     with turn.fenced():
         store_findings(turn, study, rows, (sizes, build_trend_rows(sizes)))
         turn.end(
-            Ending(
+            RunEnd(
                 _build_signature(parameters, study, models, input_hash),
                 input_hash,
                 _build_summary(usage, study, models, parameters, replies),
@@ -212,13 +216,13 @@ def check_start(
 ) -> list[Problem]:
     """Return why a run with these options cannot start; empty if it can."""
     problems = [
-        *problems_with_models(user, options, needed=("models",)),
-        *problems_of_workers(version, user, options, needed=False),
+        *find_problems_with_models(user, options, needed=("models",)),
+        *find_worker_problems(version, user, options, needed=False),
     ]
     if problems:
         return problems
     if not version.questions.graded().exclude(text="").exists():
-        return [problem("no_questions")]
+        return [build_problem("no_questions")]
     return []
 
 
@@ -236,16 +240,18 @@ def load_options(run: Run) -> UmwpRunOptions:
 
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: UmwpRunOptions
-) -> Foreseen:
+) -> RequestForecast:
     """Return the requests of a run and their cost, with examples; nothing is sent."""
     problems = list_problems(version)
-    rounds = _build_rounds(chosen(user, options.models), problems, options)
+    rounds = _build_rounds(select_registered_models(user, options.models), problems, options)
     examples = {
         f"The first question, asked “{form}”": build_conversation(problem.text, form)
         for problem in problems[:1]
         for form in options.forms
     }
-    return Foreseen(tuple(takes_of(user, ANSWERING, one_round) for one_round in rounds), examples)
+    return RequestForecast(
+        tuple(estimate_round(user, ANSWERING, one_round) for one_round in rounds), examples
+    )
 
 
 def _build_rounds(
@@ -264,7 +270,7 @@ def _build_rounds(
 
 
 def _ask_models(
-    asking: AskedInTurns,
+    asking: StudyAsker,
     models: Sequence[LanguageModel],
     problems: Sequence[WordProblem],
     parameters: UmwpRunOptions,
@@ -282,7 +288,7 @@ def _ask_models(
 
 def _build_system(model: LanguageModel) -> System:
     """Return a model as a system; its size is unknown if the registered text has no number."""
-    return System(model.name, model.size, parameters_of(model.size), model.tuning, model.family)
+    return System(model.name, model.size, parse_parameters(model.size), model.tuning, model.family)
 
 
 def _list_warnings(study: UmwpStudy) -> list[Message]:
@@ -307,7 +313,7 @@ def _build_signature(
     """Return the signature: parameters, models, encoder, threshold, input hash and version."""
     info = study.found.info
     parts = {
-        **signed(parameters),
+        **build_signature_parts(parameters),
         "models": "+".join(model.spec for model in models),
         "encoder": info.model,
         "revision": info.revision,

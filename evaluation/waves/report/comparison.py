@@ -13,16 +13,16 @@ from uuid import UUID
 from annotations.answering.waves import list_earlier_waves
 from annotations.web.scope import UserRequest, select_visible
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.exemplars import SCORED_BY, embedding_changes
+from evaluation.grading.results.report.exemplars import SCORED_BY, find_embedding_changes
 from evaluation.grading.storage.as_graded import NotAtOnceError
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.called import all_called
-from evaluation.reports.lists import LONG
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.lists import LONG
+from evaluation.runs.reports.run_titles import build_titles
+from evaluation.runs.reports.spreadsheet import Table
 from evaluation.waves.messages import NOT_TESTED
 from evaluation.waves.report.models import Models, compare_models
 from evaluation.waves.report.questions import QuestionDrift, load_drifts
@@ -144,7 +144,7 @@ def list_earlier_runs(request: UserRequest, run: Run) -> list[Run]:
 
 def describe_earlier_runs(runs: list[Run]) -> list[EarlierRun]:
     """Return earlier runs with the names that a page offers."""
-    labels = all_called([(run, AqerParameters) for run in runs])
+    labels = build_titles([(run, AqerParameters) for run in runs])
     return [
         EarlierRun(run.public_id, run.version.question_set.name, label.title)
         for run, label in zip(runs, labels, strict=True)
@@ -157,7 +157,7 @@ def build_report(before: Run, after: Run) -> WavesReport:
     The permutation test takes the longest; its result is cached.
     """
     # Scores of different embeddings or scorings are on different scales.
-    embedding = [Difference(*change) for change in embedding_changes(before, after)]
+    embedding = [Difference(*change) for change in find_embedding_changes(before, after)]
     old_options, new_options = (AqerParameters.completed(run.parameters) for run in (before, after))
     scoring = [
         Difference(AqerParameters.options()[name].label, old_options[name], new_options[name])
@@ -175,8 +175,8 @@ def build_report(before: Run, after: Run) -> WavesReport:
     common_ids = [question.name for question in questions]
     n_questions = [run.exemplary_answers.count() for run in (before, after)]
     return WavesReport(
-        before=about(before),
-        after=about(after),
+        before=build_about(before),
+        after=build_about(after),
         embedding=embedding,
         scoring=scoring,
         by_spelling=by_spelling,
@@ -205,7 +205,7 @@ def _try_shifts(
 
 def _is_counting_words(run: Run) -> bool:
     """Return whether a run's embedder learned its vocabulary from the run's answers."""
-    return summary_of(run).embedding.spec in COUNTING
+    return read_summary(run).embedding.spec in COUNTING
 
 
 def build_worker_table(report: WavesReport) -> Table:

@@ -10,10 +10,10 @@ from uuid import UUID
 import numpy as np
 from django.db.models import F
 
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.core.estimates import Estimate
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.models import LLMAnswerScore, LLMScore, Run, text_hash
-from evaluation.reports.values import Estimate
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _update_scores(
         mean = float(np.mean(scores)) if n else np.nan
         # Replies to one question vary less than questions do, so questions are the sample.
         error = float(np.std(scores, ddof=1) / np.sqrt(n)) if n >= 2 else np.nan
-        interval = t_interval(mean, error, n)[0]
+        interval = compute_t_interval(mean, error, n)[0]
         row |= {
             "score": mean if n else None,
             "score_low": interval.low,

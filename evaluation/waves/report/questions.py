@@ -11,7 +11,10 @@ import numpy as np
 from django.db.models import F
 
 from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
-from evaluation.methods.statistics.drift import chance_distances, cosine_distances
+from evaluation.core.stats.statistics.drift import (
+    compute_cosine_distances,
+    estimate_chance_distances,
+)
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
 from evaluation.waves.storage import Shift
 
@@ -104,7 +107,7 @@ def load_drifts(
     distances = _compute_distances(
         [rows_before[name] for name in common], [rows_after[name] for name in common]
     )
-    chance = chance_distances(
+    chance = estimate_chance_distances(
         *(
             np.array([part[name][column] for name in common], dtype=np.float64)
             for part in (rows_before, rows_after)
@@ -156,7 +159,7 @@ def _compute_distances(
     # Questions may have different dimensions; each dimension is one matrix product.
     for dimension in {rows_before[index]["dimension"] for index in comparable}:
         indexes = [index for index in comparable if rows_before[index]["dimension"] == dimension]
-        computed = cosine_distances(
+        computed = compute_cosine_distances(
             *(
                 np.stack(
                     [np.frombuffer(rows_of_wave[index]["vector"], dtype="<f4") for index in indexes]

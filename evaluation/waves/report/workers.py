@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Avg, Count, F
 
-from evaluation.methods.inference.retest import Retest, retest
+from evaluation.core.stats.inference.retest import Retest, compute_retest_agreement
 from evaluation.models import AnswerScore, Run, WorkerGrade
 
 
@@ -103,7 +103,9 @@ def compare_workers(before: Run, after: Run, common: Collection[str]) -> People:
     )
     return People(
         workers=workers,
-        retest=retest(*(np.array(column, dtype=np.float64) for column in columns)),
+        retest=compute_retest_agreement(
+            *(np.array(column, dtype=np.float64) for column in columns)
+        ),
         only_before=len(rows[0].keys() - rows[1].keys()),
         only_after=len(rows[1].keys() - rows[0].keys()),
         n_too_few=len(workers) - len(supported),

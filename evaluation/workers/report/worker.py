@@ -12,14 +12,14 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q
 
 from annotations.models import Worker
 from annotations.models.access import AnyUser
-from evaluation.grading.alarms.messages import brief, case_of
-from evaluation.methods.inference.trend import Trend, trend
+from evaluation.core.estimates import Estimate
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.trends import build_trend_messages
+from evaluation.core.stats.inference.trend import Trend, estimate_trend
+from evaluation.grading.alarms.messages import choose_case, get_brief
 from evaluation.models import Alarm, WorkerGrade
-from evaluation.reports.across.counting import CountedRun
-from evaluation.reports.across.noting import NoteEntry, notes_about
-from evaluation.reports.values import Estimate
-from evaluation.words.across import trend_messages
-from evaluation.words.message import Message
+from evaluation.runs.reports.across.notes import NoteEntry, list_notes
+from evaluation.runs.reports.across.official_runs import CountedRun
 from evaluation.workers.report.workers import (
     COPIES,
     NO_EVIDENCE,
@@ -48,7 +48,7 @@ class NamedBy:
     @property
     def words(self) -> str:
         """What it says of the worker, in a few words."""
-        return brief(self.case)
+        return get_brief(self.case)
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,16 @@ def worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
     sets = _sets(workers, worker, places.get(worker.pk, []), every, alarms.named)
     comparable = [score for score in every if score.run in workers.counted.comparable]
     graded = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
-    scores = trend([entry.score.value or 0.0 for entry in graded])
-    standing = trend([entry.percentile for entry in sets if entry.percentile is not None])
-    notes = notes_about(worker, workers.user)
+    scores = estimate_trend([entry.score.value or 0.0 for entry in graded])
+    standing = estimate_trend([entry.percentile for entry in sets if entry.percentile is not None])
+    notes = list_notes(worker, workers.user)
     numbers = {worker.pk: Named(alarms.n, alarms.n_copies, len(notes))}
     return WorkerHistory(
         worker=workers.described([worker], places, {worker.pk: comparable}, numbers)[0],
         sets=tuple(sets),
         scores=scores,
         standing=standing,
-        told=trend_messages(scores, standing),
+        told=build_trend_messages(scores, standing),
         companions=alarms.companions,
         notes=tuple(notes),
         n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
@@ -236,7 +236,7 @@ def _alarms(workers: Workers, worker: Worker) -> _Alarms:
         *columns, "workers__public_id", "workers__external_id"
     ):
         if who == worker.public_id:
-            case = case_of(kind, severity, has_workers=True)
+            case = choose_case(kind, severity, has_workers=True)
             named.setdefault(key, []).append(NamedBy(run, place, case, severity, bool(answered)))
         if answered:
             continue

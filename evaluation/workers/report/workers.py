@@ -33,13 +33,17 @@ from annotations.models import Response, Submission, Worker, WorkerNote, is_oper
 from annotations.models.access import AnyUser
 from annotations.web.numbers import TableCounts, read_numbers
 from annotations.web.paging import Page
+from evaluation.core.estimates import Estimate
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.core.stats.inference.strata import compute_strata_mean
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.inference.strata import strata_mean
 from evaluation.models import Alarm, AnswerScore, WorkerGrade
 from evaluation.models.alarms import SETTLED
-from evaluation.reports.across.counting import Counted, answered_versions, counted
-from evaluation.reports.values import Estimate
+from evaluation.runs.reports.across.official_runs import (
+    Counted,
+    list_answered_versions,
+    load_counted_runs,
+)
 
 COPIES = ("copies", "clique")
 """Kinds of alarm that say that people's answers are the same, or nearly so."""
@@ -104,7 +108,7 @@ class Score:
         """The score with its 95% interval: mean +- t times standard error, over its questions."""
         if self.error is None:
             return Estimate(self.value)
-        interval = t_interval([self.value], [self.error], [self.n])[0]
+        interval = compute_t_interval([self.value], [self.error], [self.n])[0]
         return Estimate(self.value, interval.low, interval.high)
 
 
@@ -138,7 +142,7 @@ class Workers:
     counted: Counted = field(init=False)
 
     def __post_init__(self) -> None:
-        self.counted = counted(self.user)
+        self.counted = load_counted_runs(self.user)
 
     @cached_property
     def versions(self) -> list[int]:
@@ -152,7 +156,7 @@ class Workers:
 
     @cached_property
     def _versions(self) -> list[tuple[int, UUID, str]]:
-        return answered_versions(self.user)
+        return list_answered_versions(self.user)
 
     def rows(self) -> QuerySet[Worker]:
         """Return the workers, without numbers."""
@@ -428,7 +432,7 @@ def standard_error(n: int, total: float, squares: float) -> float | None:
 def mean_of(scores: Sequence[Score]) -> Estimate:
     """Return the mean of the scores of some sets, each counted once, with its interval."""
     nan = float("nan")
-    found = strata_mean(
+    found = compute_strata_mean(
         [score.value for score in scores],
         [nan if score.error is None else score.error for score in scores],
         [score.n for score in scores],

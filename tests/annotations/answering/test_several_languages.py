@@ -23,7 +23,7 @@ from annotations.models import (
     Response,
     Submission,
 )
-from evaluation import exports
+from evaluation.runs import exports
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
 from tests.problems import faults

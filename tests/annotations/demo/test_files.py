@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from annotations import demo
-from evaluation.backends.chat import smollm2
+from evaluation.core.backends.chat import smollm2
 from tests.benchmarks import recording
 
 

@@ -6,9 +6,9 @@ from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import (
     Finish,
     describe_replies,
-    finish_of,
+    describe_thinking,
+    read_finish,
     read_reply,
-    thinking_notes,
 )
 
 TEXT, EMPTY, CUT_OFF = AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.CUT_OFF
@@ -28,7 +28,7 @@ ERROR, REFUSED = AnswerStatus.ERROR, AnswerStatus.REFUSED_GENERATION
     ],
 )
 def test_every_provider_has_words_of_its_own(reason, meaning):
-    assert finish_of(reason) is meaning
+    assert read_finish(reason) is meaning
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,6 @@ def test_missing_and_refused_statuses():
 
 def test_notes_count_thinking_and_replies_that_were_cut_off():
     replies = [read_reply(one) for one in ("a", "<think>h</think>b", "<think>c")]
-    assert describe_replies(replies) == thinking_notes(2, 1)
-    assert len(thinking_notes(2, 1)) == 2
-    assert thinking_notes(0) == []
+    assert describe_replies(replies) == describe_thinking(2, 1)
+    assert len(describe_thinking(2, 1)) == 2
+    assert describe_thinking(0) == []

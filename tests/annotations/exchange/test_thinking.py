@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from annotations.exchange.thinking import joined, separate_thinking
+from annotations.exchange.thinking import join_thinking, separate_thinking
 
 ANSWER = "The Moon."
 SOLUTION = (
@@ -156,9 +156,9 @@ def test_text_before_and_after_a_block_is_the_answer():
 
 
 def test_the_thinking_is_found_again_in_what_joins_it_to_the_answer():
-    found = separate_thinking(joined(ANSWER, "hm\nhm"))
+    found = separate_thinking(join_thinking(ANSWER, "hm\nhm"))
     assert (found.answer, found.thinking) == (ANSWER, "hm\nhm")
-    assert joined(ANSWER, "") == ANSWER
+    assert join_thinking(ANSWER, "") == ANSWER
 
 
 def test_separating_twice_changes_nothing():

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotations.exchange.importing import import_mturk
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.exchange.sentences import DECISIONS as WRONG
 from annotations.ledger import decisions as deciding
 from annotations.ledger.sentences import DECISIONS, LISTS
@@ -331,7 +331,7 @@ def test_mechanical_turk_gets_its_batch_back(rana, file, tmp_path):
         "H1,A5,W5,Rejected,Gruss,hm,,\n"
     )
     question_set = QuestionSet.objects.create(owner=rana, name="rivers")
-    import_mturk(question_set, bytes_source("batch.csv", batch.encode()), answers=["Answer.*"])
+    import_mturk(question_set, make_bytes_source("batch.csv", batch.encode()), answers=["Answer.*"])
     rows = f"W1,approve,,\nW2,approve,,\nW3,reject,OTHER,{REASON}\n"
     decide(file(HEADER + rows))
     text, said = exported(tmp_path, "mturk")

@@ -35,7 +35,6 @@ from annotations.models import (
     rights,
 )
 from annotations.models.ties import cache_queries
-from evaluation.flow.asking import prompts
 from evaluation.models import (
     AnswerScore,
     Exhibit,
@@ -48,7 +47,8 @@ from evaluation.models import (
     RawReply,
     Run,
 )
-from evaluation.steps.asking.prompts import create_prompt
+from evaluation.runs.flow.asking import prompts
+from evaluation.runs.steps.asking.prompts import create_prompt
 from tests.annotations import world as crowd
 
 ROOMS = ("annotations", "evaluation")

@@ -6,9 +6,9 @@ import httpx
 import pytest
 
 from annotations.outgoing.connections import SpreadTransport
-from evaluation.backends.chat.contract import ChatRequest
-from evaluation.backends.chat.registry import get_chat
-from tests.evaluation.backends.chat.fake import fake_chat, said
+from evaluation.core.backends.chat.contract import ChatRequest
+from evaluation.core.backends.chat.registry import get_chat
+from tests.evaluation.core.backends.chat.fake import fake_chat, said
 
 REQUEST = ChatRequest("q", ({"role": "user", "content": "Why?"},))
 

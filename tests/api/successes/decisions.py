@@ -8,14 +8,14 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotations.models import Share
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
-from evaluation.judging.audit import ask_for_audit, draw_audit
 from evaluation.models import HumanJudgement
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.judging.audit import ask_for_audit, draw_audit
 from evaluation.triage.report.queue import find_undecided
 from evaluation.triage.storage import decide
 from tests.api.successes.declaration import Sent, person, succeeds
-from tests.evaluation.kinds.words import WordOptions
+from tests.evaluation.runs.run_types.words import WordOptions
 
 
 def expert(world: SimpleNamespace) -> User:
@@ -95,9 +95,9 @@ def _(world):
 @succeeds("results_judging_ask")
 def _(world):
     # A kind of the tests' that has something judged.
-    kinds = [*world.settings.RUN_KINDS, "tests.evaluation.kinds.words.JUDGED"]
+    kinds = [*world.settings.RUN_KINDS, "tests.evaluation.runs.run_types.words.JUDGED"]
     world.settings.RUN_KINDS = kinds
-    run = runs.queue(world.version, world.rana.pk, WordOptions(), "words")
+    run = runs.queue_run(world.version, world.rana.pk, WordOptions(), "words")
     while work_one_turn():
         pass
     ids = {"run_id": run.public_id, "name": "plenty"}

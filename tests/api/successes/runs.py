@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from evaluation.background import runs
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.runs.background import runs
 from tests.api.successes.declaration import Sent, archived, succeeds
 
 
 def queued(world: SimpleNamespace) -> Run:
     """A run of Rana's that waits for a worker."""
-    return runs.queue(world.version, world.rana.pk, AqerParameters(embedder="bow", bootstrap=0))
+    return runs.queue_run(world.version, world.rana.pk, AqerParameters(embedder="bow", bootstrap=0))
 
 
 @succeeds("runs_create")
@@ -39,7 +39,7 @@ def _(world):
 @succeeds("runs_resume_create")
 def _(world):
     paused = queued(world)
-    assert runs.pause(paused)
+    assert runs.pause_run(paused)
     return Sent(ids={"run_id": paused.public_id})
 
 

@@ -14,8 +14,8 @@ from tests.attack.declaration import Attack, Finding, Scale, at_most, exactly
 from tests.attack.sending import new_set
 from tests.attack.site import Site, form_token
 from tests.attack.watching import visitor
-from tests.evaluation.backends.chat.fake import Answer, FakeChat, fake_chat
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.core.backends.chat.fake import Answer, FakeChat, fake_chat
+from tests.evaluation.runs.background.scratch import wait_until
 
 RUNS = 20
 """RUNS_PER_USER: so many unfinished runs a requester may have."""

@@ -10,7 +10,7 @@ import httpx
 from tests.attack.declaration import Attack, Finding, Scale, exactly
 from tests.attack.sending import new_set, send_lines, stored
 from tests.attack.site import Site
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 
 ROWS = 400
 

@@ -12,7 +12,7 @@ from tests.attack.declaration import Attack, Finding, Scale, at_most, exactly
 from tests.attack.sending import new_set, send_lines, stored
 from tests.attack.site import Site
 from tests.attack.watching import Bystander
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 
 QUESTIONS = 100
 

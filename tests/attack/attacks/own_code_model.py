@@ -10,7 +10,7 @@ import httpx
 
 from tests.attack.declaration import Attack, Finding, Scale, exactly
 from tests.attack.site import Site
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 
 CODE = "from pathlib import Path\nPath(__file__).with_name('was-run').touch()\n"
 NAMES = ("AutoConfig", "AutoModel", "AutoTokenizer", "AutoModelForSequenceClassification")

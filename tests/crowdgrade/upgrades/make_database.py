@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import new_database
-from tests.evaluation.background.scratch import Scratch
+from tests.evaluation.runs.background.scratch import Scratch
 
 ROWS = '''
 import datetime, decimal, itertools, math, uuid

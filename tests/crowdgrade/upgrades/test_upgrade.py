@@ -16,7 +16,7 @@ import pytest
 
 from crowdgrade.upgrades import FIRST, TOO_OLD
 from tests.conftest import new_database
-from tests.evaluation.background.scratch import ROOT, Scratch
+from tests.evaluation.runs.background.scratch import ROOT, Scratch
 
 HERE = Path(__file__).parent
 N_TABLES = 70

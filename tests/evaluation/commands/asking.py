@@ -5,8 +5,8 @@ import json
 import time
 from pathlib import Path
 
-from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import FakeChat
 
 
 def write_questions(path: Path, count: int, **more) -> Path:

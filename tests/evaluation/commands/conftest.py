@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import FakeChat
 from tests.evaluation.commands.asking import write_questions
 from tests.evaluation.commands.crowd import Crowd, make_crowd
+from tests.evaluation.core.backends.chat.fake import FakeChat
 
 
 @pytest.fixture

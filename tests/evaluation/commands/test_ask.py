@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from evaluation.flow.asking.prompts import CLOSED, TEMPLATES
+from evaluation.runs.flow.asking.prompts import CLOSED, TEMPLATES
 from tests.contracts.replay import facts_of
-from tests.evaluation.backends.chat.fake import Answer, error, question_of, said
 from tests.evaluation.commands.asking import ask, lines_of, rows_of, summary_of, write_questions
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import Answer, error, question_of, said
 
 KEY = "sk-very-secret-0123"
 

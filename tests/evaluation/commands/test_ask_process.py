@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import needs_packaged_model, said
 from tests.evaluation.commands.asking import ask, lines_of, rows_of, wait_for, write_questions
 from tests.evaluation.commands.running import ROOT, manage, start
+from tests.evaluation.core.backends.chat.fake import needs_packaged_model, said
 
 
 @pytest.mark.long

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import Answer, said
 from tests.evaluation.commands.asking import ask, lines_of, rows_of, summary_of
+from tests.evaluation.core.backends.chat.fake import Answer, said
 
 THINKING = "<think>\nIt may be 9; no.\n</think>\n\n"
 

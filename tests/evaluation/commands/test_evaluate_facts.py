@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from evaluation.words.reasons import WHY_EMPTY
+from evaluation.core.messages.reasons import WHY_EMPTY
 from tests.sentences import terminal_sentence
 
 WHO = ("ada", "ben", "cy", "dee", "eli", "fay", "gus", "hal")

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import FakeChat, error, needs_packaged_model, said
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import FakeChat, error, needs_packaged_model, said
 
 QUESTION = "Where is the gap?"
 PLACES = [*["left"] * 7, "right"]

@@ -8,7 +8,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from annotations.exchange.reading.duplicates import Duplicates, note_of
+from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
 from tests.annotations.exchange.presets.exports import SUBMISSIONS
 from tests.annotations.exchange.presets.test_presets import FILES
 from tests.evaluation.commands.crowd import answer_rows, summary_of, table, write_csv
@@ -301,7 +301,7 @@ def test_of_two_answers_of_one_worker_the_chosen_one_is_graded_and_counted(tmp_p
         arguments = ("--output", where, "--embedder", "tfidf-word", "--duplicates", which)
         ran = evaluate(tmp_path / "answers.csv", *arguments)
         assert ran.code == 0, ran.err
-        (note,) = note_of(1, Duplicates(which))
+        (note,) = describe_superseded(1, Duplicates(which))
         assert note in " ".join(ran.out.split())
         made[which] = summary_of(where)
         assert made[which]["counts"]["superseded_rows"] == 1

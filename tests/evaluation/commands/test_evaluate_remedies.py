@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from evaluation.core.messages.reasons import describe_not_chosen
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
 from evaluation.grading.commands import NAMES
-from evaluation.methods.simulation import correlated_weak, simulate
-from evaluation.words.reasons import why_not_chosen
 from tests.contracts.replay import facts_of
 from tests.evaluation.commands.crowd import (
     WORKERS,
@@ -39,7 +39,7 @@ def file_with(path, *lines):
 
 def in_camps(folder, seed=0, n_questions=12):
     """Half of twelve workers share an error: files of answers and vectors, and the quality."""
-    found = simulate(correlated_weak(0.8, n_workers=12), n_questions, 40, seed)
+    found = simulate(build_correlated_weak_groups(0.8, n_workers=12), n_questions, 40, seed)
     rows = [
         (f"w{w}", f"q{q}", f"answer of {w} to {q}")
         for w, q in zip(found.workers.tolist(), found.questions.tolist(), strict=True)
@@ -199,7 +199,7 @@ def test_equal_grades_keep_the_default_and_ask_for_more(output, tmp_path):
         "--anchors", file_with(tmp_path / "equal.csv", *lines),
     )  # fmt: skip
     assert ran.code == 0
-    assert why_not_chosen("equal_grades") in " ".join(ran.out.split())
+    assert describe_not_chosen("equal_grades") in " ".join(ran.out.split())
     assert summary_of(output)["remedies"]["anchors"] == {
         "graded": 2, "chosen": "default", "reason": "equal_grades",
     }  # fmt: skip

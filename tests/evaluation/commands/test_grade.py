@@ -6,10 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.models import Worker
-from evaluation.background.watching import watch
-from evaluation.background.work import work_one_turn
-from evaluation.grading.commands import report_of_run
+from evaluation.grading.commands import format_run_report
 from evaluation.models import Run, WorkerVerdict
+from evaluation.runs.background.run_watch import follow_run
+from evaluation.runs.background.work import work_one_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,9 +60,9 @@ def test_watching_ends_with_the_run_and_its_tables_name_every_worker(tides):
     call_command("grade", "tides", "--embedder=tfidf-char", "--bootstrap=20", "--no-wait")
     run = Run.objects.get()
     shown = []
-    watch(run, lambda *progress: shown.append(progress), pause=lambda _: work_one_turn())
+    follow_run(run, lambda *progress: shown.append(progress), pause=lambda _: work_one_turn())
     assert run.state == Run.State.DONE
-    table = report_of_run(run)
+    table = format_run_report(run)
     names = {"Amara", "Uma", "Zuri"}
     assert {name for name in names if f"  {name} " in table} == names
     # Quinn pasted Amara's answers (annotations/demo/README.md).

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from evaluation.evidence.baselines import METHODS, Corpus, Crowd, methods
-from tests.evaluation.backends.conftest import FakeServer
+from evaluation.evidence.baselines import METHODS, Corpus, Crowd, list_methods
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import Ran, manage
+from tests.evaluation.core.backends.conftest import FakeServer
 
 HEADER = (
     "setting",
@@ -54,20 +54,20 @@ def crowdwsa(data_folder, tmp_path_factory):
 
 @pytest.mark.data
 def test_rows_that_need_no_model_are_as_known(data_folder):
+    from evaluation.evidence.answer_assignment import assign_answers
     from evaluation.evidence.corpus import CorpusVectors
     from evaluation.evidence.data_sets import load_mohler
-    from evaluation.evidence.dealing import deal
-    from evaluation.evidence.methods_table import Trial, compare
+    from evaluation.evidence.methods_table import Trial, compare_methods
 
     graded = load_mohler(data_folder)
     corpus = Corpus(graded.texts, graded.questions, CorpusVectors(graded.texts).embed_texts)
     trials = []
     for seed in range(1000, 1025):
-        dealt = deal(graded, 2, seed)
+        dealt = assign_answers(graded, 2, seed)
         crowd = Crowd(corpus, dealt.rows, dealt.workers, seed=seed)
         trials.append(Trial(crowd, dealt.compute_true_grades(graded.grades)))
     names = ("f1", "tfidf_word", "tfidf_char", "tfidf_char+discrimination")
-    rows = compare("10x2", trials, [METHODS[name] for name in names])
+    rows = compare_methods("10x2", trials, [METHODS[name] for name in names])
     found = [row.pearson_mean for row in rows]
     np.testing.assert_allclose(found, [0.870, 0.936, 0.947, 0.967], atol=0.003)
     # Ten tiers of workers, TF-IDF against F1: the difference is no accident.
@@ -86,7 +86,7 @@ class TestWorkerGrading:
         assert (row["repetitions"], row["paper"]) == ("25", "")
 
     def test_a_method_without_a_key_reaches_964_on_all_questions(self, worker_grading):
-        unsupervised = [method.name for method in methods() if method.kind != "supervised"]
+        unsupervised = [method.name for method in list_methods() if method.kind != "supervised"]
         rows = [worker_grading[2]["10x2", name]["pearson_mean"] for name in unsupervised]
         assert max(float(cell) for cell in rows if cell) >= 0.964
 
@@ -157,11 +157,11 @@ class TestCrowdwsa:
         assert summary_of(crowdwsa[0])["answers"] == {"T1": 882, "T2": 908}
 
     def test_both_answers_and_truth_enter_the_hash(self, crowdwsa, data_folder):
-        from evaluation.consensus.signatures import combined_hash, file_hash
+        from evaluation.consensus.signatures import combine_hashes, hash_file
 
         names = ("T1_label_anonymous", "T1_gt", "T2_label_anonymous", "T2_gt")
         files = [data_folder / "crowdwsa2019" / f"{name}.tsv" for name in names]
-        assert summary_of(crowdwsa[0])["input_hash"] == combined_hash(map(file_hash, files))
+        assert summary_of(crowdwsa[0])["input_hash"] == combine_hashes(map(hash_file, files))
 
     def test_rasa_and_hrrasa_stand_beside_the_others(self, crowdwsa):
         for crowd in ("T1", "T2", "T1-cosine", "T2-cosine"):
@@ -218,7 +218,7 @@ def test_a_study_runs_on_any_data_of_the_same_form_and_its_seeds_shift(tmp_path)
     reasons = {(entry["column"], entry["reason"]) for entry in found["undefined"]}
     assert ("pearson_sd", "single_repetition") in reasons
     assert ("pearson_mean", "no_reference_answers") in reasons
-    core = {method.name for method in methods(core=True)}
+    core = {method.name for method in list_methods(core=True)}
     assert {name for _, name in rows} == core
     assert {"hrrasa", "aqer_entailment_init", "judge"} == set(METHODS) - core
     plain = [float(row["pearson_mean"]) for (s, name), row in rows.items() if (s, name) in PLAIN]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.files.problem_messages import FILE_MESSAGES, file_problem
+from evaluation.runs.files.problem_messages import FILE_MESSAGES, build_problem
 
 # Code: values, the reason and the remedy that are made of them.
 SENTENCES = {
@@ -183,7 +183,7 @@ def test_every_code_has_its_sentence_here():
 @pytest.mark.parametrize("code", SENTENCES)
 def test_a_problem_says_what_is_wrong_and_what_to_do(code):
     values, reason, remedy = SENTENCES[code]
-    problem = file_problem("a.csv", 3, "item", code, **values)
+    problem = build_problem("a.csv", 3, "item", code, **values)
     assert (problem.file, problem.line, problem.column) == ("a.csv", 3, "item")
     assert (problem.code, problem.values) == (code, values)
     assert (problem.reason, problem.remedy, problem.on_terminal) == (reason, remedy, "")

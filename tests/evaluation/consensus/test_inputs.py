@@ -7,10 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import EmbedderInfo
-from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded, vectors_of
+from evaluation.consensus.vectors import Embedded, embed_graded_answers
+from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
 
 TEXT, EMPTY, REFUSED = AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.REFUSED
@@ -33,14 +33,14 @@ def models(*rows):
 
 
 def test_rejected_answers_are_left_out_with_their_workers_and_questions():
-    given = choose(PLAIN, ANSWERS)
+    given = select_graded_answers(PLAIN, ANSWERS)
     assert (given.given.keys, given.answered.keys) == (["a1", "b1", "a2"], ["a1", "a2"])
     assert (given.workers, given.questions) == (["ada", "ben"], ["q1", "q2"])
     assert (given.n_rejected, given.n_empty) == (2, 1)
 
 
 def test_where_rejected_answers_are_included_none_is_counted_as_left_out():
-    given = choose(replace(PLAIN, include_rejected=True), ANSWERS)
+    given = select_graded_answers(replace(PLAIN, include_rejected=True), ANSWERS)
     assert given.answered.keys == ["a1", "c1", "a2"]
     assert (given.workers, given.questions) == (["ada", "ben", "cy", "dee"], ["q1", "q2", "q3"])
     assert (given.n_rejected, given.n_empty) == (0, 2)
@@ -53,7 +53,7 @@ def test_a_model_is_scored_by_the_first_sample_of_its_latest_asking():
         ("new", "q1", "the moon", TEXT, 0),
         ("second", "q1", "the wind", TEXT, 1),
     )
-    given = choose(PLAIN, ANSWERS, spoken)
+    given = select_graded_answers(PLAIN, ANSWERS, spoken)
     assert given.models.keys == ["other", "new"]
 
 
@@ -64,17 +64,19 @@ def test_an_asking_that_failed_is_not_made_up_for_by_an_earlier_one():
         ("first", "q2", "", AnswerStatus.ERROR, 0),
         ("second", "q2", "", AnswerStatus.ERROR, 0),
     )
-    assert choose(PLAIN, ANSWERS, spoken).models.keys == ["failed", "second"]
+    assert select_graded_answers(PLAIN, ANSWERS, spoken).models.keys == ["failed", "second"]
 
 
 def test_models_without_a_first_sample_are_none():
-    assert choose(PLAIN, ANSWERS, models(("x", "q1", "moon", TEXT, 1))).models is None
-    assert choose(PLAIN, ANSWERS, ModelAnswers.of([])).models is None
+    assert (
+        select_graded_answers(PLAIN, ANSWERS, models(("x", "q1", "moon", TEXT, 1))).models is None
+    )
+    assert select_graded_answers(PLAIN, ANSWERS, ModelAnswers.of([])).models is None
 
 
 def test_the_hash_is_over_ids_texts_and_grades_of_what_is_graded():
     spoken = models(("m1", "q1", "the moon", TEXT, 0))
-    given = replace(choose(PLAIN, ANSWERS, spoken), anchors=[(1, 4.5)])
+    given = replace(select_graded_answers(PLAIN, ANSWERS, spoken), anchors=[(1, 4.5)])
     told = (
         "ada\x1fq1\x1fthe moon pulls\x1eada\x1fq2\x1ftwice a day\x1e\x1d"
         "m\x1fq1\x1fthe moon\x1ftext\x1e\x1da2\x1f4.5\x1e"
@@ -104,25 +106,28 @@ def test_answers_of_models_without_a_text_are_not_embedded_and_have_rows_of_zero
         ("r2", "q2", "abc", TEXT, 0),
         ("r3", "q3", "", EMPTY, 0),
     )
-    given = choose(PLAIN, ANSWERS, spoken)
+    given = select_graded_answers(PLAIN, ANSWERS, spoken)
     for kind in (np.array, sparse.csr_array):
         asked = []
-        found = vectors_of(given, lengths(kind, asked))
+        found = embed_graded_answers(given, lengths(kind, asked))
         assert asked == [(["the moon pulls", "twice a day"], ["abc"])]
         rows = found.models if kind is np.array else found.models.toarray()
         assert rows.tolist() == [[0, 0], [1, 3], [0, 0]]
 
 
 def test_without_models_there_are_no_vectors_of_theirs():
-    assert vectors_of(choose(PLAIN, ANSWERS), lengths(np.array, [])).models is None
+    assert (
+        embed_graded_answers(select_graded_answers(PLAIN, ANSWERS), lengths(np.array, [])).models
+        is None
+    )
 
 
 def test_corrected_texts_stand_beside_the_answers_as_written():
     rows = [("a1", "ada", "q1", "the moon atracts", False)]
     spoken = models(("m1", "q1", "becuase", TEXT, 0))
-    given = choose(replace(PLAIN, spelling="en"), Answers.of(rows), spoken)
+    given = select_graded_answers(replace(PLAIN, spelling="en"), Answers.of(rows), spoken)
     asked = []
-    found = vectors_of(given, lengths(np.array, asked))
+    found = embed_graded_answers(given, lengths(np.array, asked))
     assert (["the moon atracts"], None) in asked
     assert (["the moon attracts"], ["because"]) in asked
     assert found.plain.tolist() == [[1, len("the moon atracts")]]
@@ -138,6 +143,6 @@ def test_a_model_that_never_says_anything_is_scored_nought():
         for question in ("one", "two")
     ]
     spoken = models(("m1", "one", "", EMPTY, 0), ("m2", "two", "", EMPTY, 0))
-    grading = grade_answers(choose(PLAIN, Answers.of(rows), spoken))
+    grading = grade_answers(select_graded_answers(PLAIN, Answers.of(rows), spoken))
     [row] = grading.results().model_scores()
     assert (row.model, row.score, row.n, row.n_answered) == ("m", 0.0, 2, 0)

@@ -29,12 +29,12 @@ def mohler(data_folder):
     ids=["aqer", "one pass", "discrimination", "discrimination, leave one out"],
 )
 def test_raw_correlates_with_what_was_dealt_as_published(mohler, switches, published, within):
-    from evaluation.evidence.dealing import deal
+    from evaluation.evidence.answer_assignment import assign_answers
 
     corpus, vectors = mohler
     found = []
     for seed in range(1000, 1025):
-        dealt = deal(corpus, 2, seed)
+        dealt = assign_answers(corpus, 2, seed)
         model = AQER(n_draws=0, **switches)
         model.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
         truth = dealt.compute_true_grades(corpus.grades)[model.workers_.astype(int)]

@@ -8,8 +8,13 @@ import pytest
 from evaluation.consensus import AQER
 from evaluation.consensus.methods import estimator
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.signatures import aqer_signature, combined_hash, file_hash, versions
-from evaluation.options import API, SITE, TERMINAL
+from evaluation.consensus.signatures import (
+    build_aqer_signature,
+    collect_versions,
+    combine_hashes,
+    hash_file,
+)
+from evaluation.core.options import API, SITE, TERMINAL
 
 THREE = np.eye(3), ["ann", "ben", "cem"], [1, 1, 1]
 
@@ -76,7 +81,7 @@ def test_a_signature_names_every_parameter_in_one_order():
         collapse_copies=True, group_vote=0.5, weight_cap=0.1, exclude_workers=("b", "a"),
         camps=True, spelling="de",
     )  # fmt: skip
-    assert aqer_signature(asked, "M", "r", "p", "0123456789abcdef").rpartition("|")[0] == (
+    assert build_aqer_signature(asked, "M", "r", "p", "0123456789abcdef").rpartition("|")[0] == (
         "aqer|embedder:M|revision:r|precision:p|similarity:cosine|init:entailment(m)"
         "|aggregation:mean|stopping:relative(1e-06)|iterations:100|leave_one_out:no|difficulty:no"
         "|discrimination:no|rejected:graded|draws:400|draws_of:questions+workers|seed:0"
@@ -84,7 +89,7 @@ def test_a_signature_names_every_parameter_in_one_order():
         "|remedies:exclude_workers(2-7e18f737311b)+collapse_copies(0.5)+weight_cap(0.1)+camps"
         "+spelling(de)|inputs:0123456789ab"
     )
-    assert "|remedies:none|" in aqer_signature(AqerParameters(), "M", "r", "p", "0")
+    assert "|remedies:none|" in build_aqer_signature(AqerParameters(), "M", "r", "p", "0")
 
 
 def test_a_plain_run_has_no_remedies_and_everything_else():
@@ -191,7 +196,7 @@ def test_the_estimator_has_every_parameter_of_its_own_and_the_draws():
 
 def test_a_signature_shows_how_it_was_asked_for_and_what_was_used():
     asked = AqerParameters(stopping="paper", tolerance=0.25, seed=4, precision="auto")
-    text = aqer_signature(asked, "M", "r1", "bfloat16", "ab" * 32)
+    text = build_aqer_signature(asked, "M", "r1", "bfloat16", "ab" * 32)
     parts = dict(part.split(":", 1) for part in text.split("|")[1:])
     assert text.startswith("aqer|embedder:M|revision:r1|precision:bfloat16|")
     assert (parts["stopping"], parts["seed"], parts["inputs"]) == ("paper(0.25)", "4", "ab" * 6)
@@ -199,12 +204,12 @@ def test_a_signature_shows_how_it_was_asked_for_and_what_was_used():
 
 
 def test_hashes_are_joined_in_their_order_and_versions_name_what_counted(tmp_path):
-    assert combined_hash(["a", "b"]) == hashlib.sha256(b"a\nb").hexdigest()
-    assert combined_hash([]) == hashlib.sha256(b"").hexdigest()
+    assert combine_hashes(["a", "b"]) == hashlib.sha256(b"a\nb").hexdigest()
+    assert combine_hashes([]) == hashlib.sha256(b"").hexdigest()
     path = tmp_path / "a.csv"
     path.write_bytes(b"worker\n")
-    assert file_hash(path) == hashlib.sha256(b"worker\n").hexdigest()
-    found = versions({"model": "7"})
+    assert hash_file(path) == hashlib.sha256(b"worker\n").hexdigest()
+    found = collect_versions({"model": "7"})
     assert list(found) == ["crowdgrade", "python", "numpy", "scipy", "model"]
     assert (found["numpy"], found["model"]) == (np.__version__, "7")
-    assert list(versions()) == ["crowdgrade", "python", "numpy", "scipy"]
+    assert list(collect_versions()) == ["crowdgrade", "python", "numpy", "scipy"]

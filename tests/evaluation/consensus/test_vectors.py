@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluation.backends import EmbedderInfo
 from evaluation.consensus import vectors as embedding
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import embed, entailment_scores, truncation_warning
+from evaluation.consensus.vectors import build_truncation_warning, compute_entailment_scores, embed
+from evaluation.core.backends import EmbedderInfo
 
 INFO = EmbedderInfo("small", "a small model", "r1", "float32", 2, max_length=8, languages="en")
 
@@ -71,8 +71,8 @@ def test_without_models_and_progress_there_is_nothing_of_theirs(embedder):
 
 
 def test_nothing_cut_is_nothing_to_warn_of():
-    assert truncation_warning(0, INFO) is None
-    assert truncation_warning(np.int64(2), INFO).values["answers"] == 2
+    assert build_truncation_warning(0, INFO) is None
+    assert build_truncation_warning(np.int64(2), INFO).values["answers"] == 2
 
 
 class Entailing:
@@ -96,7 +96,7 @@ def test_an_answer_is_scored_by_how_the_others_to_its_question_entail_it(monkeyp
         embedding.EntailmentModel, "load", lambda name: loaded.append(name) or Entailing(asked)
     )
     texts, questions = ["a", "bb", "alone", "ccc"], ["q1", "q1", "q2", "q1"]
-    found = entailment_scores("nli", texts, questions, lambda *of: told.append(of))
+    found = compute_entailment_scores("nli", texts, questions, lambda *of: told.append(of))
     # "a" by "bb" and "ccc": (.2 + .3) / 2 + .01; "bb": (.1 + .3) / 2 + .02; "ccc": .15 + .03.
     assert found[[0, 1, 3]] == pytest.approx([0.26, 0.22, 0.18])
     assert np.isnan(found[2])

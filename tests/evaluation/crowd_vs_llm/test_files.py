@@ -7,8 +7,8 @@ import pytest
 
 from tests.evaluation.commands.running import manage
 from tests.evaluation.crowd_vs_llm.world import PASTES, model_rows, people_rows, write_files
-from tests.evaluation.kinds.crowds import write
-from tests.evaluation.kinds.texts import places_of
+from tests.evaluation.runs.run_types.crowds import write
+from tests.evaluation.runs.run_types.texts import places_of
 from tests.sentences import terminal_sentence
 
 QUICK = ("--embedder", "tfidf-word", "--bootstrap", "20")

@@ -11,18 +11,18 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet, Response, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.messages.message import Message
+from evaluation.core.options import API, SITE, OptionError
 from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.crowd_vs_llm.report import PANEL_NAMES
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
-from evaluation.imports import import_model_answers
 from evaluation.models import LLMResponse
-from evaluation.options import API, SITE, OptionError
-from evaluation.words.message import Message
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 from tests.evaluation.crowd_vs_llm.world import QUESTIONS, model_rows, people_rows, write_files
-from tests.evaluation.kinds.crowds import write
+from tests.evaluation.runs.run_types.crowds import write
 from tests.sentences import site_sentence
 
 QUICK = PanelsParameters(embedder="tfidf-word", bootstrap=20)
@@ -31,8 +31,8 @@ QUICK = PanelsParameters(embedder="tfidf-word", bootstrap=20)
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path):
     """Rita's set with nine workers, one of whom pastes, and three models."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet(owner=owner, name="rivers")
     questions = [(name, f"What is {name}?") for name in QUESTIONS]
@@ -44,7 +44,7 @@ def rivers(db, django_user_model, monkeypatch, tmp_path):
 
 
 def done(question_set, parameters=QUICK, kind="panels"):
-    run = runs.queue(question_set.latest_version(), question_set.owner_id, parameters, kind)
+    run = runs.queue_run(question_set.latest_version(), question_set.owner_id, parameters, kind)
     while work_one_turn():
         pass
     run.refresh_from_db()

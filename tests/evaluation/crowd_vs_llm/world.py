@@ -1,6 +1,6 @@
 """Nine workers of a crowd, one of whom pastes a model's answers, and three models."""
 
-from tests.evaluation.kinds.crowds import answers_of, write
+from tests.evaluation.runs.run_types.crowds import answers_of, write
 
 QUESTIONS = [f"q{n}" for n in range(12)]
 PASTES = "w8"

@@ -28,13 +28,10 @@ from annotations.models import (
     Worker,
     WorkerNote,
 )
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.deletion.storage import erasing
 from evaluation.deletion.storage.scrubbing import Texts
-from evaluation.judging.audit import ask_for_audit, draw_audit
 from evaluation.models import (
     EmbedderVersion,
     Embedding,
@@ -45,9 +42,12 @@ from evaluation.models import (
     WorkerGrade,
     text_hash,
 )
-from tests.evaluation.backends.chat.fake import FakeChat, said
-from tests.evaluation.kinds.crowds import crowd_set
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.judging.audit import ask_for_audit, draw_audit
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.llm_judge.test_run_type import QUICK
+from tests.evaluation.runs.run_types.crowds import crowd_set
 
 OWN = "a marmoset whistled “across” the lagoon\nat dawn"
 OTHER = "zebras iron their stripes on Sundays only"
@@ -120,9 +120,9 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     LLMResponse.objects.create(
         model=model, question=question, prompt=prompt, text="hills", status="text"
     )
-    aqer = runs.queue(version, owner.pk, AqerParameters(embedder="tfidf-word", bootstrap=0))
-    judge = runs.queue(version, owner.pk, replace(QUICK, judge=str(model.public_id)), "judge")
-    panels = runs.queue(
+    aqer = runs.queue_run(version, owner.pk, AqerParameters(embedder="tfidf-word", bootstrap=0))
+    judge = runs.queue_run(version, owner.pk, replace(QUICK, judge=str(model.public_id)), "judge")
+    panels = runs.queue_run(
         version, owner.pk, PanelsParameters(embedder="tfidf-word", bootstrap=20), "panels"
     )
     work()
@@ -202,7 +202,9 @@ def test_the_device_and_assistive_technology_of_who_was_erased_are_emptied(river
 def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
     version = rivers.latest_version()
     submission = zoe.submissions.get()
-    run = runs.queue(version, rivers.owner_id, AqerParameters(embedder="tfidf-word", bootstrap=0))
+    run = runs.queue_run(
+        version, rivers.owner_id, AqerParameters(embedder="tfidf-word", bootstrap=0)
+    )
     work()
     RunData.objects.create(run=run, name="quoted", data=[f"{OTHER}, she says"])
     response = submission.responses.first()

@@ -10,8 +10,6 @@ from annotations.exchange.problems import InputError
 from annotations.models import AuditEntry, Membership, Team
 from evaluation.deletion.storage import record, removals
 from evaluation.deletion.storage.notes import Note
-from evaluation.forms.options import askable_models
-from evaluation.imports.model_answers import import_model_answers
 from evaluation.language_models.report.history import model_history
 from evaluation.models import (
     LanguageModel,
@@ -23,7 +21,9 @@ from evaluation.models import (
     Removal,
     Run,
 )
-from evaluation.steps.asking.registered import problems_with_models
+from evaluation.runs.forms.options import askable_models
+from evaluation.runs.imports.model_answers import import_model_answers
+from evaluation.runs.steps.asking.registered_models import find_problems_with_models
 from tests.annotations import world as crowd
 from tests.evaluation.site.handles import notices, states
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def silent(monkeypatch):
     """No bell rings."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, r
     listed = site.get(address("models")).content.decode()
     assert address("model", model.public_id) not in listed
     assert [one.name for one in askable_models(rana)] == ["Large"]
-    (problem,) = problems_with_models(rana, options)
+    (problem,) = find_problems_with_models(rana, options)
     assert problem.code == "model_archived"
     assert model.responses.count() == 2
     page = site.get(address("model", model.public_id)).content.decode()

@@ -18,11 +18,11 @@ from annotations.models import (
     Worker,
 )
 from annotations.web.scope import RefusedError
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, removals, undoing
 from evaluation.models import HumanJudgement, Run, WorkerGrade
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 
 HEADER = "worker,question,answer\n"
 # Three workers, two questions; the second file repeats one row and brings a worker and an answer.
@@ -33,8 +33,8 @@ QUICK = AqerParameters(embedder="tfidf-word", bootstrap=0)
 
 @pytest.fixture
 def rana(db, django_user_model, monkeypatch, client):
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     user = django_user_model.objects.create_user("rana", is_staff=True)
     client.force_login(user)
     return user
@@ -102,7 +102,7 @@ def test_only_its_own_answers_go_and_runs_say_that_they_cannot_be_reproduced(
 ):
     first = brought(FIRST)
     second = brought(SECOND, "second.csv")
-    run = runs.queue(rivers.latest_version(), rana.pk, QUICK)
+    run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     work()
     HumanJudgement.objects.create(response=second.responses.first(), expert=rana, grade=4)
     page = reverse("admin:import-undo", args=[rivers.public_id, second.public_id])
@@ -117,7 +117,7 @@ def test_only_its_own_answers_go_and_runs_say_that_they_cannot_be_reproduced(
     listed = client.get(reverse("admin:imports", args=[rivers.public_id])).content.decode()
     assert "second.csv is being undone" in listed
     with pytest.raises(RefusedError) as refused:
-        runs.queue(rivers.latest_version(), rana.pk, QUICK)
+        runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     assert refused.value.code == "undoing"
     work()
     assert sorted(Response.objects.values_list("text", flat=True)) == [
@@ -147,7 +147,7 @@ def test_workers_about_whom_was_decided_stay(brought, rivers, rana):
 
 def test_it_waits_for_a_run_that_works_and_goes_batch_by_batch(brought, rivers, rana, monkeypatch):
     first = brought(FIRST)
-    run = runs.queue(rivers.latest_version(), rana.pk, QUICK)
+    run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     removal = undoing.undo(first, rana.pk)
     assert not removals.turn()
     assert Response.objects.count() == 4

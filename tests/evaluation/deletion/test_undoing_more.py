@@ -13,7 +13,7 @@ from annotations.exchange.importing import (
     import_several_answers,
     import_word_problems,
 )
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import (
     AuditEntry,
     Import,
@@ -24,11 +24,9 @@ from annotations.models import (
     Translation,
     Variant,
 )
-from evaluation.background import runs
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, undoing
 from evaluation.deletion.storage.notes import Note
-from evaluation.imports import import_model_answers
 from evaluation.models import (
     HumanJudgement,
     LanguageModel,
@@ -38,6 +36,8 @@ from evaluation.models import (
     Removal,
     Run,
 )
+from evaluation.runs.background import runs
+from evaluation.runs.imports import import_model_answers
 from tests.evaluation.deletion.test_undoing import FIRST, brought, notes_of, rana, rivers, work
 from tests.evaluation.eloquent.test_evaluate import prompts_text
 from tests.evaluation.maqa.test_run_type import published
@@ -124,7 +124,7 @@ def test_runs_made_of_models_answers_are_told_and_cannot_be_reproduced(
 ):
     brought(FIRST)
     first = taken(import_model_answers, MODELS, "models.csv")
-    run = runs.queue(rivers.latest_version(), rana.pk, QUICK)
+    run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     removal = undoing.undo(first, rana.pk)
     assert "import_in_use" in notes_of(undoing.hanging_on_import(first))
     assert undoing.step(removal) is record.Went.WAITS
@@ -317,8 +317,8 @@ def test_questions_wait_for_a_run_that_is_queued_on_their_draft(questions, river
 @pytest.mark.parametrize(
     ("take", "source"),
     [
-        (import_prompts, lambda: bytes_source("w.json", prompts_text().encode())),
-        (import_word_problems, lambda: bytes_source("p.jsonl", lines())),
+        (import_prompts, lambda: make_bytes_source("w.json", prompts_text().encode())),
+        (import_word_problems, lambda: make_bytes_source("p.jsonl", lines())),
         (import_several_answers, published),
     ],
     ids=["prompts", "problems", "several answers"],
@@ -348,7 +348,7 @@ def test_files_of_the_evaluations_are_imports_too_and_go_unless_they_were_change
 def test_a_problem_completed_by_a_later_file_is_not_the_first_imports(brought, rivers, rana):
     answers = brought("worker,question,answer\nada,1,55\n")
     rivers.latest_version().publish()
-    import_word_problems(rivers, bytes_source("p.jsonl", lines()), imported_by=rana.pk)
+    import_word_problems(rivers, make_bytes_source("p.jsonl", lines()), imported_by=rana.pk)
     later = Import.objects.latest("pk")
     assert later.n_new == later.n_questions + 1
     assert undone(answers, rana)

@@ -17,14 +17,9 @@ from annotations.models import (
     WorkerNote,
 )
 from annotations.web.scope import RefusedError
-from evaluation.background import runs
-from evaluation.background.doorbell import ring_if_needed
-from evaluation.background.exclusions import excluded_ids
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, removals
-from evaluation.exports.choosing import RECORD, chosen_run
-from evaluation.grading.results.report.of_record import record_of
+from evaluation.grading.results.report.of_record import read_official_run
 from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
 from evaluation.models import (
     Alarm,
@@ -37,9 +32,14 @@ from evaluation.models import (
     WorkerVerdict,
 )
 from evaluation.models.runs_of_record import choose, run_that_counts
-from evaluation.reports.verdicts import build_applied_context
+from evaluation.runs.background import runs
+from evaluation.runs.background.exclusions import list_excluded_ids
+from evaluation.runs.background.notification import notify_if_needed
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.exports.choosing import RECORD, chosen_run
+from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.triage.storage import decide
-from tests.evaluation.reports.across.world import graded_set, named, worker
+from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 from tests.evaluation.site.handles import notices
 
 pytestmark = pytest.mark.django_db
@@ -49,8 +49,8 @@ SCORES = {"ada": [0.5, 0.7], "ben": [0.6, 0.6], "cy": [0.2, 0.4]}
 @pytest.fixture(autouse=True)
 def silent(monkeypatch):
     """No bell rings."""
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_an_archived_set_leaves_the_lists_and_comes_back_whole(client, rana, run
     assert restore in client.get(address("question-set", rivers)).content.decode()
     version = QuestionSet.objects.get(pk=rivers.pk).latest_version()
     with pytest.raises(RefusedError) as refused:
-        runs.queue(version, rana.pk, AqerParameters(embedder="bow"))
+        runs.queue_run(version, rana.pk, AqerParameters(embedder="bow"))
     assert refused.value.code == "archived"
     client.post(address("question-set-restore", rivers))
     assert "rivers" in client.get(reverse("admin:question-sets")).content.decode()
@@ -118,13 +118,13 @@ def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, 
     # That it is archived, and that it was the official run.
     assert [level for level, _ in notices(archived)] == ["success", "info"]
     rivers = run.version.question_set
-    assert record_of(rivers).run == newer.public_id
-    assert record_of(rivers).newer is None
+    assert read_official_run(rivers).run == newer.public_id
+    assert read_official_run(rivers).newer is None
     assert chosen_run(run.version, RECORD) == newer
     assert run_compared(runs_of(rivers)) == newer
     client.post(address("run-restore", run))
-    assert record_of(rivers).run == run.public_id
-    assert record_of(rivers).chosen_by == "rana"
+    assert read_official_run(rivers).run == run.public_id
+    assert read_official_run(rivers).chosen_by == "rana"
     assert chosen_run(run.version, RECORD) == run
 
 
@@ -150,7 +150,7 @@ def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(clie
     client.post(address("run-delete", run))
     while Removal.objects.filter(finished_at=None).exists():
         removals.turn()
-    assert excluded_ids(later.version) == ("ben",)
+    assert list_excluded_ids(later.version) == ("ben",)
     assert [one.worker for one in build_applied_context(later)["made_by"]] == [ben.public_id]
     assert not AuditItem.objects.exists()
     assert Run.objects.filter(pk=later.pk).exists()
@@ -169,7 +169,7 @@ def test_a_set_goes_only_when_its_name_is_typed_and_what_hangs_on_it_is_told_fir
     assert not Removal.objects.exists()
     client.post(address("question-set-delete", rivers), {"name": "rivers"})
     assert "rivers is being deleted" in client.get(reverse("admin:archived")).content.decode()
-    assert ring_if_needed()
+    assert notify_if_needed()
     work_one_turn()
     assert [one.name for one in QuestionSet.objects.all()] == ["lakes"]
     assert Response.objects.count() == 2

@@ -6,14 +6,14 @@ import io
 import pytest
 from django.urls import reverse
 
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
+from evaluation.core.messages.message import Message
+from evaluation.core.options import SITE, OptionError
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.eloquent.storage import load_findings
-from evaluation.options import SITE, OptionError
-from evaluation.words.message import Message
-from tests.evaluation.backends.chat.fake import error, said
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.evaluation.commands.running import called as manage
+from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.eloquent.test_evaluate import prompts_text
 from tests.evaluation.eloquent.test_run_type import (
     done,
@@ -162,7 +162,7 @@ def test_a_run_of_before_these_options_is_still_read(question_set, small):
     version = question_set.latest_version()
     again = EloquentRunOptions.of_dict(run.parameters)
     assert (again.budget, again.questions_after) == (None, ())
-    started = runs.queue(version, question_set.owner_id, again, "eloquent")
+    started = runs.queue_run(version, question_set.owner_id, again, "eloquent")
     while work_one_turn():
         pass
     started.refresh_from_db()
@@ -180,7 +180,7 @@ def test_the_form_has_them(client, question_set, small, rita):
 
 def test_an_unfit_change_is_said_in_the_words_of_the_form(question_set, small):
     with pytest.raises(OptionError) as caught:
-        runs.queue(
+        runs.queue_run(
             question_set.latest_version(),
             question_set.owner_id,
             options([small], changed_wordings="item,variant,prompt,reason\n001,2,x,y\n"),

@@ -11,15 +11,15 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from annotations.models import Share
+from evaluation.core.messages.columns import find_column_description
 from evaluation.eloquent.report.comparison import build_differences_page, compare_run_groups
 from evaluation.eloquent.report.results import load_findings_with_people
 from evaluation.eloquent.run.replies import match_replies
 from evaluation.eloquent.run_type import ELOQUENT
 from evaluation.eloquent.storage import load_items
-from evaluation.flow.metrics import Exclusions
-from evaluation.kinds.data_sheets import data_zip, readme
-from evaluation.words.columns import column_words
-from tests.evaluation.backends.chat.fake import FakeChat, said
+from evaluation.runs.flow.metrics import Exclusions
+from evaluation.runs.run_types.data_sheets import build_readme, build_zip
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.eloquent.test_run_type import (
     done,
     options,
@@ -29,7 +29,7 @@ from tests.evaluation.eloquent.test_run_type import (
     small,
     world,
 )
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.runs.run_types.texts import numbers_of
 
 __all__ = ["question_set", "rita", "small", "world"]  # fixtures
 
@@ -149,15 +149,15 @@ def test_who_may_not_see_the_run_sees_no_texts(client, run):
 def test_the_readme_of_the_download_explains_every_column(run):
     for name, table_of in ELOQUENT.tables.items():
         for column in table_of(run).header:
-            assert column_words(name, column, ELOQUENT.columns), f"{name}.{column}"
-    measure = column_words("comparisons", "measure", ELOQUENT.columns)
-    assert f"`measure`: {measure}" in readme(ELOQUENT, run)
+            assert find_column_description(name, column, ELOQUENT.columns), f"{name}.{column}"
+    measure = find_column_description("comparisons", "measure", ELOQUENT.columns)
+    assert f"`measure`: {measure}" in build_readme(ELOQUENT, run)
 
 
 def test_the_download_has_the_submission_of_each_model_and_language_which_reads_as_the_same(
     run, tmp_path
 ):
-    with zipfile.ZipFile(io.BytesIO(b"".join(data_zip(ELOQUENT, run)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(b"".join(build_zip(ELOQUENT, run)))) as archive:
         names = [name for name in archive.namelist() if name.startswith("submission_")]
         archive.extractall(tmp_path)
     assert sorted(names) == [

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.words.reasons import in_words
+from evaluation.core.messages.reasons import describe_reason
 from tests.contracts.replay import facts_of
 from tests.evaluation.commands.running import manage
 
@@ -129,7 +129,7 @@ def test_judgements_alone_make_the_table(evaluated, tmp_path):
     assert metric(folder, "", "average", "item:001")["value"] == "4.5"
     rank = metric(folder, "a", "rank")
     assert (rank["value"], rank["reason"]) == ("", "different_counts")
-    assert in_words("different_counts") in ran.out
+    assert describe_reason("different_counts") in ran.out
     table = (folder / "items_by_system.csv").read_text().splitlines()
     assert table == ["item,a,b,average", "001,4.0,5.0,4.5", "002,2.5,,2.5"]
     notes = {(row["item"], row["system"]): row["notes"] for row in rows(folder / "judgements.csv")}

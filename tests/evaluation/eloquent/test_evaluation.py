@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
-from evaluation.flow.metrics import Exclusions
+from evaluation.runs.flow.metrics import Exclusions
 from tests.evaluation.eloquent.world import ALONE, ITEMS, MOTHER, RULES, item, judgement, reply
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from annotations.exchange.reading.judgements import GivenJudgement
+from annotations.exchange.reading.judgements import JudgementRow
+from evaluation.core.text.similarity_scores import parse_score
 from evaluation.eloquent.run.judging import (
     build_question,
     build_second_question,
     is_human,
     read_judgement,
 )
-from evaluation.texts.similarity_scores import read_score
 from tests.evaluation.eloquent.world import RULES, reply
 
 
@@ -28,7 +28,7 @@ def test_a_judge_sees_all_replies_and_no_answers_as_such():
 
 def test_a_judge_that_copies_the_instruction_gives_no_score():
     content = build_question([reply("s", RULES, 0), reply("s", RULES, 1)])[-1]["content"]
-    assert read_score(content).reason == "score_is_no_number"
+    assert parse_score(content).reason == "score_is_no_number"
 
 
 def test_the_second_question_shows_the_first_answer():
@@ -49,7 +49,7 @@ def test_people_are_known_by_their_names(judge, human):
 
 
 def given(score, reply, reason=None):
-    return GivenJudgement(2, "001", "s", "en", "j", "1", score, reply, reason)
+    return JudgementRow(2, "001", "s", "en", "j", "1", score, reply, reason)
 
 
 def test_a_score_goes_before_the_judges_words():

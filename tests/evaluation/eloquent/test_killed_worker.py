@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.steps.asking.in_turns import AT_ONCE
-from tests.evaluation.backends.chat.fake import fake_chat, said
-from tests.evaluation.background.scratch import Scratch, wait_until
+from evaluation.runs.steps.asking.study_asking import AT_ONCE
+from tests.evaluation.core.backends.chat.fake import fake_chat, said
 from tests.evaluation.language_models.test_killed_worker import PAUSE, RESUME
+from tests.evaluation.runs.background.scratch import Scratch, wait_until
 from tests.services import address_of
 
 ITEMS = 40
@@ -16,7 +16,7 @@ ITEMS = 40
 SEED = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet, Variant
-from evaluation.background.runs import queue
+from evaluation.runs.background.runs import queue
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.models import LanguageModel
 owner = User.objects.create(username="rana", is_staff=True)
@@ -36,7 +36,7 @@ result = queue(version, owner.pk, options, "eloquent").pk
 """
 STATE = """
 from evaluation.models import Run
-from evaluation.steps.asking.kept import replies_of
+from evaluation.runs.steps.asking.stored_replies import replies_of
 run = Run.objects.get(pk=RUN)
 result = {"state": run.state, "error": run.error, "crashes": run.crashes,
           "kept": sum(1 for _ in replies_of(run.pk)), "summary": run.summary}

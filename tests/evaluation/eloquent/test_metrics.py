@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from evaluation.core.stats.inference.corrections import CORRECTIONS
+from evaluation.core.stats.inference.paired import compute_bootstrap_mean_difference
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
 from evaluation.eloquent.run.metrics import build_comparison_rows, compare_groups, pair_items
-from evaluation.methods.inference.corrections import CORRECTIONS
-from evaluation.methods.inference.paired import bootstrap_mean_difference
 
 PARAMETERS = EloquentParameters(bootstrap=200, seed=3)
 
@@ -51,7 +51,7 @@ def test_two_systems_are_compared_on_items_as_models_by_crowd_scores():
     assert pair.difference == pytest.approx(10 / 6)
     # Five items differ, all to one side: 2 of 32 patterns of signs are as far apart.
     assert pair.p_value == pytest.approx(2 / 32)
-    expected = bootstrap_mean_difference(A, B, range(6), n_draws=200, seed=3)
+    expected = compute_bootstrap_mean_difference(A, B, range(6), n_draws=200, seed=3)
     assert (pair.low, pair.high) == pytest.approx((expected.low, expected.high))
     assert whole.means == pytest.approx((25 / 6, 15 / 6))
     assert whole.ranks == (1, 1)  # .0625 is no difference

@@ -13,10 +13,10 @@ from django.urls import reverse
 
 from annotations.models import Share
 from evaluation.eloquent.report import SAME_MEANING, build_report, load_findings_with_people
-from evaluation.judging import draw
 from evaluation.models import Exhibit, HumanJudgement, JudgementRequest
-from evaluation.reports.judging import judging_report
-from tests.evaluation.backends.chat.fake import FakeChat, said
+from evaluation.runs.judging import draw_sample
+from evaluation.runs.reports.judging import build_judging_report
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.eloquent.test_evaluate import prompts_text
 from tests.evaluation.eloquent.test_run_type import (
     done,
@@ -48,7 +48,7 @@ def judged(run, name, grades):
     """An expert's grades by (system, item), of everything with a grade."""
     user = User.objects.create_user(name)
     Share.objects.create(question_set=run.version.question_set, user=user, role="expert")
-    for exhibit in draw(run, SAME_MEANING, 100, 0):
+    for exhibit in draw_sample(run, SAME_MEANING, 100, 0):
         system, item, _ = exhibit.key
         if (system, item) in grades:
             HumanJudgement.objects.create(exhibit=exhibit, expert=user, grade=grades[system, item])
@@ -60,7 +60,7 @@ OF_EVE = {("small", "001"): 4, ("small", "002"): 2, ("verbose-machine", "002"): 
 
 
 def test_every_set_that_a_judge_sees_can_be_shown_and_nothing_tells_the_system(run):
-    drawn = draw(run, SAME_MEANING, 100, 0)
+    drawn = draw_sample(run, SAME_MEANING, 100, 0)
     # Two items with two wordings in English; the Swedish one is alone.
     assert {tuple(one.key) for one in drawn} == {
         (system, item, "en") for system in ("small", "verbose-machine") for item in ("001", "002")
@@ -79,7 +79,9 @@ def test_the_order_of_replies_is_random_and_the_seeds(run):
     orders = set()
     for seed in range(12):
         [first] = [
-            one for one in draw(run, SAME_MEANING, 9, seed) if one.key == ["small", "001", "en"]
+            one
+            for one in draw_sample(run, SAME_MEANING, 9, seed)
+            if one.key == ["small", "001", "en"]
         ]
         orders.add(tuple(part["text"] for part in first.shown[1:]))
         Exhibit.objects.all().delete()
@@ -153,7 +155,7 @@ def test_where_only_people_judged_their_scores_make_the_sums(question_set, small
 def test_experts_are_compared_with_each_other_and_with_the_judge(run):
     judged(run, "ed", OF_ED)
     judged(run, "eve", OF_EVE)
-    report = judging_report(run, SAME_MEANING)
+    report = build_judging_report(run, SAME_MEANING)
     [people] = report.between
     # 5 and 4, 2 and 2: half alike, .5 apart.
     assert (people.found.n, people.found.alike, people.found.distance) == (2, 0.5, 0.5)

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.eloquent.run.replies import match_replies
-from evaluation.flow.metrics import Exclusions
+from evaluation.runs.flow.metrics import Exclusions
 from tests.evaluation.eloquent.world import ITEMS, entry, item, row
 
 

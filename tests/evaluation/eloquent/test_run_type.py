@@ -10,23 +10,23 @@ from rest_framework.test import APIClient
 
 from annotations.exchange import InputError
 from annotations.exchange.importing import import_prompts
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet, Variant
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import OptionError, build_problem
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.eloquent.storage import estimate_requests, load_findings, load_items
 from evaluation.models import LanguageModel, RunData
-from evaluation.options import OptionError, problem
-from evaluation.steps.asking import in_turns
-from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
-from tests.evaluation.backends.chat.fake import FakeChat, error, said
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.steps.asking import study_asking as in_turns
+from tests.evaluation.core.backends.chat.fake import FakeChat, error, said
 from tests.evaluation.eloquent.test_evaluate import prompts_text
 from tests.evaluation.eloquent.test_study import World, is_judge
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.runs.run_types.texts import numbers_of
 
-PROMPTS = bytes_source("prompts.json", prompts_text().encode())
+PROMPTS = make_bytes_source("prompts.json", prompts_text().encode())
 
 
 @pytest.fixture
@@ -39,8 +39,8 @@ def world():
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]  # where the tests' models are
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 
 
@@ -70,7 +70,7 @@ def options(models, judges=(), **more):
 
 def done(question_set, parameters, state="done"):
     version = question_set.latest_version()
-    run = runs.queue(version, question_set.owner_id, parameters, "eloquent")
+    run = runs.queue_run(version, question_set.owner_id, parameters, "eloquent")
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -97,7 +97,7 @@ def test_a_file_of_prompts_becomes_questions_with_variants(question_set):
 def test_an_item_with_other_wordings_is_refused(question_set):
     other = prompts_text().replace("Write to mother.", "Write to father.")
     with pytest.raises(InputError, match="with other wordings"):
-        import_prompts(question_set, bytes_source("p.json", other.encode()))
+        import_prompts(question_set, make_bytes_source("p.json", other.encode()))
 
 
 def test_models_are_asked_and_judged_and_the_numbers_are_those_of_files(question_set, small, world):
@@ -216,29 +216,31 @@ def test_replies_and_judgements_that_were_cut_off_are_no_errors(question_set, sm
 
 def refused(question_set, parameters):
     with pytest.raises(OptionError) as caught:
-        runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "eloquent")
+        runs.queue_run(question_set.latest_version(), question_set.owner_id, parameters, "eloquent")
     return list(caught.value.problems)
 
 
 def test_a_run_without_a_model_of_ones_own_is_not_started(question_set, world, django_user_model):
-    assert refused(question_set, options([])) == [problem("no_models", "models")]
+    assert refused(question_set, options([])) == [build_problem("no_models", "models")]
     other = registered(django_user_model.objects.create_user("olga"), "hers", world.server.spec)
     assert refused(question_set, options([other])) == [
-        problem("unknown_models", "models", missing=1)
+        build_problem("unknown_models", "models", missing=1)
     ]
     mine = registered(question_set.owner, "imported", "")
-    assert refused(question_set, options([mine])) == [problem("no_spec", "models", name="imported")]
+    assert refused(question_set, options([mine])) == [
+        build_problem("no_spec", "models", name="imported")
+    ]
 
 
 def test_a_set_without_other_wordings_has_nothing_to_compare(rita, small):
     made = QuestionSet.objects.create(owner=rita, name="alone")
     made.draft().questions.create(external_id="1", text="Where?", position=1)
-    assert refused(made, options([small])) == [problem("no_wordings")]
+    assert refused(made, options([small])) == [build_problem("no_wordings")]
 
 
 def test_a_model_that_was_taken_away_meanwhile_fails_the_run(question_set, small, world):
     version = question_set.latest_version()
-    run = runs.queue(version, question_set.owner_id, options([small]), "eloquent")
+    run = runs.queue_run(version, question_set.owner_id, options([small]), "eloquent")
     small.delete()
     while work_one_turn():
         pass
@@ -275,7 +277,7 @@ def test_the_pages_show_scores_with_a_picture_and_the_texts_worst_first(
     assert "chart-mark" in page
     assert 'id="judges"' in page
     assert 'id="no-chart"' not in page
-    assert in_words("fewer_than_2_variants") in page
+    assert describe_reason("fewer_than_2_variants") in page
     texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     shown = texts.content.decode()
     # 001: (1 + 2)/2, 002: (5 + 2)/2.

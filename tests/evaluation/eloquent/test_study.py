@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import FakeChat, error, needs_packaged_model, said
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import FakeChat, error, needs_packaged_model, said
 from tests.evaluation.eloquent.test_evaluate import metric, prompts_text, rows
 
 PROMPTS = ["The rules?", "What rules?", "Reglerna?", "Write to mum.", "Write to mother."]

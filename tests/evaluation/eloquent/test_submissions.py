@@ -7,7 +7,7 @@ import pytest
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from evaluation.eloquent.run.findings import Submitter, build_submissions
 from evaluation.eloquent.run.replies import match_replies
-from evaluation.flow.metrics import Exclusions
+from evaluation.runs.flow.metrics import Exclusions
 from tests.evaluation.eloquent.world import item, reply
 
 

@@ -1,7 +1,7 @@
 """Two items in two languages, and what systems reply to them."""
 
 from annotations.exchange import AnswerStatus
-from annotations.exchange.reading.prompt_replies import GivenReply, Turn
+from annotations.exchange.reading.prompt_replies import PromptReply, Turn
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
 from evaluation.eloquent.run.judging import Judgement
 from evaluation.eloquent.run.replies import Reply
@@ -24,7 +24,7 @@ ITEMS = (RULES, MOTHER, ALONE)
 
 
 def row(system, of, language, variant, text="x", status="text"):
-    return GivenReply(2, system, of, language, variant, text, AnswerStatus(status))
+    return PromptReply(2, system, of, language, variant, text, AnswerStatus(status))
 
 
 def entry(system, of, language, *turns, number=False):
@@ -32,7 +32,7 @@ def entry(system, of, language, *turns, number=False):
     made = tuple(Turn(*turn) for turn in turns)
     answers = [turn.answer for turn in made if turn.answer]
     status = AnswerStatus.TEXT if answers else AnswerStatus.EMPTY
-    return GivenReply(3, system, of, language, "", "\n\n".join(answers), status, made, number)
+    return PromptReply(3, system, of, language, "", "\n\n".join(answers), status, made, number)
 
 
 def reply(system, of, place, text="one two", status="text"):

@@ -5,7 +5,7 @@ from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
 from evaluation.evidence.heldout import choose_method, draw_choosing_half, write_choice
 from evaluation.evidence.methods_chart import draw_method_chart
-from evaluation.evidence.methods_table import Trial, compare, find_best_baselines
+from evaluation.evidence.methods_table import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.tables import write_evidence
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.evidence.baselines.world import corpus
@@ -36,7 +36,7 @@ ABSENT = Method("judge", missing, core=False)
 
 
 def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
-    rows = {row.method: row for row in compare("s", trials(), [GOOD, FAIR, POOR, KEY])}
+    rows = {row.method: row for row in compare_methods("s", trials(), [GOOD, FAIR, POOR, KEY])}
     assert rows["aqer"].pearson_mean == pytest.approx(np.corrcoef(TRUTH, TRUTH**2)[0, 1])
     assert rows["aqer"].spearman_mean == pytest.approx(1)
     assert rows["aqer"].pearson_sd == pytest.approx(0)
@@ -49,13 +49,13 @@ def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
 
 
 def test_a_supervised_method_is_no_baseline_however_good():
-    rows = compare("s", trials(), [KEY, GOOD])
+    rows = compare_methods("s", trials(), [KEY, GOOD])
     assert find_best_baselines(rows) == {}
     assert {row.reason("p_value") for row in rows} == {"no_baseline"}
 
 
 def test_what_cannot_be_computed_is_a_row_of_nothing_with_its_reason(tmp_path):
-    rows = compare("s", trials(), [FAIR, FLAT, ABSENT])
+    rows = compare_methods("s", trials(), [FAIR, FLAT, ABSENT])
     with OutputFolder(tmp_path / "out") as folder:
         write_evidence(folder, rows, {})
     flat, absent = table(tmp_path / "out/table.csv")[1:]
@@ -77,7 +77,7 @@ def test_what_cannot_be_computed_is_a_row_of_nothing_with_its_reason(tmp_path):
 
 def test_a_worker_without_a_score_is_left_out_of_the_correlation():
     gap = giving("f1", [np.nan, 1, 2, 3, 4, 5, 7, 6])
-    (row,) = compare("s", trials(1), [gap])
+    (row,) = compare_methods("s", trials(1), [gap])
     assert row.pearson_mean == pytest.approx(np.corrcoef([1, 2, 3, 4, 5, 7, 6], TRUTH[1:])[0, 1])
 
 
@@ -89,8 +89,8 @@ def test_halves_are_seeded_and_share_no_question():
 
 
 def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
-    first = compare("10x2", trials(), [GOOD, FAIR, KEY, ABSENT])
-    second = compare("5x4", trials(), [GOOD, FAIR, KEY, ABSENT])
+    first = compare_methods("10x2", trials(), [GOOD, FAIR, KEY, ABSENT])
+    second = compare_methods("5x4", trials(), [GOOD, FAIR, KEY, ABSENT])
     choice = choose_method([*first, *second], [GOOD, FAIR, KEY, ABSENT], ["q1"], 0)
     assert choice.method == "aqer"
     assert set(choice.means) == {"aqer", "f1"}
@@ -102,7 +102,7 @@ def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
 
 
 def test_the_picture_has_a_row_for_each_method_that_could_be_computed():
-    rows = compare("s", trials(), [FAIR, GOOD, ABSENT])
+    rows = compare_methods("s", trials(), [FAIR, GOOD, ABSENT])
     drawn = draw_method_chart("s", rows, "r").standalone()
     assert drawn.index("aqer") < drawn.index("f1")  # the best on top
     assert "judge" not in drawn

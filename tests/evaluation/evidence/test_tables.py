@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from annotations.exchange import OutputFolder
+from evaluation.evidence.answer_assignment import CROWD, assign_answers
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import GradedAnswers, Translations
-from evaluation.evidence.dealing import CROWD, deal
 from evaluation.evidence.studies.crowdwsa import compute_gleu, split_words
 from evaluation.evidence.tables import Correlations, build_study_table, write_evidence
 from evaluation.grading.crowd import Undefined
@@ -26,7 +26,7 @@ def corpus(n_questions=3, n_answers=24):
 @pytest.mark.parametrize("tier", [2, 4])
 def test_workers_are_dealt_the_best_answers_tier_by_tier(tier):
     graded = corpus()
-    dealt = deal(graded, tier, seed=1)
+    dealt = assign_answers(graded, tier, seed=1)
     for question in np.unique(graded.questions):
         mine = graded.questions[dealt.rows] == question
         assert sorted(dealt.workers[mine]) == list(range(CROWD))
@@ -40,7 +40,7 @@ def test_workers_are_dealt_the_best_answers_tier_by_tier(tier):
 
 def test_noise_moves_answers_between_tiers_and_not_the_truth():
     graded = corpus()
-    plain, noisy = deal(graded, 2, 7), deal(graded, 2, 7, noise=1.0)
+    plain, noisy = assign_answers(graded, 2, 7), assign_answers(graded, 2, 7, noise=1.0)
     rank = {row: at for at, row in enumerate(plain.rows.tolist())}
     moved = [abs(rank[row] - at) for at, row in enumerate(noisy.rows.tolist()) if row in rank]
     assert max(moved) > 2
@@ -50,13 +50,15 @@ def test_noise_moves_answers_between_tiers_and_not_the_truth():
 
 def test_dealing_is_seeded_and_ties_fall_differently_with_another_seed():
     graded = corpus()
-    np.testing.assert_array_equal(deal(graded, 2, 7).rows, deal(graded, 2, 7).rows)
-    assert (deal(graded, 2, 7).rows != deal(graded, 2, 8).rows).any()
+    np.testing.assert_array_equal(
+        assign_answers(graded, 2, 7).rows, assign_answers(graded, 2, 7).rows
+    )
+    assert (assign_answers(graded, 2, 7).rows != assign_answers(graded, 2, 8).rows).any()
 
 
 def test_a_workers_truth_is_the_mean_grade_of_what_it_was_dealt():
     graded = corpus(n_questions=2, n_answers=20)
-    dealt = deal(graded, 2, seed=0)
+    dealt = assign_answers(graded, 2, seed=0)
     first = graded.grades[dealt.rows[dealt.workers == 0]]
     assert dealt.compute_true_grades(graded.grades)[0] == pytest.approx(first.mean())
 

@@ -8,11 +8,11 @@ from django.urls import reverse
 
 from annotations.models import QuestionSet, Share
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.storage.running import load
-from evaluation.judging.audit import draw_audit
-from evaluation.judging.declaration import ANSWERS, HALF_KEY
+from evaluation.core.options import SITE
+from evaluation.grading.storage.running import load_inputs
 from evaluation.models import Audit, HumanJudgement, JudgementRequest, Run
-from evaluation.options import SITE
+from evaluation.runs.judging.audit import draw_audit
+from evaluation.runs.judging.declaration import ANSWERS, HALF_KEY
 from evaluation.site.judging import PROBLEMS
 from evaluation.trust.report import trust_report
 from tests.evaluation.grading.results import world
@@ -281,9 +281,9 @@ def test_aqer_sees_judgements_only_where_anchors_are_switched_on(run, anchors):
     audit = drawn(run, 30, with_models=True)
     parameters = AqerParameters(embedder="bow", anchors=anchors).as_dict()
     again = Run.objects.create(owner=run.owner, version=run.version, parameters=parameters)
-    before = load(again.pk)
+    before = load_inputs(again.pk)
     grade(audit, ed, lambda item: item.place % 6)
-    after = load(again.pk)
+    after = load_inputs(again.pk)
     assert before.anchors == []
     assert len(after.anchors) == (23 if anchors else 0)  # of 30, 7 are models'
     assert after.answered.texts == before.answered.texts
@@ -291,13 +291,13 @@ def test_aqer_sees_judgements_only_where_anchors_are_switched_on(run, anchors):
 
 def test_a_run_graded_after_the_audit_is_the_run_graded_before_it(run):
     """Also by its input: a signature or hash that changed would say that AQER read them."""
-    from evaluation.background import runs as lifecycle
-    from evaluation.background.work import work_one_turn
+    from evaluation.runs.background import runs as lifecycle
+    from evaluation.runs.background.work import work_one_turn
 
     ed, _ = expert(run)
     found = []
     for _ in range(2):
-        started = lifecycle.queue(
+        started = lifecycle.queue_run(
             run.version, run.owner_id, AqerParameters(embedder="bow", bootstrap=20)
         )
         while work_one_turn():

@@ -7,7 +7,7 @@ from scipy import stats
 
 from evaluation.experts.report.audit import audit_report, audit_table
 from evaluation.models import AnswerScore, HumanJudgement, Run
-from evaluation.reports.judged_answers import experts_check
+from evaluation.runs.reports.judged_answers import load_experts_check
 from evaluation.trust.report import trust_report
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade, score
@@ -182,7 +182,7 @@ def test_grades_of_answers_that_nobody_sampled_still_count_without_a_sample(run)
     rows = list(AnswerScore.objects.filter(run=run).order_by("pk")[:25])
     for at, row in enumerate(rows):
         HumanJudgement.objects.create(response_id=row.response_id, expert=ed, grade=at % 6)
-    check = experts_check(run)
+    check = load_experts_check(run)
     expected = stats.pearsonr([row.score_leave_one_out for row in rows], np.arange(25) % 6)[0]
     assert check.answers.value == pytest.approx(expected)
     assert not check.sampled

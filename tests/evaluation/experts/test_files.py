@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.experts.messages import LEVELS
-from tests.evaluation.kinds.crowds import write
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.runs.run_types.crowds import write
+from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.problems import check_problem
 
 HEADER = ("worker", "model", "question", "expert", "grade", "settles")

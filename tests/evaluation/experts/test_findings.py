@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.core.stats.inference.powered_groups import estimate_powered_group_means
+from evaluation.core.stats.inference.weighted_mean import compute_weighted_mean
+from evaluation.core.stats.statistics.icc import intraclass_correlation
 from evaluation.experts.options import ExpertsParameters
 from evaluation.experts.run import AGREEMENT, Answer, GradedAnswer, agreement_rows, find
-from evaluation.methods.inference.powered_groups import powered_groups
-from evaluation.methods.inference.weighted_mean import weighted_mean
-from evaluation.methods.statistics.icc import intraclass_correlation
 
 PARAMETERS = ExpertsParameters(bootstrap=50)
 
@@ -69,7 +69,7 @@ def test_in_the_difficulty_a_grade_counts_for_as_many_answers_as_it_stands_for()
     # none of all answers says nothing of them.
     assert found.difficulty == pytest.approx(1 - 3.8 / 5)
     assert (found.n, found.n_answers) == (3, 3)
-    mean = weighted_mean([5, 1, 3], [3, 1, 1])
+    mean = compute_weighted_mean([5, 1, 3], [3, 1, 1])
     assert (found.low, found.high) == (0, pytest.approx(min(1, 1 - mean.low / 5)))
     # In the order of what they say: q2, .3, is harder than q1, .24.
     more = [*some, graded("ada", "q2", (3.5,), weight=2)]
@@ -132,7 +132,7 @@ def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
     assert (ada.n, ada.n_answers) == (6, 20)
     grade_of = {id(one.answer): one.grade for one in some}
     people = answers[:40]
-    expected = powered_groups(
+    expected = estimate_powered_group_means(
         [grade_of.get(id(one), np.nan) for one in people],
         [one.score for one in people],
         [one.author for one in people],
@@ -168,7 +168,7 @@ def test_of_who_has_grades_that_stand_for_different_numbers_the_mean_is_that_of_
     ada = next(one for one in means if one.name == "ada")
     grades = [one.grade for one in some if one.answer.author == "ada"]
     assert ada.mean == ada.graded == pytest.approx((sum(grades[:6]) + 3 * sum(grades[6:])) / 24)
-    expected = weighted_mean(grades, [1] * 6 + [3] * 6)
+    expected = compute_weighted_mean(grades, [1] * 6 + [3] * 6)
     assert (ada.low, ada.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
     assert (ada.graded_low, ada.weight, ada.narrower) == (ada.low, 0, 0)
     assert (ada.n, ada.n_answers, ada.reason) == (12, 24, None)

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from evaluation.experts.messages import LEVELS
 from evaluation.experts.report.experts import experts_report
 from evaluation.models import HumanJudgement
-from evaluation.reports.judged_answers import judged_answers, weights_of
+from evaluation.runs.reports.judged_answers import compute_weights, load_judged_answers
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade, score
 from tests.evaluation.site.handles import states
@@ -89,8 +89,8 @@ def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_
     # 60 in the middle third in place of 24: each of these stands for as many more.
     audit.strata["middle"] = 60
     audit.save()
-    judged = judged_answers(run, audit)
-    weights = weights_of(judged, audit)
+    judged = load_judged_answers(run, audit)
+    weights = compute_weights(judged, audit)
     assert len(set(weights)) > 1
     report = experts_report(run).found
     for one in report.difficulty:

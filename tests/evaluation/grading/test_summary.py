@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from evaluation.consensus.methods.scale import Ceiling
-from evaluation.grading.summary import AqerSummary, Counts, Mover, RankingFound, summary_of
+from evaluation.grading.summary import AqerSummary, Counts, Mover, RankingFound, read_summary
 
 # Runs of the demo, written by the last version whose summary was a plain dictionary: a plain one,
 # one with copies collapsed, capped votes and anchors looked for, one with camps and spelling.
@@ -85,7 +85,7 @@ def test_the_choice_of_experts_is_read():
 
 
 def test_a_run_without_a_summary_has_an_empty_one():
-    empty = summary_of(SimpleNamespace(summary={}))
+    empty = read_summary(SimpleNamespace(summary={}))
     assert empty == AqerSummary()
     assert (empty.ceiling.score, empty.alarm_checks, empty.map) == (None, None, None)
 

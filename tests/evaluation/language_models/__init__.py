@@ -1,10 +1,10 @@
 """A set of questions, models at a fake server, and runs that ask them."""
 
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
-from evaluation.flow.asking.options import AskOptions
-from evaluation.flow.asking.summary import AskSummary
 from evaluation.models import LanguageModel, LLMResponse, Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.flow.asking.summary import AskSummary
 
 
 def model(owner, name, spec, **more):
@@ -15,7 +15,7 @@ def queued(version, *models, owner=None, **options):
     """A run that asks these models."""
     chosen = AskOptions(models=tuple(str(one.public_id) for one in models), **options)
     who = owner or version.question_set.owner
-    return runs.queue(version, who.pk, chosen, "ask", trusted=False)
+    return runs.queue_run(version, who.pk, chosen, "ask", trusted=False)
 
 
 def worked(run, turns=20, **turn):

@@ -4,7 +4,7 @@ import pytest
 
 from annotations.models import Question
 from tests.annotations import world as crowd
-from tests.evaluation.backends.chat.fake import fake_chat
+from tests.evaluation.core.backends.chat.fake import fake_chat
 from tests.evaluation.language_models import model
 
 
@@ -12,8 +12,8 @@ from tests.evaluation.language_models import model
 def rana(db, monkeypatch, settings):
     """Nobody hears the bell, and models on this machine may be asked with any database."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8", "::1/128"]
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     return crowd.user("rana", is_staff=True)
 
 

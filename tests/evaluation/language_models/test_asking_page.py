@@ -5,14 +5,14 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.html import escape
 
-from evaluation.background.work import work_one_turn
-from evaluation.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES
+from evaluation.core.messages.faults import get_fault_words
 from evaluation.language_models.views.asking import Takes
 from evaluation.models import LanguageModel, LLMResponse, Run
-from evaluation.steps.asking.preview import Estimate
-from evaluation.words.faults import fault_words
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES
+from evaluation.runs.steps.asking.preview import Estimate
 from tests.annotations import world as crowd
-from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
+from tests.evaluation.core.backends.chat.fake import error, fake_chat, question_of, said
 from tests.evaluation.site.handles import element_text, error_codes, numbers, states
 
 UNKNOWN_MODEL = "00000000-0000-0000-0000-000000000000"
@@ -22,8 +22,8 @@ UNKNOWN_MODEL = "00000000-0000-0000-0000-000000000000"
 def quiet(settings, monkeypatch):
     """This machine may be asked; nobody hears the bell."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
     for address in (run_page, reverse("admin:results-run", args=[run.public_id])):
         said_of_it = " ".join(text_of(site.get(address)).split())
         assert "replies_missing" in states(said_of_it)
-        fault = fault_words("bad_request")
+        fault = get_fault_words("bad_request")
         assert f"1 × {fault.what}. {fault.remedy}" in said_of_it
         assert reverse("admin:grade", args=[rivers.public_id]) in said_of_it
     asked = site.get(run_page).context["asked"]

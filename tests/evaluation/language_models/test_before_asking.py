@@ -3,15 +3,15 @@
 import pytest
 
 from annotations.models import Question, QuestionSet
-from evaluation.background import runs
-from evaluation.flow.asking.options import AskOptions
-from evaluation.flow.asking.prompts import Prompt
+from evaluation.core.options import OptionError
 from evaluation.models import Run
-from evaluation.options import OptionError
-from evaluation.steps.asking.preview import estimate, preview
-from evaluation.steps.asking.prompts import create_prompt
+from evaluation.runs.background import runs
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.flow.asking.prompts import Prompt
+from evaluation.runs.steps.asking.preview import estimate_askings, preview_askings
+from evaluation.runs.steps.asking.prompts import create_prompt
 from tests.annotations import world as crowd
-from tests.evaluation.backends.chat.fake import question_of
+from tests.evaluation.core.backends.chat.fake import question_of
 from tests.evaluation.language_models import asked, model, queued
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ QUESTIONS, REQUESTS = 6, 5
 def test_what_cannot_be_is_refused_before_anything_is_sent(version, small, options, code):
     given = {"models": (str(small.public_id),), **options}
     with pytest.raises(OptionError, match=code):
-        runs.queue(version, version.question_set.owner_id, AskOptions(**given), "ask")
+        runs.queue_run(version, version.question_set.owner_id, AskOptions(**given), "ask")
     assert not Run.objects.exists()
 
 
@@ -80,7 +80,7 @@ def test_choices_and_fields_of_a_question_are_shown_as_by_the_command(version, r
 
 def test_a_preview_shows_what_the_model_will_see_and_sends_nothing(version, rana, small, chat):
     options = AskOptions(models=(str(small.public_id),), temperature=0.5)
-    (shown,) = preview(version, rana, options, count=2)
+    (shown,) = preview_askings(version, rana, options, count=2)
     assert (shown.model, shown.prompt) == ("small", "Closed book")
     assert shown.parameters == {"temperature": 0.5, "max_tokens": 256, "seed": 0}
     assert [one.question for one in shown.conversations] == ["r1", "r2"]
@@ -95,15 +95,15 @@ def test_an_estimate_counts_requests_tokens_and_money_and_what_is_stored(
     version, rana, small, chat
 ):
     options = AskOptions(models=(str(small.public_id),), max_tokens=100)
-    (before,) = estimate(version, rana, options)
+    (before,) = estimate_askings(version, rana, options)
     assert (before.requests, before.stored, before.duration) == (QUESTIONS, 0, None)
     assert before.completion_tokens == REQUESTS * 100
     # 1 a million read, 2 a million written.
     assert before.cost == pytest.approx((before.prompt_tokens + 2 * 500) / 1_000_000)
     assert chat.bodies == []
     asked(version, small, max_tokens=100)
-    (after,) = estimate(version, rana, options)
+    (after,) = estimate_askings(version, rana, options)
     assert (after.stored, after.to_ask, after.cost) == (QUESTIONS, 0, 0.0)
     more = AskOptions(models=options.models, max_tokens=100, temperature=1.0, concurrency=1)
-    (known,) = estimate(version, rana, more)
+    (known,) = estimate_askings(version, rana, more)
     assert known.duration.total_seconds() > 0

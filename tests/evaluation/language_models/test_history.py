@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotations.models import Share
 from evaluation.language_models.report.history import model_history
 from evaluation.models import LanguageModel, LLMScore
-from tests.evaluation.reports.across.world import graded_set
+from tests.evaluation.runs.reports.across.world import graded_set
 from tests.sentences import site_sentence
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import fake_chat, question_of, said
-from tests.evaluation.background.scratch import Scratch, wait_until
+from tests.evaluation.core.backends.chat.fake import fake_chat, question_of, said
+from tests.evaluation.runs.background.scratch import Scratch, wait_until
 from tests.services import address_of
 
 QUESTIONS, AT_ONCE = 120, 4
@@ -14,8 +14,8 @@ QUESTIONS, AT_ONCE = 120, 4
 SEED = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet
-from evaluation.background.runs import queue
-from evaluation.flow.asking.options import AskOptions
+from evaluation.runs.background.runs import queue
+from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.models import LanguageModel
 owner = User.objects.create(username="rana", is_staff=True)
 version = QuestionSet.objects.create(owner=owner, name="rivers").draft()
@@ -35,7 +35,7 @@ result = {"state": run.state, "error": run.error, "crashes": run.crashes, "done"
           "rows": LLMResponse.objects.count(), "raw": RawReply.objects.count(),
           "summary": run.summary}
 """
-PAUSE = "from evaluation.background import runs; from evaluation.models import Run\n" + (
+PAUSE = "from evaluation.runs.background import runs; from evaluation.models import Run\n" + (
     "result = runs.pause(Run.objects.get(pk=RUN))"
 )
 RESUME = PAUSE.replace("runs.pause", "runs.resume")

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
+from evaluation.core.stats.inference.prediction_powered import estimate_powered_mean
 from evaluation.llm_judge.prompts import SCORE
-from evaluation.methods.inference.prediction_powered import powered_mean
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.crowds import answers_of, grade_of, write, write_files
+from tests.evaluation.runs.run_types.crowds import answers_of, grade_of, write, write_files
 from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 
@@ -81,7 +81,7 @@ def test_the_corrected_means_are_those_of_prediction_powered_inference(files, tm
     def means(some, weight):
         grades = [float(row["grade"] or "nan") for row in some]
         judged = [float(row["score"]) for row in some]
-        return powered_mean(grades, judged, [row["question"] for row in some], weight)
+        return estimate_powered_mean(grades, judged, [row["question"] for row in some], weight)
 
     everybody, first = rows[0], rows[1]
     mine = [row for row in scores if row["worker"] == first["name"]]

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.core.stats.inference.prediction_powered import estimate_powered_mean
 from evaluation.llm_judge.methods import JudgeAnalysis, PairVerdicts
-from evaluation.methods.inference.prediction_powered import powered_mean
 
 NAN = float("nan")
 NOTHING = PairVerdicts(*(np.zeros(0, dtype=np.int64),) * 2, *(np.zeros(0),) * 2)
@@ -144,9 +144,11 @@ def test_corrected_means_are_of_workers_questions_whole_and_of_an_author_alone(t
     score, judged, _, questions, authors = twenty
     people = authors < 4
     found = of(twenty, people)
-    assert found.correct_mean() == powered_mean(judged[people], score[people], questions[people])
+    assert found.correct_mean() == estimate_powered_mean(
+        judged[people], score[people], questions[people]
+    )
     mine = authors == 3
-    assert found.correct_author_mean(3) == powered_mean(judged[mine], score[mine])
+    assert found.correct_author_mean(3) == estimate_powered_mean(judged[mine], score[mine])
     # The judge is .7 too kind; corrected, the mean is that of the grades' own answers.
     assert abs(found.correct_mean().mean - (score[people].mean() - 0.7)) < 0.2
     # Author 1 was never judged: nothing is known of the judge's error there.

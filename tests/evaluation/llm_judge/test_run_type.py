@@ -10,18 +10,23 @@ from django.urls import reverse
 from django.utils.html import escape
 from rest_framework.test import APIClient
 
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
+from evaluation.core.messages.message import Message
+from evaluation.core.options import OptionError
 from evaluation.llm_judge.options import JudgeParameters
 from evaluation.llm_judge.prompts import SCORE
 from evaluation.models import JudgementRequest, LanguageModel, Run, RunData
-from evaluation.options import OptionError
-from evaluation.steps.checkpoints import Lane
-from evaluation.words.message import Message
-from tests.evaluation.backends.chat.fake import FakeChat, error, said
-from tests.evaluation.background.embedding_server import EmbeddingServer
-from tests.evaluation.background.lanes import work_in_two_lanes
-from tests.evaluation.kinds.crowds import answers_of, crowd_set, grade_of, let_an_expert_judge
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.steps.checkpoints import Lane
+from tests.evaluation.core.backends.chat.fake import FakeChat, error, said
+from tests.evaluation.runs.background.embedding_server import EmbeddingServer
+from tests.evaluation.runs.background.lanes import work_in_two_lanes
+from tests.evaluation.runs.run_types.crowds import (
+    answers_of,
+    crowd_set,
+    grade_of,
+    let_an_expert_judge,
+)
 from tests.sentences import site_sentence
 
 # Two answers to a question in the same words are asked about once.
@@ -58,7 +63,7 @@ def model(rivers, chat):
 
 def started(question_set, model, **more):
     parameters = replace(QUICK, **{"judge": str(model.public_id), **more})
-    return runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "judge")
+    return runs.queue_run(question_set.latest_version(), question_set.owner_id, parameters, "judge")
 
 
 def done(run):

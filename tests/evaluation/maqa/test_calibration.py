@@ -4,6 +4,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import auc, average_precision_score, roc_auc_score
 from sklearn.metrics import roc_curve as roc_of_sklearn
 
+from evaluation.core.stats.inference.draws import draw_multiplicities
+from evaluation.core.stats.inference.intervals import compute_widened_percentile_interval
 from evaluation.maqa.methods import calibration as module
 from evaluation.maqa.methods.calibration import (
     calibration,
@@ -11,8 +13,6 @@ from evaluation.maqa.methods.calibration import (
     compute_discrimination,
     roc_curve,
 )
-from evaluation.methods.inference.draws import multiplicities
-from evaluation.methods.inference.intervals import widened_percentile_interval
 
 
 def test_by_hand_with_a_tie():
@@ -49,11 +49,11 @@ def test_values_and_every_draw_are_those_of_scikit_learn(seed, monkeypatch):
     assert average.value == pytest.approx(average_precision_score(right, sure))
     known, place = np.unique(of, return_inverse=True)
     drawn = []
-    for weights in np.vstack(list(multiplicities(len(known), 40, seed))):
+    for weights in np.vstack(list(draw_multiplicities(len(known), 40, seed))):
         times = weights[place].astype(int)
         many, good = np.repeat(sure, times), np.repeat(right, times)
         drawn.append((roc_auc_score(good, many), average_precision_score(good, many)))
-    expected = widened_percentile_interval(np.array(drawn).T, len(known))
+    expected = compute_widened_percentile_interval(np.array(drawn).T, len(known))
     assert (area.low, area.high) == pytest.approx((expected.low[0], expected.high[0]))
     assert (average.low, average.high) == pytest.approx((expected.low[1], expected.high[1]))
 
@@ -93,12 +93,12 @@ def test_the_difference_of_two_systems_draws_their_common_questions_once():
     value = roc_auc_score(right, good) - roc_auc_score(right, bad)
     assert (found.value, found.n) == (pytest.approx(value), 40)
     drawn = []
-    for weights in np.vstack(list(multiplicities(40, 60, 1))):
+    for weights in np.vstack(list(draw_multiplicities(40, 60, 1))):
         times = weights[items].astype(int)
         label = np.repeat(right, times)
         both = (roc_auc_score(label, np.repeat(of, times)) for of in (good, bad))
         drawn.append(next(both) - next(both))
-    expected = widened_percentile_interval(np.array([drawn]), 40)
+    expected = compute_widened_percentile_interval(np.array([drawn]), 40)
     assert (found.low, found.high) == pytest.approx((expected.low[0], expected.high[0]))
     # Of the same system it is 0, whatever is drawn.
     same = compare_areas((good, right, items), (good, right, items), n_draws=20)
@@ -143,7 +143,7 @@ def test_intervals_are_percentiles_of_curves_over_drawn_questions():
     found = roc_curve(sure, right, items, n_draws=60, seed=2, n_points=3)
     known, place = np.unique(items, return_inverse=True)
     middle = []
-    for weights in np.vstack(list(multiplicities(len(known), 60, 2))):
+    for weights in np.vstack(list(draw_multiplicities(len(known), 60, 2))):
         times = weights[place].astype(int)
         false, hits, _ = roc_of_sklearn(
             np.repeat(right, times), np.repeat(sure, times), drop_intermediate=False

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from evaluation.words.reasons import in_words
+from evaluation.core.messages.reasons import describe_reason
 from tests.evaluation.maqa.small_files import QUESTIONS, evaluate, excluded, metrics, rows, summary
 from tests.problems import check_problem
 from tests.sentences import terminal_sentence
@@ -355,7 +355,7 @@ def test_the_same_line_twice_counts_once(tmp_path):
 
 def test_the_report_and_the_signature_say_how_it_was_made(tmp_path):
     ran = evaluate(tmp_path, [{"item": 1, "reply": "[2, 3]"}], "--seed", 4, "--bootstrap", 0)
-    assert f"3: {in_words('no_reply')}" in ran.out
+    assert f"3: {describe_reason('no_reply')}" in ran.out
     assert summary(tmp_path)["signature"].startswith(
         "maqa|rules:fixed|similarity:exact|draws:0|seed:4|inputs:"
     )

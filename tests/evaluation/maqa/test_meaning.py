@@ -2,7 +2,7 @@ import pytest
 
 from annotations.exchange.reading.several_answers import SeveralAnswersQuestion, SeveralAnswersReply
 from annotations.exchange.records import AnswerStatus
-from evaluation.backends.errors import BackendError
+from evaluation.core.backends.errors import BackendError
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run import meaning
 from evaluation.maqa.run.judging import RightAnswers, judge

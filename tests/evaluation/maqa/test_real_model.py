@@ -7,10 +7,10 @@ import httpx
 import numpy as np
 import pytest
 
-from evaluation.backends.chat import smollm2
+from evaluation.core.backends.chat import smollm2
 from evaluation.maqa.run.replies import INSTRUCTION
-from tests.evaluation.backends.chat.fake import needs_packaged_model
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import needs_packaged_model
 
 LISTS = {
     "colours of the French flag": ["blue", "white", "red"],
@@ -87,7 +87,7 @@ def _agrees_with_the_server(out, told):
         if asked[name]["messages"][-1]["role"] == "assistant"
     )
     assert body["messages"][0]["content"] == INSTRUCTION
-    with smollm2.running(smollm2.find_model()) as address:
+    with smollm2.run_server(smollm2.find_model()) as address:
         answer = httpx.post(f"{address}/v1/chat/completions", json=body, timeout=60).json()
     listed = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
     assert len(listed) == 49_152

@@ -6,8 +6,8 @@ from math import log
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import fake_chat, said
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import fake_chat, said
 
 QUESTIONS = [{"question": "Which colours?", "answer": ["Red", "White"]}]
 PARTS = {'["': 0.9, "Red": 0.6, '", "': 0.9, "Blue": 0.3, '"]': 0.9}

@@ -5,8 +5,9 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotations.models import Question
-from evaluation.grading.results.report.comparisons import run_pairs
-from evaluation.methods.inference.groups import group_differences
+from evaluation.core.messages.reasons import WHY_EMPTY
+from evaluation.core.stats.inference.groups import compare_by_group
+from evaluation.grading.results.report.comparisons import read_pairs
 from evaluation.model_comparison.report import differences, leaderboard_report, pair_detail
 from evaluation.model_comparison.report.costs import Costs
 from evaluation.model_comparison.report.groups import group_tables
@@ -14,7 +15,6 @@ from evaluation.model_comparison.report.related import related
 from evaluation.model_comparison.report.rightness import is_right, right_or_wrong
 from evaluation.model_comparison.report.scores import ScoreTable
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMResponse, LLMScore
-from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.compared import (
     SCORES,
@@ -97,9 +97,9 @@ def test_benjamini_hochberg_is_over_all_pairs_of_the_run(rana):
         LLMComparison.objects.filter(model_a__name="Ox 2", model_b__name=name).update(p_value=value)
     LLMComparison.objects.filter(model_a__name="Ox 1").update(p_value=0.02)
     # .02 x 3/1 = .06, .03 x 3/2 = .045, .04 x 3/3 = .04; stepping up, all three are .04.
-    adjusted = [pair.adjusted_p_value for pair in run_pairs(run, "benjamini-hochberg")]
+    adjusted = [pair.adjusted_p_value for pair in read_pairs(run, "benjamini-hochberg")]
     assert adjusted == pytest.approx([0.04, 0.04, 0.04])
-    one = run_pairs(run, "benjamini-hochberg", model_of(run, "Elk"))
+    one = read_pairs(run, "benjamini-hochberg", model_of(run, "Elk"))
     assert [pair.first_name for pair in one] == ["Elk", "Elk"]
     assert [pair.adjusted_p_value for pair in one] == pytest.approx([0.04, 0.04])
     report = leaderboard_report(run, "benjamini-hochberg")
@@ -213,7 +213,7 @@ def test_a_pair_is_told_group_by_group(rana):
     # All 10 questions say the same: p = 2/2^10, twice that after Holm. Two say nothing: p = 2/4.
     assert north.adjusted_p_value == pytest.approx(2 * 2 / 2**10)
     assert (north.better, south.better) == (1, 0)
-    expected = group_differences(SCORES["Ox 2"], SCORES["Ox 1"], ["north"] * 10 + ["south"] * 2)
+    expected = compare_by_group(SCORES["Ox 2"], SCORES["Ox 1"], ["north"] * 10 + ["south"] * 2)
     assert north.difference.low == pytest.approx(expected[0].low)
     turned, _ = pair_detail(run, model_of(run, "Ox 1"), model_of(run, "Ox 2"))
     assert (turned.n_first, turned.newer_first) == (2, False)

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotations.models import Question
+from evaluation.core.options import SITE
 from evaluation.models import LanguageModel, LLMComparison, LLMScore, Run, RunOfRecord
 from evaluation.models.runs import GRADING
-from evaluation.options import SITE
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.compared import compared, model_of, stays_a_draft, with_costs

@@ -7,15 +7,15 @@ says something else each time and answers everything.
 import threading
 
 from annotations.models import Question, Variant
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.maqa.options import MaqaRunOptions
 from evaluation.maqa.run.replies import INSTRUCTION, OPEN_INSTRUCTION
 from evaluation.models import LanguageModel
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from evaluation.umwp.options import UmwpRunOptions
-from tests.evaluation.backends.chat.fake import FakeChat, said
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 
 MODELS = ("Elk", "Ox")
 UNKNOWN = "It cannot be determined."
@@ -81,7 +81,7 @@ def ask_all(rivers):
     """Do a run of each kind, and return them by name."""
     done = {}
     for kind, parameters in options().items():
-        run = runs.queue(rivers.latest_version(), rivers.owner_id, parameters, kind)
+        run = runs.queue_run(rivers.latest_version(), rivers.owner_id, parameters, kind)
         while work_one_turn():
             pass
         run.refresh_from_db()

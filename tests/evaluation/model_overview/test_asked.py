@@ -6,9 +6,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils.html import escape
 
-from evaluation.kinds import kind_of, run_kinds
 from evaluation.model_overview.run.findings import ViewsSummary
-from evaluation.result_pages import tabs_of
+from evaluation.runs.result_pages import tabs_of
+from evaluation.runs.run_types import get_run_kind, list_run_kinds
 from tests.evaluation.model_overview.asked import Server, ask_all, options, prepare
 from tests.evaluation.model_overview.test_run_type import done, page, rivers, table  # noqa: F401
 from tests.sentences import site_sentence
@@ -29,7 +29,7 @@ def test_every_kind_that_tells_views_stands_beside_the_others(
     asked,
     rendered_messages,
 ):
-    telling = {kind.name for kind in run_kinds().values() if kind.views}
+    telling = {kind.name for kind in list_run_kinds().values() if kind.views}
     assert set(options()) <= telling
     run = done(rivers)
     summary = ViewsSummary.of(run.summary)
@@ -74,7 +74,7 @@ def test_no_page_of_any_kind_makes_more_statements_than_a_dozen(client, rivers, 
     client.force_login(rivers.owner)
     found = {}
     for run in (*asked.values(), done(rivers)):
-        tabs = [tab for group in tabs_of(kind_of(run), run, "") for tab in group.pages]
+        tabs = [tab for group in tabs_of(get_run_kind(run), run, "") for tab in group.pages]
         addresses = {tab.title: tab.address for tab in tabs}
         addresses["run"] = reverse("admin:run", args=[run.public_id])
         for title, address in addresses.items():

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.flow.view import Parted, Side, Told, View
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.conclusions import (
     against,
@@ -24,6 +23,7 @@ from evaluation.model_overview.run.findings import (
     find_views,
 )
 from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
+from evaluation.runs.flow.view import Observation, Side, View, ViewedObservation
 
 NEAR = View("near", Side.CROWD, "Near", "How near.")
 APART = View("apart", Side.CROWD, "Apart", "How far apart.", better="", of="question")
@@ -37,7 +37,9 @@ N = 12
 
 def told(view, model, values):
     return [
-        Parted(view, Told(model, f"q{at}", None if value is None else float(value), ""))
+        ViewedObservation(
+            view, Observation(model, f"q{at}", None if value is None else float(value), "")
+        )
         for at, value in enumerate(values)
     ]
 
@@ -59,7 +61,10 @@ def world(n=N):
         told(ENTROPY, "Elk", rising),
         told(ENTROPY, "Ox", rising),
         told(STEADY, "Elk", [1] * (n - 1) + [0]),
-        [Parted(PEOPLE, Told("Elk", "", 62.0, "")), Parted(PEOPLE, Told("Yak", "", 1.0, ""))],
+        [
+            ViewedObservation(PEOPLE, Observation("Elk", "", 62.0, "")),
+            ViewedObservation(PEOPLE, Observation("Yak", "", 1.0, "")),
+        ],
     )
 
 
@@ -243,7 +248,7 @@ def test_the_hash_is_of_what_was_told_and_not_of_who_told_it():
 
 
 def test_a_cell_without_a_number_says_why():
-    refused = Parted(NEAR, Told("Elk", "q1", None, "refused"))
+    refused = ViewedObservation(NEAR, Observation("Elk", "q1", None, "refused"))
     together = gathered(told(NEAR, "Elk", [1]), [refused], told(STEADY, "Ox", [1, 1]))
     rows = [dict(zip(cell_header(together), cells, strict=True)) for cells in cell_rows(together)]
     reasons = {(one["model"], one["question"]): one["reason"] for one in rows}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.methods.inference.draws import multiplicities
-from evaluation.methods.inference.resampled import clustered_interval
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.core.stats.inference.clustered_bootstrap import compute_clustered_interval
+from evaluation.core.stats.inference.draws import draw_multiplicities
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.model_overview.methods import correlations, drawn_ranks, smallest_shown
 
 NONE = np.nan
@@ -44,7 +44,7 @@ def test_the_interval_of_one_model_is_that_of_drawing_its_questions_and_ranking_
     x = rng.normal(size=40)
     y = np.round(x + rng.normal(size=40))  # with ties
     found = two([x], [y], n_draws=300, seed=5).estimate
-    plain = clustered_interval(
+    plain = compute_clustered_interval(
         lambda rows: spearman(x[rows], y[rows]), np.arange(40), n_draws=300, seed=5
     )
     assert found.value == pytest.approx(plain.value)
@@ -53,7 +53,7 @@ def test_the_interval_of_one_model_is_that_of_drawing_its_questions_and_ranking_
 
 def test_ranks_of_drawn_numbers_are_those_of_the_numbers_repeated():
     values = np.array([3.0, 1.0, 3.0, 2.0, 5.0])
-    for times in next(multiplicities(5, 50, seed=1)):
+    for times in next(draw_multiplicities(5, 50, seed=1)):
         ranks = drawn_ranks(values, times[None])[0]
         repeated = np.repeat(np.arange(5), times.astype(int))
         expected = stats.rankdata(values[repeated])

@@ -4,16 +4,16 @@ import csv
 
 import pytest
 
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.kinds import all_kinds
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMScore
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.run_types import list_kinds
 from tests.evaluation.commands.running import manage
 from tests.evaluation.model_overview.test_run_type import rivers  # noqa: F401
 from tests.evaluation.model_overview.world import write_files
 
-KINDS = [kind for kind in all_kinds().values() if kind.views]
+KINDS = [kind for kind in list_kinds().values() if kind.views]
 
 
 def by_view(told):
@@ -42,12 +42,12 @@ def test_views_stand_in_tables_of_their_kind_and_have_words_for_readers(kind):
 
 def test_a_grading_tells_scores_of_answers_dispersion_of_questions_and_percentiles(rivers):  # noqa: F811
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=0)
-    run = runs.queue(rivers.latest_version(), rivers.owner_id, parameters, "aqer")
+    run = runs.queue_run(rivers.latest_version(), rivers.owner_id, parameters, "aqer")
     while work_one_turn():
         pass
     run.refresh_from_db()
     assert run.state == "done", run.error
-    found = by_view(all_kinds()["aqer"].told(run))
+    found = by_view(list_kinds()["aqer"].told(run))
     assert set(found) == {"crowd_score", "crowd_dispersion", "crowd_percentile"}
     scores = LLMAnswerScore.objects.filter(run=run).values_list(
         "llm_response__model__name", "llm_response__question__external_id", "score"
@@ -70,7 +70,7 @@ def test_the_files_of_a_grading_have_the_columns_that_its_views_need(tmp_path):
         *("--bootstrap", "0", "--output", out),
     )
     assert ran.code == 0, ran.err
-    for viewed in all_kinds()["aqer"].views:
+    for viewed in list_kinds()["aqer"].views:
         with (out / viewed.file_name).open(newline="") as file:
             header = next(csv.reader(file))
         assert set(viewed.needs) <= set(header), viewed

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from evaluation.kinds import all_kinds
+from evaluation.runs.run_types import list_kinds
 from tests.evaluation.commands.running import manage
 from tests.evaluation.model_overview.every_kind import COMMANDS, evaluated
 
-KINDS = [kind for kind in all_kinds().values() if kind.views]
+KINDS = [kind for kind in list_kinds().values() if kind.views]
 
 
 def rows_of(path):

@@ -7,8 +7,8 @@ import pytest
 
 from evaluation.model_overview.messages import SIDES
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.texts import numbers_of, places_of
 from tests.evaluation.model_overview.world import LINES, write_files, write_questions
+from tests.evaluation.runs.run_types.texts import numbers_of, places_of
 from tests.sentences import terminal_sentence
 
 FILES = {
@@ -100,8 +100,8 @@ def test_the_same_as_over_the_database(graded, tmp_path, db, django_user_model, 
     from tests.evaluation.model_overview import test_run_type
     from tests.evaluation.model_overview.world import rivers_of
 
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers")
     rivers = rivers_of(owner, tmp_path)
     test_run_type.done(rivers, test_run_type.GRADING, "aqer")

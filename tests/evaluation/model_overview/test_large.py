@@ -18,8 +18,8 @@ PAGES = {"results-run": {}, "results-views-answers": {}, "results-views-model": 
 @pytest.fixture
 def large(db, django_user_model, monkeypatch, settings):
     settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet.objects.create(owner=owner, name="large")
     version = question_set.versions.create(number=1)

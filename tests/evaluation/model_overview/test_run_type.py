@@ -10,17 +10,16 @@ from openpyxl import load_workbook
 from rest_framework.test import APIClient
 
 from annotations.models import Question, Share
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.core.messages.message import Message
+from evaluation.core.options import OptionError
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMResponse, LLMScore, Run
-from evaluation.options import OptionError
-from evaluation.words.message import Message
-from tests.evaluation.kinds.texts import numbers_of
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.evaluation.model_overview.world import (
     LINES,
     model_rows,
@@ -29,6 +28,7 @@ from tests.evaluation.model_overview.world import (
     sure_rows,
     told,
 )
+from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.sentences import site_sentence
 
 GRADING = AqerParameters(embedder="tfidf-word", bootstrap=0)
@@ -37,7 +37,7 @@ GRADING = AqerParameters(embedder="tfidf-word", bootstrap=0)
 def done(question_set, parameters=None, kind="views"):
     version = question_set.latest_version()
     parameters = parameters or ViewsParameters(bootstrap=100)
-    run = runs.queue(version, question_set.owner_id, parameters, kind)
+    run = runs.queue_run(version, question_set.owner_id, parameters, kind)
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -55,8 +55,8 @@ def scores_of(run):
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path):
     """Rita's set; nobody hears the bell."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     return rivers_of(owner, tmp_path)
 
@@ -314,14 +314,14 @@ def test_the_report_is_read_over_rest(rivers, seen):
 
 def test_without_any_run_it_says_what_to_do(rivers):
     with pytest.raises(OptionError) as refused:
-        runs.queue(rivers.latest_version(), rivers.owner_id, ViewsParameters(), "views")
+        runs.queue_run(rivers.latest_version(), rivers.owner_id, ViewsParameters(), "views")
     assert [one.code for one in refused.value.problems] == ["no_views"]
 
 
 def test_a_grading_without_models_is_told_when_it_runs(rivers):
     LLMResponse.objects.all().delete()
     done(rivers, GRADING, "aqer")
-    run = runs.queue(rivers.latest_version(), rivers.owner_id, ViewsParameters(), "views")
+    run = runs.queue_run(rivers.latest_version(), rivers.owner_id, ViewsParameters(), "views")
     while work_one_turn():
         pass
     run.refresh_from_db()

@@ -8,14 +8,14 @@ from django.utils.timezone import now
 
 from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet
-from evaluation.flow.stored import RunSummary
-from evaluation.flow.view import Side, View, Viewed, column
-from evaluation.imports import import_model_answers
-from evaluation.kinds import Kind
+from evaluation.core.options import Parameters
 from evaluation.models import Run, RunData
-from evaluation.options import Parameters
-from evaluation.reports.spreadsheet import Table
-from tests.evaluation.kinds.crowds import NOISE, answers_of, write
+from evaluation.runs.flow.stored import RunSummary
+from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.imports import import_model_answers
+from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.run_types import Kind
+from tests.evaluation.runs.run_types.crowds import NOISE, answers_of, write
 
 QUESTIONS = [f"q{n}" for n in range(12)]
 MODELS = ("Elk", "Ox", "Yak")
@@ -59,18 +59,18 @@ def rivers_of(owner, folder):
 HEADER = ("system", "item", "form", "sureness", "right", "steadiness", "reason")
 LINES = [f"tests.evaluation.model_overview.world.{name}" for name in ("SURE", "STEADY")]
 SURE_VIEWS = (
-    Viewed(
+    ViewSource(
         View("sureness", Side.UNCERTAINTY, "Sure", "How unsure it is.", 0.0, better="lower"),
-        column("sureness"),
+        read_column("sureness"),
     ),
-    Viewed(
+    ViewSource(
         View("right", Side.ANSWERABILITY, "Notices", "Whether it notices.", 0.0, 1.0),
-        column("right"),
+        read_column("right"),
         split="form",
     ),
 )
 STEADY_VIEWS = (
-    Viewed(View("steadiness", Side.ROBUSTNESS, "Steady", "How steady it is.", 0.0, 1.0)),
+    ViewSource(View("steadiness", Side.ROBUSTNESS, "Steady", "How steady it is.", 0.0, 1.0)),
 )
 
 

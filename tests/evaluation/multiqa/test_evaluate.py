@@ -7,9 +7,9 @@ from math import log
 import openpyxl
 import pytest
 
-from evaluation.words.reasons import in_words
+from evaluation.core.messages.reasons import describe_reason
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.texts import places_of
+from tests.evaluation.runs.run_types.texts import places_of
 
 CITIES = '["Paris", "Rome", "Berlin", "Bonn"]'
 ITEMS = [
@@ -248,7 +248,7 @@ def test_a_letter_out_of_range_is_wrong_and_listed(evaluate, tmp_path):
     named = {"system": "model", "item": "q1", "variant": 0, "reply": "E"}
     assert listed["letter_out_of_range"]["named"] == [named]
     assert listed["no_choice"]["count"] == 1
-    assert f"{in_words('letter_out_of_range')}: 1" in ran.out
+    assert f"{describe_reason('letter_out_of_range')}: 1" in ran.out
 
 
 def test_a_repeated_reply_counts_once(evaluate, tmp_path):

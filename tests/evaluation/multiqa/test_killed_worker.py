@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.steps.asking.in_turns import AT_ONCE
-from tests.evaluation.backends.chat.fake import fake_chat, said
-from tests.evaluation.background.scratch import Scratch, wait_until
+from evaluation.runs.steps.asking.study_asking import AT_ONCE
+from tests.evaluation.core.backends.chat.fake import fake_chat, said
 from tests.evaluation.eloquent.test_killed_worker import STATE
+from tests.evaluation.runs.background.scratch import Scratch, wait_until
 from tests.services import address_of
 
 ITEMS = 40
@@ -17,7 +17,7 @@ ITEMS = 40
 SEED = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet
-from evaluation.background.runs import queue
+from evaluation.runs.background.runs import queue
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.models import LanguageModel
 owner = User.objects.create(username="rana", is_staff=True)

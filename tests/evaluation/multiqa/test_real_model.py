@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import needs_packaged_model
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import needs_packaged_model
 
 COLOURS = ("red", "green", "blue", "yellow")
 THINGS = ("sky", "grass", "blood", "sun", "coal", "snow", "leaf", "sea", "rose", "lemon")

@@ -1,10 +1,10 @@
 import pytest
 
+from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.items import build_messages, choose_form
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.study import Checker, parse_rewordings
 from evaluation.multiqa.run.study import build_rewriter_messages as asked
-from evaluation.texts.items import MultiqaItem
 
 BY_LETTERS = MultiqaParameters(embedder="tfidf-char")
 

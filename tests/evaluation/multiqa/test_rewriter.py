@@ -1,8 +1,8 @@
 """The rewriter of a run in other words: what is checked, what failed, and what is asked anew."""
 
+from evaluation.core.messages.message import Message
 from evaluation.multiqa.storage.running import load_rewordings
-from evaluation.words.message import Message
-from tests.evaluation.backends.chat.fake import error, said
+from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.multiqa.test_run_type import value
 from tests.evaluation.multiqa.world import done, options, replied, rivers
 

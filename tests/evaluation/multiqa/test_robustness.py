@@ -271,12 +271,12 @@ def test_intervals_are_those_of_drawing_whole_items():
     panel = Panel.build(answers, answers == rng.integers(0, 3, (12, 1)), 3)
     result = robustness(panel, n_draws=200, seed=7)
     draws = np.random.default_rng(7).integers(0, 12, (200, 12))
-    from evaluation.methods.inference.intervals import widened_percentile_interval
+    from evaluation.core.stats.inference.intervals import compute_widened_percentile_interval
 
     for name in ("accuracy", "fleiss_kappa", "alpha", "alpha_paper", "certainty"):
         drawn = [found(panel.select_items(items))[name] for items in draws]
         values = [np.nan if value is None else value for value in drawn]
-        expected = widened_percentile_interval(values, 12)[0]
+        expected = compute_widened_percentile_interval(values, 12)[0]
         interval = result.estimates[name]
         assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
 

@@ -11,9 +11,9 @@ from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotations.models import Question, Response, Variant
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
-from evaluation.kinds.data_sheets import readme
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.options import OptionError
 from evaluation.models import LanguageModel, RunData
 from evaluation.multiqa.messages import METRIC_DESCRIPTIONS, STEPS
 from evaluation.multiqa.run import study
@@ -26,13 +26,12 @@ from evaluation.multiqa.storage.running import (
     load_replies,
     load_rewordings,
 )
-from evaluation.options import OptionError
-from evaluation.steps.asking import in_turns
-from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
-from tests.evaluation.backends.chat.fake import error, said
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.run_types.data_sheets import build_readme
+from evaluation.runs.steps.asking import study_asking as in_turns
+from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.cross_encoders import save_cross_encoder
-from tests.evaluation.kinds.texts import numbers_of
 from tests.evaluation.multiqa.world import (
     QUESTIONS,
     RIGHT,
@@ -44,6 +43,7 @@ from tests.evaluation.multiqa.world import (
     rivers,
     worked,
 )
+from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.sentences import site_sentence
 
 
@@ -320,7 +320,7 @@ def test_the_pages_show_numbers_pictures_worst_questions_and_dropped_rewordings(
     assert "original wording" in texts
     assert "most frequent" in texts
     assert "crowd score" in texts
-    assert in_words("other_numbers") in shown("wordings")
+    assert describe_reason("other_numbers") in shown("wordings")
     assert "no difference shown" in shown("comparison")
     later = shown("texts", after="4")
     assert "Which river flows through Basel?" not in later
@@ -414,7 +414,7 @@ def test_over_rest_it_is_started_and_read(world, good):
 
 
 def test_the_command_runs_it_and_says_what_came_out(world, good, tmp_path, monkeypatch):
-    monkeypatch.setattr("evaluation.management.running.watch", lambda run, show: worked(run))
+    monkeypatch.setattr("evaluation.management.running.follow_run", lambda run, show: worked(run))
     question_set = rivers(world.owner)
     out = io.StringIO()
     call_command(
@@ -430,7 +430,7 @@ def test_the_command_runs_it_and_says_what_came_out(world, good, tmp_path, monke
 
 def test_the_download_says_what_every_column_holds(world, good):
     run = done(rivers(world.owner), options([good]))
-    told = readme(MULTIQA, run)
+    told = build_readme(MULTIQA, run)
     for name, table_of in MULTIQA.tables.items():
         part = told.partition(f"## {name}.csv")[2].partition("\n## ")[0]
         for column in table_of(run).header:
@@ -448,9 +448,9 @@ def test_a_run_whose_model_was_taken_away_fails_with_the_reason(world, good):
 
 def test_a_paused_run_goes_on_without_asking_again(world, good):
     run = queued(rivers(world.owner), options([good]))
-    runs.pause(run)
+    runs.pause_run(run)
     assert work_one_turn() is False
-    runs.resume(run)
+    runs.resume_run(run)
     worked(run)
     assert len(world.server.bodies) == 15
 

@@ -1,8 +1,8 @@
 """What a run of MultiQ&A comes to, in sentences."""
 
-from evaluation.flow.metrics import MetricRow
+from evaluation.core.options import SITE
 from evaluation.multiqa.report import _index_metrics, _list_findings
-from evaluation.options import SITE
+from evaluation.runs.flow.metrics import MetricRow
 
 
 def _told(values):

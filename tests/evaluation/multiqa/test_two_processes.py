@@ -4,10 +4,8 @@ import re
 
 from evaluation.multiqa.run import study
 from evaluation.multiqa.storage.running import load_rewordings
-from evaluation.steps.checkpoints import Lane
-from tests.evaluation.backends.chat.fake import said
-from tests.evaluation.background.embedding_server import EmbeddingServer
-from tests.evaluation.background.lanes import work_in_two_lanes
+from evaluation.runs.steps.checkpoints import Lane
+from tests.evaluation.core.backends.chat.fake import said
 from tests.evaluation.multiqa.world import (
     PEOPLE,
     QUESTIONS,
@@ -17,6 +15,8 @@ from tests.evaluation.multiqa.world import (
     replied,
     rivers,
 )
+from tests.evaluation.runs.background.embedding_server import EmbeddingServer
+from tests.evaluation.runs.background.lanes import work_in_two_lanes
 
 
 def test_a_second_attempt_at_rewording_ends_where_asking_and_computing_are_two_processes(

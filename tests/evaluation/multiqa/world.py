@@ -3,11 +3,11 @@
 import re
 
 from annotations.models import Passage, Question, QuestionSet, Response, Submission, Variant, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.models import LanguageModel
 from evaluation.multiqa.options import MultiqaRunOptions
-from tests.evaluation.backends.chat.fake import FakeChat, said
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 
 CHOICES = ["Rhine", "Elbe", "Oder"]
 # id, kind, question, accepted answers, two other wordings.
@@ -109,7 +109,7 @@ def options(models, rewriter=None, **more):
 
 def queued(question_set, parameters):
     version = question_set.latest_version()
-    return runs.queue(version, question_set.owner_id, parameters, "multiqa")
+    return runs.queue_run(version, question_set.owner_id, parameters, "multiqa")
 
 
 def worked(run, state="done"):

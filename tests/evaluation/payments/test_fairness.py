@@ -7,8 +7,8 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import Decision, Submission
-from evaluation.methods.inference.selection_rates import selection_rates
-from evaluation.options import TERMINAL
+from evaluation.core.options import TERMINAL
+from evaluation.core.stats.inference.selection_rates import compare_selection_rates
 from evaluation.payments.storage.fairness import TOO_FEW, fairness, format_groups
 from tests.annotations import world
 from tests.numbers import numbers_in
@@ -20,7 +20,7 @@ REASON = "The answer repeats the question " + "." * 68
 def test_shares_ratios_and_their_intervals_are_those_of_the_formulas():
     # 24 of 40 (.6) and 12 of 40 (.3): ratio .5, se of its log sqrt(1/12 - 1/40 + 1/24 - 1/40)
     # = sqrt(.075) = .27386; times 1.95996 = .53676; exp = 1.71045: .5 / and x that.
-    found = selection_rates([24, 12, 1], [40, 40, 9])
+    found = compare_selection_rates([24, 12, 1], [40, 40, 9])
     assert found.best == 0
     assert found.ratio[1] == pytest.approx(0.5)
     assert found.ratio_low[1] == pytest.approx(0.5 / 1.71045, abs=1e-4)
@@ -31,12 +31,12 @@ def test_shares_ratios_and_their_intervals_are_those_of_the_formulas():
 
 
 def test_four_fifths_itself_is_fair_and_one_large_group_is_compared_with_nobody():
-    assert selection_rates([20, 16], [20, 20]).unfair.tolist() == [False, False]
-    assert selection_rates([20, 15], [20, 20]).unfair.tolist() == [False, True]
-    assert selection_rates([20, 0], [20, 9]).best == -1
-    assert not selection_rates([0, 0], [20, 20]).unfair.any()
+    assert compare_selection_rates([20, 16], [20, 20]).unfair.tolist() == [False, False]
+    assert compare_selection_rates([20, 15], [20, 20]).unfair.tolist() == [False, True]
+    assert compare_selection_rates([20, 0], [20, 9]).best == -1
+    assert not compare_selection_rates([0, 0], [20, 20]).unfair.any()
     with pytest.raises(ValueError, match="from 0 to n"):
-        selection_rates([3], [2])
+        compare_selection_rates([3], [2])
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.models import AnswerScore
-from evaluation.raw_scores import RawScore, Spread, run_of, scores_of, spread_of
+from evaluation.runs.raw_scores import RawScore, Spread, run_of, scores_of, spread_of
 from tests.evaluation.grading.results.world import finished
 
 pytestmark = pytest.mark.django_db

@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from evaluation.options import TERMINAL
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
 from evaluation.payments.messages import PAYING
 from evaluation.payments.storage.rules import SENTENCES, Rule, RuleError
-from evaluation.words.message import Message
 
 MESSAGES = [
     (

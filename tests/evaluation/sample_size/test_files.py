@@ -6,8 +6,8 @@ import json
 import pytest
 
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.crowds import write, write_files
-from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.evaluation.runs.run_types.crowds import write, write_files
+from tests.evaluation.runs.run_types.texts import numbers_of, places_of
 from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 

@@ -4,7 +4,7 @@ from scipy import stats
 
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
-from evaluation.grading.remedies.methods.units import units_of
+from evaluation.grading.remedies.methods.units import build_units
 from evaluation.sample_size.methods import (
     QUESTIONS,
     WORKERS,
@@ -13,7 +13,7 @@ from evaluation.sample_size.methods import (
     find_smallest_size,
     list_sizes,
 )
-from tests.evaluation.methods.worlds import crowd
+from tests.evaluation.core.stats.worlds import crowd
 
 QUICK = {"repetitions": 4, "n_draws": 20}
 
@@ -70,7 +70,7 @@ def test_a_part_scores_everybody_as_if_the_others_had_no_vote(twelve, more):
         codes = np.array([labels.index(worker) for worker in workers])
         asked = np.unique(questions, return_inverse=True)[1]
         outside = np.setdiff1d(np.arange(12), part)
-        units = units_of(x, codes, asked, 12, outside)
+        units = build_units(x, codes, asked, 12, outside)
         partial = fit_part(AQER(n_draws=0, **more), x, codes, questions, units=units)
         scores = partial.leave_one_out_scores_
         known = ~np.isnan(scores + grades)

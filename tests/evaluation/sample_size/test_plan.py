@@ -4,20 +4,20 @@ import math
 
 import pytest
 
-from evaluation.flow.forecast import QuestionNow
-from evaluation.methods.planner import error, similarity_to_truth
-from evaluation.options import TERMINAL
+from evaluation.core.options import TERMINAL
+from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
+from evaluation.runs.flow.forecast import GradedQuestion
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.run.plan import ScoreNow, build_plan
 
 
 def left_out(similarity, answers):
     """The mean leave-one-out score that answers of that likeness to the truth would have."""
-    return similarity * (1 - float(error(similarity, answers - 1)))
+    return similarity * (1 - float(compute_error(similarity, answers - 1)))
 
 
 def question(name, similarity, answers):
-    return QuestionNow(name, name, answers, left_out(similarity, answers))
+    return GradedQuestion(name, name, answers, left_out(similarity, answers))
 
 
 def made(questions=(), workers=(), models=(), n_people=100, **wishes):
@@ -29,8 +29,8 @@ def test_a_question_gets_what_it_lacks_and_costs_pay_and_fee():
     found = made([question("q", 0.5, 24)], pay=0.2, fee=40, currency="EUR")
     (row,) = found.questions
     assert (row.answers, row.needed, row.more, row.standing) == (24, 28, 4, "wanted")
-    assert row.off == pytest.approx(float(error(0.5, 24)))
-    assert row.off_then == pytest.approx(float(error(0.5, 28)))
+    assert row.off == pytest.approx(float(compute_error(0.5, 24)))
+    assert row.off_then == pytest.approx(float(compute_error(0.5, 28)))
     assert row.off_then <= 0.05 < row.off
     # 4 x .20 x 1.40 = 1.12; so far 24 x .28 = 6.72
     assert (row.cost, found.plan.cost, found.plan.total_cost) == (1.12, 6.72, 1.12)
@@ -48,7 +48,7 @@ def test_the_least_settled_questions_come_first_and_settled_ones_get_nothing():
 
 
 def test_what_would_need_too_many_is_not_bought_but_named():
-    questions = [question("far", 0.3, 5), QuestionNow("never", "never", 5, -0.1)]
+    questions = [question("far", 0.3, 5), GradedQuestion("never", "never", 5, -0.1)]
     found = made(questions, most=20)
     needed = math.ceil(0.9025 * 0.91 / (0.09 * 0.0975))
     by_name = {row.name: row for row in found.questions}
@@ -58,13 +58,13 @@ def test_what_would_need_too_many_is_not_bought_but_named():
     assert found.plan.total_answers == 0
     said = " ".join(TERMINAL.all_said(found.messages))
     assert "2 questions are not bought for: it would take 89 further answers" in said
-    hopeless = made([QuestionNow("never", "never", 5, 0.0)])
+    hopeless = made([GradedQuestion("never", "never", 5, 0.0)])
     assert "nothing in common" in " ".join(TERMINAL.all_said(hopeless.messages))
 
 
 def test_a_question_with_one_answer_gets_what_a_question_usually_needs():
     found = made(
-        [question("q", 0.6, 17), question("r", 0.6, 17), QuestionNow("one", "one", 1, None)]
+        [question("q", 0.6, 17), question("r", 0.6, 17), GradedQuestion("one", "one", 1, None)]
     )
     row = next(row for row in found.questions if row.name == "one")
     assert (row.standing, row.more, row.off) == ("alone", 16, None)
@@ -114,4 +114,4 @@ def test_half_a_cent_is_rounded_upwards(answers, cost):
 
 
 def test_likeness_and_left_out_scores_are_each_others_inverse():
-    assert similarity_to_truth(left_out(0.5, 24), 23) == pytest.approx(0.5)
+    assert estimate_similarity_to_truth(left_out(0.5, 24), 23) == pytest.approx(0.5)

@@ -11,14 +11,14 @@ from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotations.models import Response, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
+from evaluation.core.messages.message import Message
+from evaluation.core.options import OptionError
 from evaluation.models import RunData
-from evaluation.options import OptionError
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from evaluation.sample_size.options import CrowdSizeParameters
 from evaluation.sample_size.storage import ASIDE
-from evaluation.words.message import Message
-from tests.evaluation.kinds.crowds import crowd_set, let_an_expert_judge
+from tests.evaluation.runs.run_types.crowds import crowd_set, let_an_expert_judge
 from tests.sentences import site_sentence
 
 QUICK = CrowdSizeParameters(embedder="tfidf-word", repetitions=3, bootstrap=20)
@@ -37,7 +37,9 @@ def judged(rivers):
 
 
 def done(question_set, parameters=QUICK):
-    run = runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "crowd-size")
+    run = runs.queue_run(
+        question_set.latest_version(), question_set.owner_id, parameters, "crowd-size"
+    )
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -97,7 +99,7 @@ def test_the_report_is_read_over_rest(judged):
 
 
 def test_a_run_goes_on_in_the_next_turn_with_what_it_tried(rivers, monkeypatch):
-    run = runs.queue(rivers.latest_version(), rivers.owner_id, QUICK, "crowd-size")
+    run = runs.queue_run(rivers.latest_version(), rivers.owner_id, QUICK, "crowd-size")
     ticks = iter(range(10_000))
     # The time is up at some reading of the clock, while parts are tried.
     work_one_turn(seconds=30, clock=lambda: next(ticks))

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from evaluation.kinds import kind_named
+from evaluation.runs.run_types import get_kind
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.test_pages import page, question_of, worker_of
 
@@ -82,7 +82,7 @@ def test_who_and_what_a_row_is_of_is_called_alike_in_every_table(site, rana):
     run = world.finished(owner=rana)
     ids = {"worker", "model", "model_a", "model_b", "question", "system", "view"}
     others = {"name", "id", "who", "external_id", "worker_id", "question_id", "model_id"}
-    for name in kind_named("aqer").tables:
+    for name in get_kind("aqer").tables:
         header = header_of(site, reverse("admin:results-table", args=[run.public_id, name]))
         # A fact or a mean is of a worker or of a model, as its `kind` says; so it is in the file.
         named = {"name"} if name in ("answer-facts", "expert-estimates") else set()

@@ -7,11 +7,10 @@ from django.urls import reverse
 from annotations import demo
 from annotations.exchange import read_answers, read_model_answers
 from annotations.models import Passage, Question, QuestionSet, Response, Submission, Worker
-from evaluation.background.work import work_one_turn
-from evaluation.grading.results.report.changes import answers_are_the_same
-from evaluation.grading.results.report.models import models_report
-from evaluation.grading.results.report.run import run_report
-from evaluation.grading.results.report.workers import worker_rows
+from evaluation.grading.results.report.changes import has_same_answers
+from evaluation.grading.results.report.models import build_models_report
+from evaluation.grading.results.report.run import build_run_report
+from evaluation.grading.results.report.workers import read_worker_rows
 from evaluation.models import (
     AnswerScore,
     LanguageModel,
@@ -21,6 +20,7 @@ from evaluation.models import (
     WorkerGrade,
     request_hash,
 )
+from evaluation.runs.background.work import work_one_turn
 
 pytestmark = [pytest.mark.model, pytest.mark.django_db(transaction=True)]
 
@@ -89,21 +89,21 @@ def test_the_demo_is_graded_and_every_page_shows_it(client):
     run = Run.objects.select_related("version__question_set").get(pk=run.pk)
     assert run.state == "done"
 
-    report = run_report(run)
+    report = build_run_report(run)
     assert report.n_workers == WorkerGrade.objects.filter(run=run).count() == 29
     assert report.counts["questions"] == 16
     assert report.converged
     assert not report.changed.has_changed
-    assert answers_are_the_same(run)
-    grades = [row.grade.value for row in worker_rows(run).rows]
+    assert has_same_answers(run)
+    grades = [row.grade.value for row in read_worker_rows(run).rows]
     assert grades == sorted(grades, reverse=True)
     assert (grades[0], grades[-1]) == (1, 0)
-    models = models_report(run)
+    models = build_models_report(run)
     assert len(models.models.rows) == LLMScore.objects.filter(run=run).count() == 4
     assert models.crowd.scores[0] < report.ceiling.score.value <= models.crowd.scores[-1]
 
     client.force_login(rana)
-    best = worker_rows(run).rows[0]
+    best = read_worker_rows(run).rows[0]
     for name, ids in (
         ("results-run", {}),
         ("results-models", {}),

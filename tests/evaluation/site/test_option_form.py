@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
-from evaluation.forms.options import form_for
 from evaluation.multiqa.options import MultiqaRunOptions
+from evaluation.runs.forms.options import form_for
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotations.models import QuestionSet, Response, Worker
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.models import LanguageModel, LLMResponse, Run, WorkerGrade
-from evaluation.words.reasons import in_words
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.conftest import FOR_THE_READER
@@ -187,7 +187,7 @@ def test_a_run_of_two_workers_has_no_grades_and_says_why(site, rana):
     text = body(site.get(page("results-people", run)))
     assert "too_few_workers" in states(text)
     assert 'data-chart="grades"' not in text
-    assert in_words("fewer_than_3_workers") in text
+    assert describe_reason("fewer_than_3_workers") in text
     assert site.get(page("results-worker", run, worker=worker_of(run))).status_code == 200
     assert "no_models" in states(body(site.get(page("results-models", run))))
 
@@ -200,9 +200,9 @@ def test_a_model_without_a_score_says_why(site, rana):
     run.llm_answer_scores.filter(llm_response__model__name="model 1").update(
         score=None, reason="no_exemplar"
     )
-    assert in_words("missing_answers") in body(site.get(page("results-models", run)))
+    assert describe_reason("missing_answers") in body(site.get(page("results-models", run)))
     text = body(site.get(page("results-question", run, question=question_of(run))))
-    assert f"no score: {in_words('no_exemplar')}" in text
+    assert f"no score: {describe_reason('no_exemplar')}" in text
 
 
 def test_texts_of_workers_and_models_stay_texts(site, rana):

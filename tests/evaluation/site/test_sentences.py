@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.grading.alarms.storage import REVIEW_PROBLEMS, ReviewError
 from evaluation.grading.results.charts.answer_map import LITTLE_HELD, RESULT
-from evaluation.reports.planner import NO_PLAN
+from evaluation.runs.reports.planner import NO_PLAN
 from evaluation.site.judging import PROBLEMS
 from evaluation.templatetags.kinds import STATUSES
 from evaluation.triage.storage import VERDICT_PROBLEMS, VerdictError

@@ -2,7 +2,13 @@
 
 import pytest
 
-from evaluation.templatetags.kinds import STATUSES, duration, money, pace, status_words
+from evaluation.templatetags.kinds import (
+    STATUSES,
+    format_duration,
+    format_rate,
+    money,
+    status_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,11 +41,11 @@ def test_small_amounts_keep_two_digits(amount, said):
     ],
 )
 def test_a_pace_is_said_in_the_unit_in_which_it_is_one_or_more(rate, said):
-    assert pace(rate) == said
+    assert format_rate(rate) == said
 
 
 def test_lengths_of_time_and_refusals_are_words():
-    assert duration(200.0) == "3 min 20 s"
+    assert format_duration(200.0) == "3 min 20 s"
     assert [status_words(code) for code in STATUSES] == list(STATUSES.values())
     assert STATUSES.keys() == {"refused_prompt", "refused_generation", "cut_off"}
     assert status_words("empty") == "empty"

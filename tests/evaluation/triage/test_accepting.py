@@ -9,7 +9,7 @@ from django.db import connection, connections
 from annotations import guards
 from annotations.models import AuditEntry, Worker
 from evaluation.models import Alarm, Run, WorkerVerdict
-from evaluation.reports.verdicts import (
+from evaluation.runs.reports.verdicts import (
     find_own_last_verdict,
     load_active_verdicts,
     load_current_verdicts,

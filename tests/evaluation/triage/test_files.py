@@ -8,20 +8,20 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.exchange.importing import import_mturk
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import AuditEntry, QuestionSet, Response, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.messages.exclusion_reasons import REASONS
+from evaluation.core.messages.reasons import CLOSING
+from evaluation.core.options import SITE
 from evaluation.models import WorkerGrade
-from evaluation.options import SITE
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from evaluation.triage.batches import WITHOUT_ANSWER, accept_undecided
 from evaluation.triage.messages import build_rejection_message
 from evaluation.triage.report.exclusion import PanelFiles
 from evaluation.triage.report.queue import find_undecided
 from evaluation.triage.storage import decide
-from evaluation.words.exclusion_reasons import REASONS
-from evaluation.words.reasons import CLOSING
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 
@@ -68,11 +68,11 @@ BATCH = "\n".join(
 
 def of_mturk(owner):
     """A run over a batch as it is downloaded: two HITs of two Answer columns; W2 is approved."""
-    batch = bytes_source("batch.csv", BATCH.encode())
+    batch = make_bytes_source("batch.csv", BATCH.encode())
     question_set = QuestionSet.objects.create(owner=owner, name="a batch")
     import_mturk(question_set, batch, answers=["Answer.*"])
     options = AqerParameters(embedder="tfidf-word", bootstrap=0)
-    run = runs.queue(question_set.latest_version(), owner.pk, options)
+    run = runs.queue_run(question_set.latest_version(), owner.pk, options)
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -88,8 +88,8 @@ def test_all_are_counted(run):
 
 
 def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W1"), rana, "accept")
     decide(run, worker("W2"), rana, "accept")
@@ -110,8 +110,8 @@ def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
 
 
 def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W1"), rana, "accept")
     decide(run, worker("W2"), rana, "exclude", "low_effort", "One word each", rejects=True)
@@ -140,8 +140,8 @@ def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeyp
 
 
 def test_one_press_fills_approve_of_all_others_in_the_whole_batch(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
     seen = find_undecided(run, with_alarms=True).seen
@@ -166,8 +166,8 @@ def with_silent(monkeypatch):
 def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     rana, client, monkeypatch
 ):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     with_silent(monkeypatch)
     run = of_mturk(rana)
     rest = find_undecided(run, with_alarms=True)
@@ -187,8 +187,8 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
 
 
 def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     with_silent(monkeypatch)
     run = of_mturk(rana)
     decide(run, worker("W5"), rana, "exclude", "skipped", rejects=True)
@@ -202,8 +202,8 @@ def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(ran
 
 
 def test_the_page_counts_who_is_in_the_batch_and_not_in_the_run(rana, client, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W1"), rana, "accept")
     assert PanelFiles(run).n_outside == 0
@@ -235,12 +235,12 @@ def test_one_press_brings_all_others_into_prolific_s_list(run):
 
 
 def test_a_batch_that_was_downloaded_again_takes_the_place_of_the_first(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
     run = of_mturk(rana)
     later = BATCH.replace("Submitted", "Approved")
     question_set = run.version.question_set
-    import_mturk(question_set, bytes_source("later.csv", later.encode()), answers=["Answer.*"])
+    import_mturk(question_set, make_bytes_source("later.csv", later.encode()), answers=["Answer.*"])
     (batch,) = PanelFiles(run).batches
     table = PanelFiles(run).batch(batch.public_id)
     assert (batch.name, len(list(table.rows))) == ("later.csv", 8)

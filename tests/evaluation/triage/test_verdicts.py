@@ -8,9 +8,9 @@ from django.db import connection, connections
 from django.db.models import ProtectedError
 
 from annotations.models import AppendOnlyError, Worker
-from evaluation.background.exclusions import excluded, excluded_ids
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
-from evaluation.reports.verdicts import (
+from evaluation.runs.background.exclusions import list_excluded_ids, list_exclusions
+from evaluation.runs.reports.verdicts import (
     find_own_last_verdict,
     load_active_verdicts,
     load_current_verdicts,
@@ -62,7 +62,7 @@ def test_what_is_taken_back_leaves_what_was_decided_before(run, ada):
     decide(run, ada, run.owner, "exclude", "low_effort")
     take_back(run, ada, run.owner)
     assert load_current_verdicts(run)[ada.public_id].kind == "accept"
-    assert not excluded(run)
+    assert not list_exclusions(run)
     take_back(run, ada, run.owner)
     assert load_current_verdicts(run) == {}
     with pytest.raises(NothingToTakeBackError):
@@ -149,13 +149,13 @@ def test_an_exclusion_outlives_its_run_and_can_be_taken_back_in_another(run, ada
     made = decide(run, ada, run.owner, "exclude", "copied", "all of it")
     version = run.version
     run.delete()
-    assert excluded_ids(version) == ("w001",)
+    assert list_excluded_ids(version) == ("w001",)
     (entry,) = load_history(later, ada.public_id)
     assert (entry.id, entry.why, entry.by) == (made.public_id, "copied from others", "rana")
-    assert excluded(later) == [made]
+    assert list_exclusions(later) == [made]
     take_back(later, ada, later.owner, seen=made.public_id)
-    assert excluded_ids(version) == ()
-    assert not excluded(later)
+    assert list_excluded_ids(version) == ()
+    assert not list_exclusions(later)
 
 
 def test_a_decision_of_a_deleted_run_is_shown_in_runs_of_its_set_with_the_worker_alone(run, ada):

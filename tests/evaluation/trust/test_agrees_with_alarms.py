@@ -2,11 +2,11 @@
 
 import pytest
 
-from evaluation.background.runs import queue
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.report import alarms_report
+from evaluation.grading.alarms.report import build_alarms_report
 from evaluation.models import Run
+from evaluation.runs.background.runs import queue_run
+from evaluation.runs.background.work import work_one_turn
 from evaluation.trust.report import trust_report
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def graded(question_set, **options):
     parameters = AqerParameters(embedder="tfidf-char", bootstrap=30, **options)
-    run = queue(question_set.latest_version(), question_set.owner_id, parameters)
+    run = queue_run(question_set.latest_version(), question_set.owner_id, parameters)
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -25,7 +25,7 @@ def graded(question_set, **options):
 def steadiness(run):
     """What the trust page says of the ranking's steadiness, and what the alarms say."""
     [fact] = [fact for fact in trust_report(run).facts if fact.name == "stability"]
-    [check] = [one for one in alarms_report(run).checks if one.name == "unstable_ranking"]
+    [check] = [one for one in build_alarms_report(run).checks if one.name == "unstable_ranking"]
     return fact, check
 
 

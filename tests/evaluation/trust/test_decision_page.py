@@ -8,15 +8,15 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotations.models import Response, Share, Worker
-from evaluation.grading.alarms.messages import brief
-from evaluation.kinds import kind_named
+from evaluation.core.messages.message import Message
+from evaluation.core.options import API, SITE
+from evaluation.grading.alarms.messages import get_brief
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
 from evaluation.models.runs_of_record import choose
-from evaluation.options import API, SITE
-from evaluation.result_pages import tabs_of
+from evaluation.runs.result_pages import tabs_of
+from evaluation.runs.run_types import get_kind
 from evaluation.trust.report.decision import Step, decision
 from evaluation.trust.report.facts import Verdict
-from evaluation.words.message import Message
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
 from tests.evaluation.site.conftest import FOR_THE_READER
@@ -265,25 +265,25 @@ def test_the_page_names_what_speaks_against_the_grades(site, run):
 # On paper somebody to look at stands on the first page and in the table.
 @pytest.mark.parametrize(("name", "times"), [("results-people", 1), ("results-summary", 2)])
 def test_a_mark_stands_beside_the_name_wherever_people_are_listed(site, run, name, times):
-    assert brief("copies") not in shown(site, run, name)
+    assert get_brief("copies") not in shown(site, run, name)
     alarm(run, workers=["w001"])
     page = shown(site, run, name)
-    assert page.count(brief("copies")) == times
-    assert page.index("<bdi>w001</bdi>") < page.index(brief("copies"))
+    assert page.count(get_brief("copies")) == times
+    assert page.index("<bdi>w001</bdi>") < page.index(get_brief("copies"))
 
 
 def test_a_mark_stands_beside_an_answer(site, run):
     alarm(run, workers=["w003"])
     question = run.version.questions.first().public_id
     page = site.get(at("results-question", run, question=question)).content.decode()
-    assert page.count(brief("copies")) == 1
-    said_of = page.index(brief("copies"))
+    assert page.count(get_brief("copies")) == 1
+    said_of = page.index(get_brief("copies"))
     assert page.rindex("<bdi>w003</bdi>", 0, said_of) > page.rindex("<bdi>w002</bdi>", 0, said_of)
 
 
 def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
     def groups():
-        tabs = tabs_of(kind_named("aqer"), run, at("results-heat-map", run))
+        tabs = tabs_of(get_kind("aqer"), run, at("results-heat-map", run))
         return {group.title: [page.title for page in group.pages] for group in tabs}
 
     assert list(groups()) == ["Decide", "People", "Disagreement", "Models", "Trust", "More"]
@@ -299,7 +299,7 @@ def test_pages_stand_in_groups_and_what_is_not_there_is_not_offered(run):
 
 def test_the_group_of_a_page_is_open_and_of_one_below_it_too(run):
     for shown_now in (at("results-heat-map", run), at("results-alarm", run, place=0)):
-        tabs = tabs_of(kind_named("aqer"), run, shown_now)
+        tabs = tabs_of(get_kind("aqer"), run, shown_now)
         assert [group.title for group in tabs if group.is_here] == ["People"]
 
 
@@ -334,7 +334,7 @@ def test_the_api_says_the_same(site, run):
     assert [person["row"]["name"] for person in found["best"]] == [
         *("w002", "w003", "w004", "w005", "w006")
     ]
-    assert found["look_at"][0]["marks"][0]["words"] == brief("copies")
+    assert found["look_at"][0]["marks"][0]["words"] == get_brief("copies")
     assert found["trust"]["verdict"]["headline"] == api_sentence("verdict.bad.headline")
     assert found["concerns"][0]["said"] == api_sentence("alarms.ring.said", count=1)
     assert found["step"] == "read_alarms"

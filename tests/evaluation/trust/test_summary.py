@@ -7,9 +7,9 @@ from django.utils.html import escape
 
 from annotations.models import QuestionSet, Response, Worker
 from evaluation.consensus.parameters import REMEDIES, AqerParameters
+from evaluation.core.options import SITE
 from evaluation.grading.remedies.report import NAMES
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.options import SITE
 from evaluation.trust.report import trust_report
 from evaluation.trust.report.decision import decision
 from evaluation.trust.report.summary import (

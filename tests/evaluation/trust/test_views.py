@@ -3,12 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from evaluation.backends import EmbedderInfo
-from evaluation.consensus.vectors import truncation_warning
+from evaluation.consensus.vectors import build_truncation_warning
+from evaluation.core.backends import EmbedderInfo
+from evaluation.core.options import SITE
+from evaluation.core.text.languages import check_language
+from evaluation.core.text.short import check_short_answers
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.options import SITE
-from evaluation.texts.languages import language_warning
-from evaluation.texts.short import short_answers_warning
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import looked
 from tests.evaluation.site.handles import states
@@ -81,9 +81,9 @@ def test_the_facts_are_those_of_the_run(site, rana):
 def test_a_warning_of_the_engine_is_what_the_page_says(site, rana):
     info = EmbedderInfo("minilm", "MiniLM", "", "float32", 384, 256, "en")
     warnings = [
-        language_warning(["Где находится эта река, кто знает?"] * 9, info),
-        truncation_warning(3, info),
-        short_answers_warning(["1866"], "minilm"),
+        check_language(["Где находится эта река, кто знает?"] * 9, info),
+        build_truncation_warning(3, info),
+        check_short_answers(["1866"], "minilm"),
     ]
     run = world.finished(owner=rana, n_workers=14)
     Run.objects.filter(pk=run.pk).update(warnings=[w.as_dict() for w in warnings])

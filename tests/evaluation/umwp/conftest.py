@@ -3,9 +3,9 @@
 import pytest
 
 from annotations.exchange.importing import import_word_problems
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
-from tests.evaluation.backends.chat.fake import FakeChat
+from tests.evaluation.core.backends.chat.fake import FakeChat
 from tests.evaluation.umwp.world import lines, registered, replied
 
 
@@ -19,15 +19,15 @@ def server():
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]  # where the tests' models are
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 
 
 @pytest.fixture
 def question_set(rita):
     made = QuestionSet(owner=rita, name="problems")
-    import_word_problems(made, bytes_source("problems.jsonl", lines()))
+    import_word_problems(made, make_bytes_source("problems.jsonl", lines()))
     return made
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.umwp.options import UmwpParameters
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.texts import places_of
+from tests.evaluation.runs.run_types.texts import places_of
 from tests.problems import check_problem
 from tests.sentences import terminal_sentence
 

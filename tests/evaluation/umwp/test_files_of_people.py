@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from evaluation.umwp.run.people import PEOPLE as PEOPLE_SYSTEM
 from evaluation.umwp.run.study import RATES
 from tests.evaluation.commands.running import manage
-from tests.evaluation.kinds.texts import numbers_of, places_of
+from tests.evaluation.runs.run_types.texts import numbers_of, places_of
 from tests.evaluation.umwp.test_files import (
     PROBLEMS,
     REPLIES,

@@ -11,14 +11,14 @@ from django.urls import reverse
 from sklearn.metrics import cohen_kappa_score
 
 from annotations.exchange.importing import import_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Response, Share
-from evaluation.judging import draw
+from evaluation.core.messages.message import Message
 from evaluation.models import HumanJudgement, JudgementRequest
+from evaluation.runs.judging import draw_sample
 from evaluation.umwp.report.people import LABELS, build_people_report
-from evaluation.words.message import Message
 from tests.evaluation.commands.running import called as manage
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.test_run_type import as_cell
 from tests.evaluation.umwp.world import UNKNOWN, done, options, table
 
@@ -33,7 +33,7 @@ ANSWERS = [
 
 def answered(question_set, answers=ANSWERS):
     lines = ["worker,question,answer", *(",".join(row) for row in answers)]
-    import_answers(question_set, bytes_source("answers.csv", "\n".join(lines).encode()))
+    import_answers(question_set, make_bytes_source("answers.csv", "\n".join(lines).encode()))
 
 
 def labelled(run, who, words):
@@ -182,12 +182,12 @@ def test_the_sample_holds_what_the_classifier_says_in_its_shares(question_set, s
         )  # fmt: skip
     run = done(question_set, options(small))
     taken = {row["item"]: row["taken_as"] for row in table(run, "items")}
-    drawn = [taken[one.key[1]] for one in draw(run, LABELS, 14, 3)]
+    drawn = [taken[one.key[1]] for one in draw_sample(run, LABELS, 14, 3)]
     # 33 of 35 are taken for unanswerable: of 14 about 13.2; a plain draw often misses the rest.
     assert Counter(taken.values()) == {"unanswerable": 33, "answerable": 2}
     assert Counter(drawn)["unanswerable"] in (12, 13, 14)
-    later = [one.key for one in draw(run, LABELS, 35, 3)]
-    assert [one.key for one in draw(run, LABELS, 14, 3)] == later[:14]
+    later = [one.key for one in draw_sample(run, LABELS, 35, 3)]
+    assert [one.key for one in draw_sample(run, LABELS, 14, 3)] == later[:14]
 
 
 def test_the_page_says_what_is_there_and_what_is_missing(question_set, small):

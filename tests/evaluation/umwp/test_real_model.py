@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from tests.evaluation.backends.chat.fake import needs_packaged_model
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import needs_packaged_model
 
 THINGS = ("books", "apples", "pens", "coins", "cards", "shells", "stamps", "keys", "cups", "hats")
 FORMS = ("direct", "instruction", "in-context")

@@ -4,14 +4,14 @@ import pytest
 from django.urls import reverse
 
 from annotations.exchange.importing import import_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
 from evaluation.umwp.report.people import build_people_report
 from evaluation.umwp.report.results import build_noticing_report, build_replies_page
 from evaluation.umwp.storage.questions import list_problems
 from evaluation.umwp.views import describe_questions
-from tests.evaluation.backends.chat.fake import said
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.core.backends.chat.fake import said
+from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.world import UNKNOWN, done, options, table
 
 GAS = "The gas is CO2."
@@ -88,7 +88,7 @@ def test_the_form_counts_questions_that_are_no_math_before_the_start(rita, quest
 def test_people_are_counted_without_any_label(client, rita, small, large, chemist):
     made = science(rita, None)
     lines = ["worker,question,answer", "ann,q0,CO2", f"ann,q1,{UNKNOWN}", "ben,q0,oxygen"]
-    import_answers(made, bytes_source("answers.csv", "\n".join(lines).encode()))
+    import_answers(made, make_bytes_source("answers.csv", "\n".join(lines).encode()))
     run = done(made, options(small, large))
     report = build_people_report(run)
     assert (report.people, report.questions, report.answers) == (2, 2, 3)

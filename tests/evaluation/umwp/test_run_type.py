@@ -7,14 +7,14 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import QuestionSet
-from evaluation.background import runs
-from evaluation.kinds import kind_named
-from evaluation.options import OptionError
-from evaluation.steps.asking import in_turns
+from evaluation.core.messages.message import Message
+from evaluation.core.options import OptionError
+from evaluation.runs.background import runs
+from evaluation.runs.run_types import get_kind
+from evaluation.runs.steps.asking import study_asking as in_turns
 from evaluation.umwp.report.results import build_noticing_report, build_replies_page
 from evaluation.umwp.storage.running import estimate_requests
-from evaluation.words.message import Message
-from tests.evaluation.backends.chat.fake import error, said
+from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.umwp.world import done, options, registered, replied, said_by, table
 
 
@@ -146,7 +146,7 @@ def test_without_any_label_the_run_tells_only_what_was_taken_for_what(rita, smal
 
 def test_each_model_and_question_is_told_to_the_page_of_all_views(question_set, small):
     run = done(question_set, options(small, instruction=True))
-    kind = kind_named("umwp")
+    kind = get_kind("umwp")
     viewed = {one.view.name: one for one in kind.views}
     rows = table(run, "items")
     told = {(row["item"], row["form"]): viewed["notices"].number(row) for row in rows}
@@ -257,7 +257,7 @@ def test_what_will_be_asked_is_foreseen_and_what_is_there_is_not_asked(question_
 
 def refused(question_set, parameters):
     with pytest.raises(OptionError) as caught:
-        runs.queue(question_set.latest_version(), question_set.owner_id, parameters, "umwp")
+        runs.queue_run(question_set.latest_version(), question_set.owner_id, parameters, "umwp")
     return [(one.code, one.option) for one in caught.value.problems]
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from annotations.exchange.reading.systems import System
-from evaluation.flow.metrics import MetricRow
+from evaluation.runs.flow.metrics import MetricRow
 from evaluation.umwp.run.tables import build_size_rows, build_trend_rows
 
 F1 = {"a": 0.2, "b": 0.3, "c": 0.6, "d": 0.5, "e": 0.9}

@@ -7,8 +7,8 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.reading.word_problems import CATEGORY_NAMES
 from annotations.models import QuestionSet
-from evaluation.background.work import work_one_turn
-from evaluation.kinds import kind_named
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.run_types import get_kind
 from evaluation.umwp.report.results import (
     FALSE_ALARM,
     MISSED,
@@ -16,7 +16,7 @@ from evaluation.umwp.report.results import (
     build_replies_page,
     mark_window,
 )
-from tests.evaluation.kinds.texts import numbers_of
+from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.world import PROBLEMS, QUICK, UNKNOWN, done, lines, options, said_by
 
 
@@ -41,7 +41,7 @@ def test_the_page_tells_who_notices_and_what_the_numbers_mean(
     for name in ("noticing", "by-size"):
         picture = client.get(reverse("admin:results-chart", args=[run.public_id, name]))
         assert picture.status_code == 200
-    for name in kind_named("umwp").tables:
+    for name in get_kind("umwp").tables:
         answer = client.get(reverse("admin:results-table", args=[run.public_id, name]))
         header = b"".join(answer).decode("utf-8-sig").splitlines()[0]
         assert header.count(",") > 3, name
@@ -159,7 +159,7 @@ def test_a_command_runs_it_and_tells_what_came_out(question_set, small, tmp_path
     ids = tmp_path / "models.txt"
     ids.write_text(str(small.public_id))
     run = done(question_set, options(small))
-    assert "noticed" in kind_named("umwp").text(run)
+    assert "noticed" in get_kind("umwp").text(run)
     said_by("run", "umwp", "problems", "--models", ids, "--no-instruction", "--no-wait")
     queued = question_set.latest_version().runs.latest("pk")
     assert queued.parameters["models"] == [str(small.public_id)]

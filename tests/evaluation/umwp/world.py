@@ -5,12 +5,12 @@ import json
 
 from django.core.management import call_command
 
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
-from evaluation.kinds import kind_named
 from evaluation.models import LanguageModel
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.run_types import get_kind
 from evaluation.umwp.options import UmwpRunOptions
-from tests.evaluation.backends.chat.fake import said
+from tests.evaluation.core.backends.chat.fake import said
 
 UNKNOWN = "It cannot be determined."
 ROPE = "A rope of 10 m is cut into 4 parts. How long is one?"
@@ -68,7 +68,7 @@ def said_by(*words):
 
 def done(question_set, parameters, state="done"):
     version = question_set.latest_version()
-    run = runs.queue(version, question_set.owner_id, parameters, "umwp")
+    run = runs.queue_run(version, question_set.owner_id, parameters, "umwp")
     while work_one_turn():
         pass
     run.refresh_from_db()
@@ -77,5 +77,5 @@ def done(question_set, parameters, state="done"):
 
 
 def table(run, name):
-    found = kind_named("umwp").tables[name](run)
+    found = get_kind("umwp").tables[name](run)
     return [dict(zip(found.header, row, strict=True)) for row in found.rows]

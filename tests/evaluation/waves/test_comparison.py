@@ -12,7 +12,7 @@ from django.urls import reverse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from annotations.models import QuestionSet, Response
-from evaluation.methods.inference.retest import retest
+from evaluation.core.stats.inference.retest import compute_retest_agreement
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from evaluation.waves.messages import NOT_TESTED
 from evaluation.waves.report.comparison import build_report
@@ -90,7 +90,7 @@ def test_people_of_both_are_compared_by_their_own_means(waves):
         assert (one.n_before, one.n_after) == (3, 3)
     told = sorted({one.name for one in people.workers} - {"gus"})
     both = ([mean_of(run, name) for name in told] for run in waves)
-    found = retest(*both)
+    found = compute_retest_agreement(*both)
     assert (people.retest.n, people.n_too_few) == (6, 1)
     assert people.retest.correlation == pytest.approx(found.correlation)
     assert people.retest.interval.low == pytest.approx(found.interval.low)
@@ -192,7 +192,7 @@ def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spe
 def test_a_test_is_kept_until_an_answer_is_taken_back(spelled, monkeypatch):
     before, after = spelled
     first = compute_shifts(before, after)
-    monkeypatch.setattr("evaluation.waves.storage.mean_shifts", None)
+    monkeypatch.setattr("evaluation.waves.storage.detect_mean_shifts", None)
     assert compute_shifts(before, after) == first
     Response.objects.filter(question__version=after.version).latest("pk").delete()
     Run.objects.filter(pk=after.pk).update(n_withdrawn=1)

@@ -9,11 +9,11 @@ from scipy import stats
 from annotations.models import Share, WorkerNote
 from evaluation.models import Run
 from evaluation.models.runs_of_record import choose
-from evaluation.reports.across.counting import counted
+from evaluation.runs.reports.across.official_runs import load_counted_runs
 from evaluation.workers.report.worker import worker_history
 from evaluation.workers.report.worker_filter import WorkerFilter
 from evaluation.workers.report.workers import Workers
-from tests.evaluation.reports.across.world import graded_set, named, worker
+from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 
 pytestmark = pytest.mark.django_db
 
@@ -105,10 +105,10 @@ def test_the_run_of_record_counts_else_the_newest_that_is_done(rana, runs):
         finished_at=first.finished_at,
         parameters=first.parameters,
     )
-    assert second.pk in counted(rana).runs
+    assert second.pk in load_counted_runs(rana).runs
     choose(first, rana)
-    assert first.pk in counted(rana).runs
-    assert second.pk not in counted(rana).runs
+    assert first.pk in load_counted_runs(rana).runs
+    assert second.pk not in load_counted_runs(rana).runs
 
 
 def test_scores_of_another_embedder_stand_in_the_history_and_in_no_mean(rana, runs):
@@ -156,7 +156,7 @@ def test_an_expert_sees_no_worker_at_all(rana, runs):
     ed = User.objects.create_user("ed")
     Share.objects.create(question_set=runs[0].version.question_set, user=ed, role="expert")
     assert not Workers(ed).rows().exists()
-    assert counted(ed).runs == {}
+    assert load_counted_runs(ed).runs == {}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Which method to trust in a domain: all methods tried on answers that somebody graded."""
 
-from evaluation.kinds.kind import Kind
+from evaluation.runs.run_types.kind import Kind
 
 COLUMNS = {
     "method": "Name of the method.",
@@ -23,16 +23,16 @@ GRADED = Kind(
     title="Methods on graded answers",
     words="Applies all methods to answers of your domain that people graded, and shows which "
     "method agrees best with the grades.",
-    options="evaluation.flow.graded.options.GradedOptions",
-    run="evaluation.evidence.graded.running.compare_methods",
-    summary="evaluation.flow.graded.summary.GradedSummary",
-    tables={"methods": "evaluation.reports.graded.build_table"},
+    options="evaluation.runs.flow.graded.options.GradedOptions",
+    run="evaluation.evidence.graded.run.compare_methods",
+    summary="evaluation.runs.flow.graded.summary.GradedSummary",
+    tables={"methods": "evaluation.runs.reports.graded.build_table"},
     columns=COLUMNS,
-    report="evaluation.reports.graded.build_report",
+    report="evaluation.runs.reports.graded.build_report",
     text="evaluation.evidence.graded.kind.page.format_run",
     pages="evaluation.evidence.graded.kind.page.PAGES",
     needs_answers=False,
-    check="evaluation.steps.graded.problems_at_start",
+    check="evaluation.runs.steps.graded_answers.find_problems_at_start",
     action="Compare methods on graded answers",
     is_research=True,
     start="evaluation.evidence.graded.kind.start.START",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evaluation.kinds.kind import Page
 from evaluation.models import Run
-from evaluation.reports.graded import build_report
+from evaluation.runs.reports.graded import build_report
+from evaluation.runs.run_types.kind import Page
 
 PAGES = (
     Page(

@@ -7,23 +7,27 @@ from collections.abc import Mapping
 from annotations.exchange.graded import ACCEPTED
 from annotations.exchange.reading.source import Source
 from annotations.models import QuestionSet, QuestionSetVersion
-from evaluation.kinds.kind import Beforehand, Start, StartFile
-from evaluation.steps.graded import described, marked_of, take_graded
+from evaluation.runs.run_types.kind import Beforehand, Start, StartFile
+from evaluation.runs.steps.graded_answers import (
+    describe_file,
+    load_graded_answers,
+    store_graded_answers,
+)
 
 
 def describe_stored_file(version: QuestionSetVersion | None) -> Beforehand:
     """Return a line on the set's graded answers, and whether a run can start."""
-    marked = None if version is None else marked_of(version.question_set_id)
+    marked = None if version is None else load_graded_answers(version.question_set_id)
     if marked is None:
         return Beforehand("There are no graded answers yet: upload some first.", ready=False)
-    return Beforehand(f"{marked.name}: {described(marked)}.")
+    return Beforehand(f"{marked.name}: {describe_file(marked)}.")
 
 
 def store_upload(
     question_set: QuestionSet, source: Source, _switches: Mapping[str, bool], uploaded_by: int
 ) -> tuple[str, ...]:
     """Store a file of graded answers for a question set. Raises `InputError`."""
-    return tuple(take_graded(question_set, source, uploaded_by))
+    return tuple(store_graded_answers(question_set, source, uploaded_by))
 
 
 START = Start(

@@ -9,10 +9,10 @@ are nearer to each other than their quality explains) rest on `Pairs`.
 
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
 from evaluation.grading.alarms.methods.copies import Group, Kinship, find_copiers
-from evaluation.grading.alarms.methods.findings import KINDS, Finding, findings, sort_findings
+from evaluation.grading.alarms.methods.findings import KINDS, Finding, build_findings, sort_findings
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
-from evaluation.grading.alarms.methods.survey import ModelAnswersInSpace, Survey, survey
+from evaluation.grading.alarms.methods.survey import ModelAnswersInSpace, Survey, survey_run
 
 __all__ = [
     "KINDS",
@@ -24,10 +24,10 @@ __all__ = [
     "Pairs",
     "QuestionCamps",
     "Survey",
+    "build_findings",
     "find_camps",
     "find_copiers",
     "find_question_camps",
-    "findings",
     "sort_findings",
-    "survey",
+    "survey_run",
 ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.methods.cells import Floats
-from evaluation.methods.undefined import ratio
 
 # Up to so many workers the equations are solved at once.
 DENSE = 300
@@ -58,7 +58,7 @@ def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) ->
     q = np.where(answered, start, 0.0)
     for _ in range(rounds):
         denominator = weights @ q**2
-        updated = ratio(product @ q, denominator, 0.0)
+        updated = divide_where_positive(product @ q, denominator, 0.0)
         # Half a step: whole ones swing where two groups only meet each other.
         updated = (q + updated) / 2
         if np.abs(updated - q).max(initial=0.0) < PRECISION:

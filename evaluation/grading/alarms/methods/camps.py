@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.grading.alarms.methods.additive import DENSE, fit_worker_effects
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.undefined import ratio
 
 # A ring is a z above this.
 THRESHOLD = 3.0
@@ -118,7 +118,7 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
     """
     if not (met := times > 0).all():
         pairs, total, times = pairs.select_pairs(met), total[met], times[met]
-    mean = ratio(total, times, 0.0)
+    mean = divide_where_positive(total, times, 0.0)
     effects = fit_worker_effects(pairs, mean, times)
     rest = (mean - effects[pairs.left] - effects[pairs.right]) * np.sqrt(times)
     degree = np.bincount(pairs.left, times, pairs.n_workers)
@@ -145,8 +145,8 @@ def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Intege
         to_a, count_a = sums @ camp_a, counts @ camp_a
         to_b, count_b = all_sums - to_a, all_counts - count_a
         # Counts are whole numbers, so that a half without a common question is told exactly.
-        a = ratio(to_a, count_a, -np.inf)
-        b = ratio(to_b, count_b, -np.inf)
+        a = divide_where_positive(to_a, count_a, -np.inf)
+        b = divide_where_positive(to_b, count_b, -np.inf)
         new = np.where(a > b, CAMP_A, np.where(a < b, CAMP_B, labels))
         new = np.where(labels == NOBODY, NOBODY, new)
         if np.array_equal(new, labels) or np.array_equal(new, before):

@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.grading.alarms.methods.additive import fit_loadings, fit_worker_effects
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.undefined import ratio
 
 # Two workers are named above this share ...
 THRESHOLD = 0.5
@@ -117,7 +117,7 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
     count = pairs.sum_by_question(used_answers)
     total = pairs.sum_by_question(used_answers * pairs.cosine)
     overall = total.sum() / max(count.sum(), 1.0)
-    mean = ratio(total, count, overall)
+    mean = divide_where_positive(total, count, overall)
     times = np.where(used, pairs.shared, 0.0)
     # Mean surplus of a pair over the questions it shares, not over all questions.
     pair_surplus = (pairs.total - pairs.sum_by_pair(mean[pairs.question])) / pairs.shared

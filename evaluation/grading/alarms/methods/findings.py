@@ -8,12 +8,12 @@ from typing import Literal
 
 import numpy as np
 
+from evaluation.core.stats.cells import Integers
 from evaluation.grading.alarms.methods.camps import Camps
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD, Group
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps
 from evaluation.grading.alarms.methods.survey import Survey
-from evaluation.methods.cells import Integers
 
 # Questions shown of two camps.
 SHOWN = 5
@@ -120,7 +120,7 @@ class Finding:
     figures: Mapping[str, object] = field(default_factory=dict)
 
 
-def findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> list[Finding]:
+def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> list[Finding]:
     """Return the raised alarms, notices and information of a survey, most severe first.
 
     Parameters

@@ -13,9 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.gram_block import GramBlock
 from evaluation.grading.alarms.methods.pairs import compute_cosines
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.gram_block import GramBlock
 
 # Numbers of matrices that a processor keeps at hand while it multiplies them again and again.
 CACHED = 100_000

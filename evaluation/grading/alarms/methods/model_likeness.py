@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse, stats
 
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.methods.cells import Cells, Floats, Integers
-from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.undefined import ratio
 
 FEWEST_SHARED = 5
 # A worker is told if it is nearer to the model than to the nearest worker by so many standard
@@ -75,7 +75,7 @@ def find_model_likeness(
     known = ~np.isnan(to_model)
     n = cells.sum_by_worker(known.astype(np.float64))
     known_cosines = np.where(known, to_model, 0.0)
-    mean = ratio(cells.sum_by_worker(known_cosines), n)
+    mean = divide_where_positive(cells.sum_by_worker(known_cosines), n)
     closed = _compute_gap_closed(cells, known, known_cosines, n)
     nearest = _find_nearest_pair(pairs)
     statistic = np.full(cells.n_workers, np.nan)
@@ -93,7 +93,7 @@ def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Float
     is_known = known.astype(np.float64)
     count = cells.spread(cells.sum_by_question(is_known[:, None]))[:, 0] - is_known
     total = cells.spread(cells.sum_by_question(value[:, None]))[:, 0] - value
-    others_mean = ratio(total, count, 0.0)
+    others_mean = divide_where_positive(total, count, 0.0)
     counts = is_known * (count > 0)
     above = cells.sum_by_worker(counts * (value - others_mean))
     gap = cells.sum_by_worker(counts * (1.0 - others_mean))
@@ -135,9 +135,9 @@ def _compute_paired_z(
 def _normalise_rows(x: Vectors) -> Vectors:
     """Return the vectors (n, d), dense or sparse, scaled to length 1; zero rows stay zero."""
     if not sparse.issparse(x):
-        x = dense(x)
+        x = convert_to_dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
-        return ratio(x, norm, 0.0)
+        return divide_where_positive(x, norm, 0.0)
     x = sparse.csr_array(x)  # of a matrix, * would be the product of matrices
     norm = np.sqrt((x * x).sum(axis=1))
     return sparse.csr_array(

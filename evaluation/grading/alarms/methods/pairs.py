@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.methods.cells import Booleans, Cells, Floats, Integers
-from evaluation.methods.gram_block import GramBlock
-from evaluation.methods.undefined import ratio
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.gram_block import GramBlock
+from evaluation.core.stats.undefined import divide_where_positive
 
 # Pairs of answers kept; a larger crowd is judged by a random sample of its workers.
 MOST_PAIRS = 25_000_000
@@ -242,5 +242,5 @@ def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = Non
     uncentred = (
         inner + along[:, :, None] + along[:, None, :] + block.mean_squared[part][:, None, None]
     )
-    inverse = ratio(1.0, length, 0.0)
+    inverse = divide_where_positive(1.0, length, 0.0)
     return np.clip(uncentred * inverse[:, :, None] * inverse[:, None, :], -1.0, 1.0)

@@ -14,10 +14,10 @@ import numpy as np
 from scipy import stats
 
 from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.gram_block import GramBlock
 from evaluation.grading.alarms.methods.likeness import Likeness, build_likeness
 from evaluation.grading.alarms.methods.pairs import AT_ONCE
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.gram_block import GramBlock
 
 # A question is listed above this separation, ...
 SEPARATED = 0.4

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.statistics.correlation import spearman
 
 # Spearman correlations below these ring. Honest crowds went down to .82 for leverage and to .15
 # for two graders (development seeds, platform/docs/alarms.md).

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.consensus.methods.estimator import AQER
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.grams import Vectors
 from evaluation.grading.alarms.methods import ranking
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
 from evaluation.grading.alarms.methods.copies import Kinship, find_copiers
@@ -19,8 +21,6 @@ from evaluation.grading.alarms.methods.model_likeness import (
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.alarms.methods.questions import QuestionCamps, find_question_camps
 from evaluation.grading.alarms.methods.ranking import RankingStatistic
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.grams import Vectors
 
 NO_OTHER_GRADER = "no_other_grader"
 
@@ -68,7 +68,7 @@ class Survey:
     tolerance: float
 
 
-def survey(
+def survey_run(
     aqer: AQER,
     other_raw: Floats | None = None,
     models: Iterable[ModelAnswersInSpace] = (),

@@ -10,18 +10,18 @@ from evaluation.grading.alarms.report.false_rings import FalseRings, find_false_
 from evaluation.grading.alarms.report.marks import (
     Mark,
     Marks,
-    all_marks,
-    marks_and_counts,
     read_alarms_and_marks,
+    read_all_marks,
     read_marks,
+    read_marks_and_counts,
 )
-from evaluation.grading.alarms.report.outcomes import Became, OutcomesReport, outcomes_report
+from evaluation.grading.alarms.report.outcomes import Became, OutcomesReport, build_outcomes_report
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,
     Check,
-    alarm_counts,
-    alarms_report,
+    build_alarms_report,
+    count_alarms,
     iterate_alarms,
 )
 
@@ -34,13 +34,13 @@ __all__ = [
     "Mark",
     "Marks",
     "OutcomesReport",
-    "alarm_counts",
-    "alarms_report",
-    "all_marks",
+    "build_alarms_report",
+    "build_outcomes_report",
+    "count_alarms",
     "find_false_rings",
     "iterate_alarms",
-    "marks_and_counts",
-    "outcomes_report",
     "read_alarms_and_marks",
+    "read_all_marks",
     "read_marks",
+    "read_marks_and_counts",
 ]

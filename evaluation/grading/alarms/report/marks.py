@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import BooleanField, Case, Exists, ExpressionWrapper, OuterRef, QuerySet, When
 
 from annotations.models import Worker
-from evaluation.grading.alarms.messages import IN_PART, SEVERITIES, brief, case_of
+from evaluation.grading.alarms.messages import IN_PART, SEVERITIES, choose_case, get_brief
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,
@@ -21,7 +21,7 @@ from evaluation.grading.alarms.report.report import (
     count_by_severity,
     read_names,
 )
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import Alarm, Run
 from evaluation.models.alarms import SETTLED
 
@@ -50,7 +50,7 @@ class Mark:
     @property
     def words(self) -> str:
         """Statement about the worker, in a few words."""
-        return brief(self.case)
+        return get_brief(self.case)
 
     @property
     def word(self) -> str:
@@ -99,7 +99,7 @@ def read_alarms_and_marks(
     return build_report(run, [entries[place] for place in sorted(places)], names), marks
 
 
-def all_marks(run: Run) -> Marks:
+def read_all_marks(run: Run) -> Marks:
     """Return the marks of every worker that an alarm names, most severe alarm first; one query."""
     return _build_marks(_read_mark_rows(_filter_naming(run)))
 
@@ -113,7 +113,7 @@ class NamingAlarm:
     evidence: list[dict[str, Any]]
 
 
-def marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
+def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
     """Return `all_marks` of a run, and the alarms that name one worker, by place; one query."""
     # Evidence is long: it is read once an alarm, with the row of the worker.
     own = Case(When(workers=worker, then="evidence"))
@@ -132,7 +132,7 @@ def marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]
     return _build_marks(row[:4] for row in rows), naming_alarms
 
 
-def marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
+def read_marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
     """Return `all_marks` and `alarm_counts` of a run, by one query."""
     rows = (
         Alarm.objects.filter(run=run)
@@ -148,11 +148,11 @@ def marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
         alarms[place] = ((severity, state, answered), 1)
         if severity in TOLD and worker is not None and not is_settled:
             named.append((place, kind, severity, worker))
-    has_checks = summary_of(run).alarm_checks is not None
+    has_checks = read_summary(run).alarm_checks is not None
     return _build_marks(named), count_by_severity(alarms.values()) if has_checks else None
 
 
-def marks_in(report: AlarmsReport) -> Marks:
+def build_marks_of_report(report: AlarmsReport) -> Marks:
     """Return `all_marks` from a report that lists every alarm with all of its workers."""
     return _build_marks(
         (alarm.place, alarm.kind, alarm.severity, worker.id)
@@ -184,7 +184,7 @@ def _build_marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
     """Return the marks by worker from rows of place, kind, severity and worker."""
     marks: Marks = {}
     for place, kind, severity, worker in rows:
-        case = case_of(kind, severity, has_workers=True)
+        case = choose_case(kind, severity, has_workers=True)
         if case in OF_PEOPLE:
             marks[worker] = (*marks.get(worker, ()), Mark(place, case, severity))
     return marks

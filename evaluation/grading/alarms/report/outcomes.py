@@ -10,14 +10,19 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from annotations.models import Worker
-from evaluation.grading.alarms.messages import case_of, get_title
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.messages import choose_case, get_title
 from evaluation.grading.alarms.report.report import NAMED, Named
 from evaluation.grading.alarms.run.detection import ANSWERS
-from evaluation.grading.summary import AqerSummary, GoneAlarm, Looked, summary_of
+from evaluation.grading.summary import AqerSummary, GoneAlarm, Looked, read_summary
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.models.runs import GRADING
-from evaluation.reports.judged_answers import FEWEST_JUDGED, audit_of, check_of, judged_answers
-from evaluation.words.message import Message
+from evaluation.runs.reports.judged_answers import (
+    FEWEST_JUDGED,
+    build_check,
+    find_audit,
+    load_judged_answers,
+)
 
 # Of the crowd as a whole, whoever happens to be named.
 OF_CROWD = frozenset({"concentrated_weight", "too_few", "unstable_ranking", "no_convergence"})
@@ -117,13 +122,13 @@ class _AlarmIdentity:
         return len(self.workers & other.workers) >= SAME * fewer
 
 
-def outcomes_report(run: Run) -> OutcomesReport | None:
+def build_outcomes_report(run: Run) -> OutcomesReport | None:
     """Return the outcomes of the alarms of a run; None without a remedy, an earlier run or alarms.
 
     By at most six queries; where a run by words answers that two ways to compare texts rank
     otherwise, by some more, for what experts say of both runs.
     """
-    summary = summary_of(run)
+    summary = read_summary(run)
     remedies = summary.remedies
     before = run.made_from
     if before is not None and (
@@ -253,11 +258,11 @@ def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
 
     Settled where they agree with the scores of this run, and better than with those before.
     """
-    audit = audit_of(run)
-    check = check_of(run, audit, judged_answers(run, audit))
+    audit = find_audit(run)
+    check = build_check(run, audit, load_judged_answers(run, audit))
     if not check.answers.n:
         return outcome
-    check_before = check_of(before, audit, judged_answers(before, audit))
+    check_before = build_check(before, audit, load_judged_answers(before, audit))
     correlation, correlation_before = check.answers.value, check_before.answers.value
     is_settled = (
         check.confirms
@@ -284,5 +289,5 @@ def _build_outcome(
 ) -> Became:
     """Return the row of an alarm and its outcome, with the first few names."""
     first_workers = tuple(Named(*one) for one in list(workers.items())[:NAMED])
-    case = case_of(seen.kind, seen.severity, bool(seen.workers))
+    case = choose_case(seen.kind, seen.severity, bool(seen.workers))
     return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)

@@ -11,22 +11,22 @@ from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Value, 
 from django.db.models.functions import Coalesce, RowNumber
 
 from annotations.web.numbers import count_rows_by
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import describe_unchecked
 from evaluation.grading.alarms.messages import (
     RESULTS,
     SEVERITIES,
-    case_of,
+    choose_case,
+    format_measured,
     format_needs,
+    format_unchecked,
     get_title,
-    measured,
-    unchecked,
 )
 from evaluation.grading.alarms.methods.ranking import STABLE
 from evaluation.grading.methods.check_results import Result, classify_check, find_needed
-from evaluation.grading.summary import Looked, summary_of
+from evaluation.grading.summary import Looked, read_summary
 from evaluation.models import Alarm, Run
-from evaluation.reports.about import RunAbout, about
-from evaluation.words.message import Message
-from evaluation.words.reasons import why_not_checked
+from evaluation.runs.reports.about import RunAbout, build_about
 
 DISMISSED, ANSWERED = "dismissed", "answered"
 # Alarms that one page lists, and names that an alarm in a list spells out.
@@ -86,7 +86,7 @@ class AlarmEntry:
     @property
     def measured(self) -> str:
         """The statistic against its threshold, as a sentence; "" without a statistic."""
-        return measured(self.case, self.statistic, self.threshold)
+        return format_measured(self.case, self.statistic, self.threshold)
 
     @property
     def state_word(self) -> str:
@@ -148,12 +148,12 @@ class Check:
     @property
     def measured(self) -> str:
         """The statistic against its threshold, as a sentence; "" without a statistic."""
-        return measured(self.name, self.statistic, self.threshold)
+        return format_measured(self.name, self.statistic, self.threshold)
 
     @property
     def why(self) -> str:
         """Reason why the statistic is undefined, as text; "" where it is defined."""
-        return why_not_checked(self.reason)
+        return describe_unchecked(self.reason)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class AlarmsReport:
     def unchecked(self) -> str:
         """The checks without enough data, as a sentence; "" if there are none."""
         lacking = [check for check in self.checks if check.result == "not_enough_data"]
-        return unchecked((check.name, check.reason) for check in lacking)
+        return format_unchecked((check.name, check.reason) for check in lacking)
 
     @property
     def camps_ring(self) -> bool:
@@ -203,13 +203,13 @@ class AlarmsReport:
         return any(alarm.case == "two_camps" for alarm in self.alarms)
 
 
-def alarm_counts(*runs: Run) -> list[dict[str, int] | None]:
+def count_alarms(*runs: Run) -> list[dict[str, int] | None]:
     """Return the number of alarms of each run by severity, None without checks; one query.
 
     Alarms dismissed by a reviewer are counted as `dismissed`, those that a remedy of the run
     answers as `answered`, and nowhere else.
     """
-    checked_runs = [run for run in runs if summary_of(run).alarm_checks is not None]
+    checked_runs = [run for run in runs if read_summary(run).alarm_checks is not None]
     columns = ("severity", "state", "answered", "run_id")
     rows = Alarm.objects.filter(run__in=checked_runs).order_by().values(*columns)
     rows_of_counts = list(rows.annotate(n=Count("pk")).values_list(*columns, "n"))
@@ -234,7 +234,7 @@ def count_by_severity(alarms: Iterable[tuple[tuple[str, str, bool], int]]) -> di
     return counts
 
 
-def alarms_report(
+def build_alarms_report(
     run: Run,
     worker: UUID | None = None,
     question: UUID | None = None,
@@ -262,7 +262,7 @@ def build_report(
     skip: int = 0,
 ) -> AlarmsReport:
     """Return the report of some alarms of a run, with the names from `named_by`."""
-    checks = summary_of(run).alarm_checks
+    checks = read_summary(run).alarm_checks
     # What a remedy answers comes last.
     answered_last = sorted(entries, key=lambda entry: entry.answered)
     open_names = {
@@ -279,7 +279,7 @@ def build_report(
         for entry in answered_last[skip:][:most]
     ]
     return AlarmsReport(
-        about=about(run),
+        about=build_about(run),
         looked=checks is not None,
         alarms=listed,
         counts=counts,
@@ -288,7 +288,9 @@ def build_report(
                 check,
                 is_answered=check.rings and any_answered and check.name not in open_names,
             )
-            for check in (_build_check(one, summary_of(run).draw_agreement) for one in checks or ())
+            for check in (
+                _build_check(one, read_summary(run).draw_agreement) for one in checks or ()
+            )
         ],
     )
 
@@ -342,7 +344,7 @@ def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
         place=alarm.place,
         kind=alarm.kind,
         severity=alarm.severity,
-        case=case_of(alarm.kind, alarm.severity, bool(n_workers)),
+        case=choose_case(alarm.kind, alarm.severity, bool(n_workers)),
         statistic=alarm.statistic,
         threshold=alarm.threshold,
         message=Message.of(alarm.message),

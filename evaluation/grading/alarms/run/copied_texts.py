@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evaluation.core.stats.cells import Integers
+from evaluation.core.text.dont_know import fold
 from evaluation.grading.alarms.methods import Group
-from evaluation.methods.cells import Integers
-from evaluation.texts.dont_know import folded
 
 SEQUENCE = 5
 # Dice's coefficient of the sequences of two texts from which on they are the same.
@@ -27,13 +27,13 @@ EXCESS = 0.4
 READ = 400
 
 
-def sequences(text: str) -> frozenset[str]:
+def extract_sequences(text: str) -> frozenset[str]:
     """Return the set of 5-character sequences of a text, without case and punctuation."""
-    plain = folded(unicodedata.normalize("NFC", text))
+    plain = fold(unicodedata.normalize("NFC", text))
     return frozenset(plain[at : at + SEQUENCE] for at in range(max(1, len(plain) - SEQUENCE + 1)))
 
 
-def likeness(one: frozenset[str], other: frozenset[str]) -> float:
+def compute_likeness(one: frozenset[str], other: frozenset[str]) -> float:
     """Return Dice's coefficient of two sets of sequences, 0 to 1."""
     return 2 * len(one & other) / (len(one) + len(other))
 
@@ -76,5 +76,8 @@ def is_copied_group(
 
 def _compute_share_alike(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
     """Return the share of the pairs of rows with texts that are the same but for light edits."""
-    same = [likeness(sequences(texts[a]), sequences(texts[b])) >= SAME for a, b in rows]
+    same = [
+        compute_likeness(extract_sequences(texts[a]), extract_sequences(texts[b])) >= SAME
+        for a, b in rows
+    ]
     return float(np.mean(same))

@@ -13,30 +13,30 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import BackendError
-from evaluation.backends.embedding.lexical import LexicalEmbedder
 from evaluation.consensus import AQER
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Progress
+from evaluation.core.backends import BackendError
+from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors
+from evaluation.core.text.dont_know import is_dont_know as says_dont_know
 from evaluation.grading.alarms.methods import (
     Finding,
     ModelAnswersInSpace,
     QuestionCamps,
     Survey,
-    findings,
+    build_findings,
     sort_findings,
-    survey,
+    survey_run,
 )
 from evaluation.grading.alarms.methods.questions import CampedAnswers, clip_separation
 from evaluation.grading.alarms.run.copied_texts import is_copied_group
 from evaluation.grading.alarms.run.identical_answers import find_identical_texts
 from evaluation.grading.alarms.run.junk import find_junk
-from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, labels_of
+from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
 from evaluation.grading.summary import Looked
-from evaluation.methods.cells import Booleans, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors
-from evaluation.texts.dont_know import says_dont_know
-from evaluation.words.message import Message
 
 OTHER_GRADER = "tfidf-word"
 # Who answers so often that he does not know is told, and has said so at least so many times.
@@ -185,7 +185,7 @@ def choose_crowd(
     )
     plain = replace(parameters.without_remedies(), bootstrap=0, init="equal", nli=None)
     aqer = plain.estimator().fit(
-        answers.vectors, labels_of(answers.workers), labels_of(answers.questions)
+        answers.vectors, build_labels(answers.workers), build_labels(answers.questions)
     )
     return aqer, answers
 
@@ -217,7 +217,7 @@ def join_ids(ids: Iterable[object]) -> str:
     return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)
 
 
-def alarms_of(
+def detect_alarms(
     parameters: AqerParameters,
     aqer: AQER,
     answers: GradedAnswers,
@@ -240,7 +240,7 @@ def alarms_of(
     is_dont_know = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
     junk = find_junk(answers.texts, codes.worker, codes.question, len(codes.workers), is_dont_know)
     model_answers = _collect_model_answers(codes, answers.models)
-    survey_result = survey(
+    survey_result = survey_run(
         aqer, other_raw, model_answers, answers.vectors, reason, ranking, junk.workers
     )
     proven = [
@@ -257,7 +257,7 @@ def alarms_of(
         survey_result, answers.texts, codes.worker, codes.question, left_out
     )
     unsorted = [
-        *findings(survey_result, proven),
+        *build_findings(survey_result, proven),
         *identical_texts.findings,
         *_find_dont_know(codes, is_dont_know),
     ]
@@ -340,8 +340,8 @@ def _compute_other_raw(
         nli=None,
         bootstrap=0,
     ).estimator()
-    worker_codes = codes_of(np.array(answers.workers, dtype=object))[0]
-    question_codes = codes_of(np.array(answers.questions, dtype=object))[0]
+    worker_codes = encode_labels(np.array(answers.workers, dtype=object))[0]
+    question_codes = encode_labels(np.array(answers.questions, dtype=object))[0]
     electorate = aqer.fitted_.crowd.rules.electorate
     grader.fit(vectors, worker_codes, question_codes, electorate=replace(electorate, cap=None))
     return grader.raw_, ""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.text.dont_know import fold
 from evaluation.grading.alarms.methods import Finding, Survey
 from evaluation.grading.alarms.methods.copies import find_groups
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.grading.summary import Looked
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.texts.dont_know import folded
 
 # Two workers are named above this share of their common questions, ...
 THRESHOLD = 0.5
@@ -84,7 +84,7 @@ def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
     """Return (P,) the number of questions on which two workers gave the same long text."""
-    folded_texts = [folded(text) for text in texts]
+    folded_texts = [fold(text) for text in texts]
     codes: dict[str, int] = {}
     text_codes = np.array(
         [codes.setdefault(text, len(codes)) for text in folded_texts], dtype=np.int64

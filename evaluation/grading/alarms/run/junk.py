@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.core.stats.cells import Booleans, Integers
+from evaluation.core.text.dont_know import fold
 from evaluation.grading.alarms.methods import Finding
-from evaluation.methods.cells import Booleans, Integers
-from evaluation.texts.dont_know import folded
 
 # A worker's own answers are the same in so many of their pairs, and so many answers are.
 REPEATED = 0.2
@@ -56,7 +56,7 @@ def find_junk(
     texts, worker, question : (N,) the answers, with the codes of their workers and questions.
     said : (N,) answers that say no more than that the worker does not know.
     """
-    plain = [folded(text) for text in texts]
+    plain = [fold(text) for text in texts]
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     total = np.bincount(worker, minlength=n_workers)
     repeated_share = np.zeros(n_workers)

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from evaluation.methods.cells import Booleans, Floats, Integers
-from evaluation.methods.statistics.proportions import wilson_interval
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.statistics.proportions import wilson_interval
 
 # Others who must state a value, ...
 SUPPORT = 3

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.statistics.proportions import wilson_interval
 from evaluation.grading.facts.methods.consensus import SUPPORT, Consensus, is_contested
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.statistics.proportions import wilson_interval
 
 # Facts below which a share says nothing.
 FEWEST = 5

@@ -14,17 +14,17 @@ from evaluation.grading.facts.report.crowd import (
     QuestionFacts,
     RunFacts,
     SilentReason,
+    build_run_facts,
     read_crowd_facts,
     read_question_facts,
-    run_facts,
 )
 from evaluation.grading.facts.report.said import (
     FactOnQuestion,
     Marked,
     MarkedPart,
     SaidFact,
-    contradictions_of,
     read_answer_facts,
+    read_contradictions,
     read_facts,
 )
 from evaluation.grading.facts.report.standing import COUNTED, FactStanding, build_standing
@@ -41,11 +41,11 @@ __all__ = [
     "RunFacts",
     "SaidFact",
     "SilentReason",
+    "build_run_facts",
     "build_standing",
-    "contradictions_of",
     "read_answer_facts",
+    "read_contradictions",
     "read_crowd_facts",
     "read_facts",
     "read_question_facts",
-    "run_facts",
 ]

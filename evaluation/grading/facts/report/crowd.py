@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from annotations.web.paging import PAGE, Keyset, Page
-from evaluation.flow.fact_slots import MEANING
+from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.texts.stated import NAME
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.flow.fact_slots import MEANING
 
 SPOKEN = ExemplaryAnswer.SPOKEN
 # Values on the page of a question; the files have all.
@@ -98,9 +98,9 @@ class FactOfRun:
     state: str
 
 
-def run_facts(run: Run) -> RunFacts | None:
+def build_run_facts(run: Run) -> RunFacts | None:
     """Return the counts of a run's facts, without a query; None for a run without facts."""
-    facts = summary_of(run).facts
+    facts = read_summary(run).facts
     if facts is None:
         return None
     silent = sorted(facts.silent.items(), key=lambda one: (-one[1], one[0]))

@@ -10,10 +10,10 @@ from uuid import UUID
 from django.db.models import Q
 
 from annotations.web.paging import PAGE, Keyset, Page
-from evaluation.flow.fact_slots import MEANING
-from evaluation.grading.summary import summary_of
+from evaluation.core.messages.message import Message
+from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerFact, Run
-from evaluation.words.message import Message
+from evaluation.runs.flow.fact_slots import MEANING
 
 # Contradictions that are told of one worker or model; the files have all.
 SHOWN = 50
@@ -89,7 +89,7 @@ def read_facts(
     """
     by_response: Facts = {}
     by_reply: Facts = {}
-    if summary_of(run).facts is None:
+    if read_summary(run).facts is None:
         return by_response, by_reply
     is_wanted = Q(response__in=responses) | Q(llm_response__in=replies)
     rows = AnswerFact.objects.filter(is_wanted, run=run).order_by("place")
@@ -148,12 +148,12 @@ def mark_facts(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
     return parts
 
 
-def contradictions_of(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
+def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
     """Return the facts in which a worker or a model contradicts the crowd, at most 50.
 
     By one query; by none in a run without facts.
     """
-    if summary_of(run).facts is None:
+    if read_summary(run).facts is None:
         return []
     rows = AnswerFact.objects.filter(run=run, verdict=AnswerFact.Verdict.CONTRADICTS)
     ordered: Any = rows.filter(**{OF[by]: author}).order_by(*ORDER.columns()).values(*COLUMNS)

@@ -4,10 +4,10 @@ Facts are evidence beside the grades and change none: a notice says that an answ
 crowd, not that it is wrong.
 """
 
-from evaluation.flow.fact_slots import MEANING
-from evaluation.grading.facts.run.finding import AskedFor, crowd_facts
+from evaluation.grading.facts.run.finding import AskedFor, find_crowd_facts
 from evaluation.grading.facts.run.meaning import add_meaning
 from evaluation.grading.facts.run.records import AnswerFact, CrowdFact, CrowdFacts
+from evaluation.runs.flow.fact_slots import MEANING
 
 __all__ = [
     "MEANING",
@@ -16,5 +16,5 @@ __all__ = [
     "CrowdFact",
     "CrowdFacts",
     "add_meaning",
-    "crowd_facts",
+    "find_crowd_facts",
 ]

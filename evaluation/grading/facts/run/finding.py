@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
+from evaluation.core.stats.cells import Floats, Integers
 from evaluation.grading.facts.methods import (
     Consensus,
     Mentions,
@@ -28,7 +29,6 @@ from evaluation.grading.facts.run.records import (
     CrowdFacts,
 )
 from evaluation.grading.facts.texts import NAME, NUMBER, Asked, Reader, Stated
-from evaluation.methods.cells import Floats, Integers
 
 # Share of a question's answers that must state a slot, ...
 STATED = 0.6
@@ -88,7 +88,7 @@ class _QuestionRows:
     models: list[int] = field(default_factory=list)
 
 
-def crowd_facts(
+def find_crowd_facts(
     questions: Mapping[Any, str],
     answers: Answers,
     models: ModelAnswers | None = None,

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
-from evaluation.flow.fact_slots import MEANING
+from evaluation.core.stats.cells import Floats
 from evaluation.grading.facts.methods import State, Verdict
 from evaluation.grading.facts.methods.consensus import SUPPORT, is_agreed, is_contested
 from evaluation.grading.facts.run.records import MODEL, WORKER, AnswerFact, CrowdFact, CrowdFacts
 from evaluation.grading.summary import MeaningFound
-from evaluation.methods.cells import Floats
+from evaluation.runs.flow.fact_slots import MEANING
 
 # Probability from which on two texts contradict each other, or one entails the other.
 THRESHOLD = 0.5

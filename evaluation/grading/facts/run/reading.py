@@ -17,12 +17,12 @@ from typing import Any
 from urllib.parse import quote as quoted
 
 from annotations.exchange.records import AnswerStatus
-from evaluation.flow.asking.plan import Item
-from evaluation.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
-from evaluation.flow.fact_slots import MEANING
+from evaluation.core.text.matching import fold_spaces, normalise
 from evaluation.grading.facts.texts import Reader, Stated
 from evaluation.grading.summary import ReadByModel
-from evaluation.texts.matching import normalised, spaced
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
+from evaluation.runs.flow.fact_slots import MEANING
 
 # Kinds of facts of a question, and answers that are shown to name them.
 MOST_SLOTS, SHOWN = 5, 12
@@ -143,7 +143,7 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
-    names = [spaced(one)[:SLOT_LETTERS].strip() for one in listed if isinstance(one, str)]
+    names = [fold_spaces(one)[:SLOT_LETTERS].strip() for one in listed if isinstance(one, str)]
     slots = list(dict.fromkeys(one for one in names if one and one != MEANING))[:MOST_SLOTS]
     return (slots, None) if slots or not listed else (None, NO_LIST)
 
@@ -193,7 +193,7 @@ def _keep_quoted(
     """Return the facts whose slots were asked for and whose quotes are in the text."""
     quoted_facts = []
     for one in facts:
-        slot = spaced(one["slot"])[:SLOT_LETTERS].strip()
+        slot = fold_spaces(one["slot"])[:SLOT_LETTERS].strip()
         start = text.find(one["quote"]) if one["quote"].strip() else -1
         if slot not in slots:
             tally.add("other_slot")
@@ -234,7 +234,7 @@ def _build_fact(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Sta
     spans = ((one.start, one.start + len(one.quote)),)
     number = numeric.get(one.slot, {}).get(one.quote)
     if number is None:
-        return Stated(one.slot, 0.0, 0.0, one.value, spans, key=normalised(one.value))
+        return Stated(one.slot, 0.0, 0.0, one.value, spans, key=normalise(one.value))
     return Stated(one.slot, number.low, number.high, number.shown, spans, number.bound)
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from evaluation.flow.fact_slots import MEANING
 from evaluation.grading.facts.methods import State, Verdict
 from evaluation.grading.facts.methods.verdicts import Agreement, compute_agreement
 from evaluation.grading.summary import FactsFound, MeaningFound, ReadByModel
+from evaluation.runs.flow.fact_slots import MEANING
 
 WORKER, MODEL = "worker", "model"
 NO_SHARED_SLOT, LONG_ANSWERS = "no_shared_slot", "long_answers"

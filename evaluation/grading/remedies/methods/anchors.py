@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.consensus.methods.votes import unit_rows
+from evaluation.consensus.methods.votes import scale_to_unit_length
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.stats.statistics.correlation import pearson
 from evaluation.grading.remedies.methods.candidates import Candidate
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.grams import Vectors, dense
-from evaluation.methods.statistics.correlation import pearson
 
 # Correlations closer than this are tied.
 TIE = 1e-9
@@ -88,7 +88,7 @@ def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: in
 
 def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
     """Return (Q,) mean of 1 - cosine over pairs of candidates, of their favourite rows (C, Q)."""
-    units = [dense(unit_rows(vectors[rows])) for rows in favourites]
+    units = [convert_to_dense(scale_to_unit_length(vectors[rows])) for rows in favourites]
     total, pairs = np.zeros(favourites.shape[1]), 0
     for index, units_of_candidate in enumerate(units):
         for units_of_other in units[index + 1 :]:

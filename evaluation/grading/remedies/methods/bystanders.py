@@ -14,12 +14,12 @@ from scipy import sparse
 from evaluation.consensus.methods.fitted import FittedCrowd
 from evaluation.consensus.methods.fixed_point import WorkerMeans
 from evaluation.consensus.methods.resampling import DrawnVotes
-from evaluation.consensus.methods.score_intervals import score_interval
-from evaluation.consensus.methods.targets import Targets, targets_of
-from evaluation.consensus.methods.votes import vote_of
-from evaluation.methods.cells import Cells, Floats, Integers, codes_of
-from evaluation.methods.inference.intervals import t_interval
-from evaluation.methods.undefined import ratio
+from evaluation.consensus.methods.score_intervals import compute_score_intervals
+from evaluation.consensus.methods.targets import Targets, build_targets
+from evaluation.consensus.methods.votes import build_vote
+from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.core.stats.undefined import divide_where_positive
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Bystanders:
             )
             if not len(other_cells):
                 return None
-            code, questions = codes_of(cells.question[other_cells])
+            code, questions = encode_labels(cells.question[other_cells])
             new_code = np.full(cells.n_questions, -1)
             new_code[questions.astype(np.int64)] = np.arange(len(questions))
             own_rows = own_rows[new_code[question_codes] >= 0]
@@ -105,9 +105,9 @@ class Bystanders:
                 cells.worker[other_cells], code, cells.n_workers, len(questions)
             )
             others = others.of_rows(cells.row[other_cells])
-            vote = vote_of(of_voters, others, voters.similarity, voters.aggregation, camps)
+            vote = build_vote(of_voters, others, voters.similarity, voters.aggregation, camps)
         chosen = vectors[rows[own_rows]]  # type: ignore[index]
-        return own_rows, targets_of(vote, of_voters, chosen, question_codes)
+        return own_rows, build_targets(vote, of_voters, chosen, question_codes)
 
     def similarity(self, votes: Floats) -> Floats:
         """Return (R, D) similarities for weights of units (U, D); NaN without an exemplar."""
@@ -133,14 +133,16 @@ class Bystanders:
         undefined = np.full(self._n_workers, np.nan)
         if voters.drawn is not None:
             drawn = self._compute_drawn(voters.drawn, rules.difficulty or rules.discrimination)
-            low, high, reasons = score_interval(
+            low, high, reasons = compute_score_intervals(
                 raw[:, 0], drawn, n, leave_one_out=True, cosine=voters.similarity == "cosine"
             )
             return BystanderScores(raw[:, 0], low, high, reasons, drawn, n)
         if not rules.leave_one_out:
             reasons = ["no_draws"] * self._n_workers
             return BystanderScores(raw[:, 0], undefined, undefined, reasons, None, n)
-        interval = t_interval(raw[:, 0], self._compute_errors(scores, effects, weight, raw, n), n)
+        interval = compute_t_interval(
+            raw[:, 0], self._compute_errors(scores, effects, weight, raw, n), n
+        )
         return BystanderScores(
             raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
         )
@@ -155,7 +157,7 @@ class Bystanders:
             (ones, (self._worker, np.arange(len(s)))), shape=(self._n_workers, len(s))
         )
         total, count = to_worker @ (cell_weights * values), to_worker @ cell_weights
-        return ratio(total, count)
+        return divide_where_positive(total, count)
 
     def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
         """Return (B, n_draws) raw scores in the voters' bootstrap draws."""
@@ -180,5 +182,5 @@ class Bystanders:
         residuals = s[known, 0] - effects[question, 0] - raw[worker, 0]
         squares = np.bincount(worker, cell_weights**2 * residuals**2, self._n_workers)
         total = np.bincount(worker, cell_weights, self._n_workers)
-        correction = ratio(n, n - 1)
+        correction = divide_where_positive(n, n - 1)
         return np.sqrt(squares * correction) / np.where(total > 0, total, np.nan)

@@ -14,10 +14,10 @@ import numpy as np
 
 from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
 from evaluation.consensus.methods.estimator import AQER
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.methods.cells import Floats, Integers
-from evaluation.methods.statistics.correlation import spearman
 
 # Rankings that correlate this much are one candidate.
 SAME = 0.9

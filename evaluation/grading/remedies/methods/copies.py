@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evaluation.core.stats.cells import Integers
 from evaluation.grading.alarms.methods import Group, Pairs, find_camps, find_copiers
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp
 from evaluation.grading.remedies.methods.sources import Source
-from evaluation.methods.cells import Integers
 
 COPIES, PROVED, CAMP = "copies", "camp_proved_by_answers", "camp"
 # Of a group that was not asked for.

@@ -13,20 +13,20 @@ from scipy import sparse
 from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.consensus.methods.fitted import DISCONNECTED, Fitted, FittedCrowd
-from evaluation.consensus.methods.fixed_point import grades_of
-from evaluation.consensus.methods.resampling import KeptDraws, Progress
+from evaluation.consensus.methods.fixed_point import scale_to_grades
+from evaluation.consensus.methods.resampling import DrawStore, Progress
 from evaluation.consensus.methods.scale import (
     FEWEST_ANSWERERS,
     FEWEST_QUESTIONS,
-    groups_of,
-    ranks_within,
+    number_groups,
+    rank_within_groups,
 )
-from evaluation.consensus.methods.score_intervals import as_grades
-from evaluation.consensus.methods.votes import usable
+from evaluation.consensus.methods.score_intervals import map_to_grades
+from evaluation.consensus.methods.votes import convert_vectors
+from evaluation.core.stats.cells import Cells, Floats, Integers, T, encode_labels
+from evaluation.core.stats.grams import Vectors
 from evaluation.grading.remedies.methods.bystanders import Bystanders
 from evaluation.grading.remedies.methods.units import Units
-from evaluation.methods.cells import Cells, Floats, Integers, T, codes_of
-from evaluation.methods.grams import Vectors
 
 EXCLUDED = "excluded"
 
@@ -115,7 +115,7 @@ def fit_part(
     questions: ArrayLike,
     initial_scores: ArrayLike | None = None,
     progress: Progress | None = None,
-    kept: KeptDraws | None = None,
+    kept: DrawStore | None = None,
     *,
     units: Units,
     group_vote: float = 0.25,
@@ -147,9 +147,9 @@ def fit_part(
     """
     if not 0 < group_vote <= 1:
         raise ValueError(f"group_vote must be above 0 and at most 1, got {group_vote}")
-    x = usable(vectors, unit_length=aqer.unit_length)
+    x = convert_vectors(vectors, unit_length=aqer.unit_length)
     labels, rows = np.asarray(questions), units.rows
-    in_camps = None if camps is None else codes_of(camps)[0]
+    in_camps = None if camps is None else encode_labels(camps)[0]
     of_units = {name: getattr(aqer, name) for name in inspect.signature(AQER).parameters}
     voters = AQER(**{**of_units, "unit_length": False}).fit(
         x[rows],
@@ -174,8 +174,8 @@ def _add_bystanders(
     camps: Integers | None,
 ) -> FittedPart:
     """Return the fit of all workers: the voters' values and those of workers without a vote."""
-    worker, worker_labels = codes_of(workers)
-    asked_codes, questions = codes_of(labels)
+    worker, worker_labels = encode_labels(workers)
+    asked_codes, questions = encode_labels(labels)
     m = len(worker_labels)
     code_of_question = {label: code for code, label in enumerate(questions.tolist())}
     voted_questions = np.array(
@@ -192,7 +192,7 @@ def _add_bystanders(
     size = np.bincount(unit[~excluded], minlength=units.n_units)
     voting = ~excluded & (size[unit] == 1)
     others = np.flatnonzero(~voting[worker])
-    bystander, codes = codes_of(worker[others])
+    bystander, codes = encode_labels(worker[others])
     bystander_workers = codes.astype(np.int64)
     bystanders = Bystanders(
         voters,
@@ -229,15 +229,15 @@ def _add_bystanders(
         grades, grade_low, grade_high = (
             np.where(excluded, np.nan, values)
             for values in (
-                grades_of(raw[:, None], voting[:, None])[:, 0],
-                as_grades(low, on_scale),
-                as_grades(high, on_scale),
+                scale_to_grades(raw[:, None], voting[:, None])[:, 0],
+                map_to_grades(low, on_scale),
+                map_to_grades(high, on_scale),
             )
         )
     weights = voters.weights / np.maximum(size, 1)
     is_ranked = supported & ~excluded & (voters.reason != DISCONNECTED)
     cells = Cells.from_codes(worker, asked_codes, m, len(questions))
-    groups = groups_of(cells, ~excluded)
+    groups = number_groups(cells, ~excluded)
     return FittedPart(
         workers=worker_labels,
         questions=questions,
@@ -249,7 +249,7 @@ def _add_bystanders(
         raw=raw,
         grades=grades,
         weights=np.where(excluded, 0.0, weights[unit]),
-        ranks=ranks_within(grades, is_ranked, groups),
+        ranks=rank_within_groups(grades, is_ranked, groups),
         groups=groups,
         raw_low=low,
         raw_high=high,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.consensus.methods.votes import unit_rows
+from evaluation.consensus.methods.votes import scale_to_unit_length
+from evaluation.core.stats.cells import Integers
+from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.grading.alarms.methods.questions import find_question_camps
-from evaluation.methods.cells import Integers
-from evaluation.methods.grams import Vectors, dense
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def label_camps(
         in_second = np.isin(worker, smaller)
         not_sampled = ~in_second & ~np.isin(worker, larger)
         if not_sampled.any():
-            x = dense(unit_rows(vectors[cells.row[question_cells]]))
+            x = convert_to_dense(scale_to_unit_length(vectors[cells.row[question_cells]]))
             mean_of_first = x[~in_second & ~not_sampled].mean(axis=0)
             mean_of_second = x[in_second].mean(axis=0)
             nearer = x @ (mean_of_second / np.linalg.norm(mean_of_second)) > x @ (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.methods.cells import Floats, Integers
+from evaluation.core.stats.cells import Floats, Integers
 
 # On more than so many of the questions whose times tell ...
 MOST = 0.5

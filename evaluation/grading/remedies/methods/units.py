@@ -14,8 +14,8 @@ import numpy as np
 
 from evaluation.consensus.methods.electorate import Electorate, RemedyError
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.methods.cells import Booleans, Cells, Floats, Integers, codes_of
-from evaluation.methods.grams import Vectors, gram_blocks
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors, compute_gram_blocks
 
 NOBODY = -1
 FEWEST_OUTSIDE = 3
@@ -69,7 +69,7 @@ class Units:
         )
 
 
-def units_of(
+def build_units(
     vectors: Vectors,
     worker: Integers,
     question: Integers,
@@ -114,7 +114,7 @@ def units_of(
                 True
             )
     rows = np.flatnonzero(is_voting)
-    unit, owners = codes_of(unit_head[worker[rows]])
+    unit, owners = encode_labels(unit_head[worker[rows]])
     group_heads = [int(group[0]) for group in groups]
     n_outside = len(owners) - len(group_heads)
     if groups and n_outside < FEWEST_OUTSIDE:
@@ -132,11 +132,11 @@ def find_medoids(
     It has the highest sum of similarities to the other answers to its question among `rows`; the
     first row wins a tie, as always between two answers.
     """
-    worker_codes, workers = codes_of(worker[rows])
-    question_codes, questions = codes_of(question[rows])
+    worker_codes, workers = encode_labels(worker[rows])
+    question_codes, questions = encode_labels(question[rows])
     cells = Cells.from_codes(worker_codes, question_codes, len(workers), len(questions))
     inside = cells.of_rows(rows)
-    vote = MeanVote(inside, gram_blocks(vectors, inside, centred=euclidean), euclidean)
+    vote = MeanVote(inside, compute_gram_blocks(vectors, inside, centred=euclidean), euclidean)
     total = _sum_similarities(vote)
     best = np.maximum.reduceat(total, inside.starts)
     is_best = total >= np.repeat(best - 1e-9 * np.maximum(1.0, np.abs(best)), inside.sizes)

@@ -21,15 +21,15 @@ from evaluation.grading.alarms.report import (
     AlarmsReport,
     Became,
     Check,
-    alarms_report,
-    outcomes_report,
+    build_alarms_report,
+    build_outcomes_report,
 )
 from evaluation.grading.results.report.alarm_evidence import Exhibit, read_alarm_evidence
 from evaluation.grading.results.report.questions import QuestionRow, read_question_rows
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.grading.results.rest import GradingViewSet
 from evaluation.models import Alarm, Run
-from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
 
 AlarmEntrySerializer = build_serializer(AlarmEntry, "title", "measured")
 AlarmAlone = build_serializer(AlarmEntry, "title", "measured", without=("workers", "questions"))
@@ -119,9 +119,9 @@ class AlarmViewSet(GradingViewSet):
             parse_public_id(request.query_params, "worker"),
             parse_public_id(request.query_params, "question"),
         )
-        report = alarms_report(run, worker, question, most=limit, skip=start)
+        report = build_alarms_report(run, worker, question, most=limit, skip=start)
         rows = AlarmEntrySerializer(report.alarms, many=True).data
-        outcomes = outcomes_report(run)
+        outcomes = build_outcomes_report(run)
         return Response(
             {
                 **AboutAlarms(report).data,

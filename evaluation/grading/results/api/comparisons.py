@@ -13,21 +13,21 @@ from rest_framework.response import Response
 from annotations.web.query import parse_choice, parse_public_id
 from annotations.web.rest.paging import build_slice_body, read_limit, read_start
 from annotations.web.rest.serializers import build_serializer
-from evaluation.grading.results.report.against import AgainstReport, against_report
+from evaluation.core.estimates import CORRECTED_BY, HOLM
+from evaluation.grading.results.report.against import AgainstReport, build_against_report
 from evaluation.grading.results.report.comparisons import (
     PAIRS_SHOWN,
     ComparisonsReport,
     ModelPair,
     PairReport,
+    build_comparisons_report,
     build_pair_report,
-    comparisons_report,
 )
 from evaluation.grading.results.report.movers import WorkerChange
 from evaluation.grading.results.rest import GradingViewSet
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.reports.values import CORRECTED_BY, HOLM
-from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
 
 ModelPairSerializer = build_serializer(ModelPair, "better", "why")
 AboutComparisons = build_serializer(ComparisonsReport, without=("pairs",))
@@ -87,7 +87,9 @@ class ComparisonViewSet(GradingViewSet):
         """Return the pairs of models."""
         run = self.done(request, run_id)
         correction: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
-        report = comparisons_report(run, parse_public_id(request.query_params, "model"), correction)
+        report = build_comparisons_report(
+            run, parse_public_id(request.query_params, "model"), correction
+        )
         if report is None:
             raise Http404
         pairs = ModelPairSerializer(report.pairs, many=True).data
@@ -121,7 +123,7 @@ class ComparisonViewSet(GradingViewSet):
         of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
         other = self.done(request, other_id, of_set.exclude(pk=run.pk))
         start, limit = read_start(request, "moved"), read_limit(request)
-        report = against_report(run, other)
+        report = build_against_report(run, other)
         rows = WorkerChangeSerializer(report.workers[start : start + limit], many=True).data
         workers = build_slice_body(request, "moved", rows, start, len(report.workers))
         return Response({**AboutAgainst(report).data, "workers": workers})

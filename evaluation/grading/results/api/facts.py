@@ -20,17 +20,17 @@ from evaluation.grading.facts.report import (
     QuestionFacts,
     RunFacts,
     SilentReason,
+    build_run_facts,
     read_answer_facts,
     read_crowd_facts,
     read_question_facts,
-    run_facts,
 )
 from evaluation.grading.facts.report.said import By
 from evaluation.grading.results.report.models import read_model_row
 from evaluation.grading.results.report.workers import read_worker_row
 from evaluation.grading.results.rest import GradingViewSet
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
 
 FactOfRunSerializer = build_serializer(FactOfRun)
 FactOnQuestionSerializer = build_serializer(FactOnQuestion)
@@ -96,7 +96,7 @@ class FactViewSet(GradingViewSet):
     def facts(self, request: Request, run_id: Any) -> Response:
         """Return the counts, and a page of values that people state."""
         run = self.done(request, run_id)
-        facts = run_facts(run)
+        facts = build_run_facts(run)
         question = parse_public_id(request.query_params, "question", blank=True)
         page = read_crowd_facts(run, read_cursor(request), read_limit(request), question)
         rows = FactOfRunSerializer(page.rows, many=True).data

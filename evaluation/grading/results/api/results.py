@@ -14,25 +14,25 @@ from annotations.web.paging import Page
 from annotations.web.query import parse_choice
 from annotations.web.rest.paging import build_page_body, read_cursor, read_limit
 from annotations.web.rest.serializers import build_serializer
-from evaluation.grading.results.consensus_files import zip_chunks
-from evaluation.grading.results.report.consensus import consensus_report
-from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.grading.results.consensus_files import iterate_zip
+from evaluation.grading.results.report.consensus import build_consensus_report
+from evaluation.grading.results.report.models import ModelRow, read_model_rows
 from evaluation.grading.results.report.question import (
     ModelAnswer,
     QuestionAnswer,
     QuestionReport,
-    question_report,
+    build_question_report,
 )
 from evaluation.grading.results.report.questions import ORDERS, QuestionRow, read_question_rows
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.grading.results.report.what_if import WhatIf, build_what_if
 from evaluation.grading.results.report.worker import WorkerAnswer, WorkerReport, build_worker_report
-from evaluation.grading.results.report.workers import WorkerRow, worker_rows
+from evaluation.grading.results.report.workers import WorkerRow, read_worker_rows
 from evaluation.grading.results.rest import OF_ALARM, GradingViewSet, read_alarm_key
-from evaluation.kinds import RunSummary
-from evaluation.reports.called import file_of
-from evaluation.rest.done_runs import CURSOR, LIMIT, PageSerializer
-from evaluation.rest.run_kinds import REPORT
+from evaluation.runs.reports.run_titles import build_run_file_name
+from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.runs.rest.run_kinds import REPORT
+from evaluation.runs.run_types import RunSummary
 
 T = TypeVar("T")
 AboutWorker = build_serializer(WorkerReport, without=("answers",))
@@ -101,7 +101,7 @@ class ResultViewSet(GradingViewSet):
         run = self.done(request, run_id)
         search = request.query_params.get("search", "").replace("\0", "")
         alarm = read_alarm_key(request, run)
-        page = worker_rows(run, read_cursor(request), search, read_limit(request), alarm)
+        page = read_worker_rows(run, read_cursor(request), search, read_limit(request), alarm)
         return _respond_with_page(request, page, WorkerRowSerializer)
 
     @extend_schema(
@@ -164,7 +164,9 @@ class ResultViewSet(GradingViewSet):
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return the question, its models' answers, and a page of the workers'."""
         run = self.done(request, run_id)
-        report = _require(question_report(run, question, read_cursor(request), read_limit(request)))
+        report = _require(
+            build_question_report(run, question, read_cursor(request), read_limit(request))
+        )
         body = _build_body(request, report, AboutQuestion, QuestionAnswer)
         body["models"] = build_serializer(ModelAnswer, "why")(report.models, many=True).data
         return Response(body)
@@ -177,7 +179,7 @@ class ResultViewSet(GradingViewSet):
     def models(self, request: Request, run_id: Any) -> Response:
         """Return a page of models, best score first."""
         run = self.done(request, run_id)
-        page = model_rows(run, read_cursor(request), read_limit(request))
+        page = read_model_rows(run, read_cursor(request), read_limit(request))
         return _respond_with_page(request, page, ModelRowSerializer)
 
     @extend_schema(
@@ -190,7 +192,9 @@ class ResultViewSet(GradingViewSet):
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return the consensus of a run as a ZIP file."""
         run = self.done(request, run_id)
-        return download(zip_chunks(consensus_report(run)), file_of(run, "consensus"), "zip")
+        return download(
+            iterate_zip(build_consensus_report(run)), build_run_file_name(run, "consensus"), "zip"
+        )
 
 
 def _respond_with_page(request: Request, page: Page[Any], row: Any) -> Response:

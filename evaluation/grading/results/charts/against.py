@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from uuid import UUID
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.scales import Scale, three_digits, tick_label
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.scales import Scale, format_number, format_tick
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.against import AgainstReport
 from evaluation.grading.results.report.movers import WorkerChange
 
@@ -42,8 +42,8 @@ def build_against_chart(
         for tick in x.ticks(5):
             drawing.line(x(tick), TOP, x(tick), bottom, "grid")
             drawing.line(left + LEFT, y(tick), right, y(tick), "grid")
-            drawing.text(x(tick), bottom + 16, tick_label(tick), "faint", "middle")
-            drawing.text(left + LEFT - 7, y(tick) + 4, tick_label(tick), "faint", "end")
+            drawing.text(x(tick), bottom + 16, format_tick(tick), "faint", "middle")
+            drawing.text(left + LEFT - 7, y(tick) + 4, format_tick(tick), "faint", "end")
         drawing.line(x(0), y(0), x(1), y(1), "median")
         drawing.text((left + LEFT + right) / 2, side - 8, "earlier grade", "faint", "middle")
         drawing.text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
@@ -75,6 +75,6 @@ def _format_tip(worker: WorkerChange) -> str:
     if worker.moved is not None:
         ranks += f"; among those in both {worker.place_before}, then {worker.place_after}"
     return (
-        f"{worker.name}\ngrade {three_digits(worker.grade_before)}, then "
-        f"{three_digits(worker.grade_after)}\n{ranks}"
+        f"{worker.name}\ngrade {format_number(worker.grade_before)}, then "
+        f"{format_number(worker.grade_after)}\n{ranks}"
     )

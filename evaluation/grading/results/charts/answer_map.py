@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from annotations.web.texts import shorten_text
-from evaluation.charts.chart import Chart
-from evaluation.charts.scales import three_digits
-from evaluation.charts.svg import Drawing, fitting, width_of
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.scales import format_number
+from evaluation.core.charts.svg import Drawing, estimate_width, fit_text
 from evaluation.grading.results.report.answer_map import AnswerMap, MapAnswer, Place
 
 TIP = 300
@@ -68,7 +68,7 @@ def build_map_chart(
             _draw_answer(drawing, answer, plane, size, at, link(answer.worker))
         for model in answers.models:
             drawing.mark(
-                _format_tip(model.name, [f"score {three_digits(model.score)}"], model.text)
+                _format_tip(model.name, [f"score {format_number(model.score)}"], model.text)
             )
             drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
             drawing.end_mark()
@@ -142,7 +142,7 @@ def _format_percent(share: float) -> str:
     return "less than 1%" if share < 0.01 else f"{share:.0%}"
 
 
-def captions(answers: AnswerMap) -> list[str]:
+def build_captions(answers: AnswerMap) -> list[str]:
     """Return the caption of each shown iteration."""
     last = answers.iterations[-1]
     words = []
@@ -160,9 +160,9 @@ def _draw_answer(
     drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, at: int, link: str
 ) -> None:
     """Draw an answer as a dot: its area is the vote, its shade the grade."""
-    lines = [f"score {three_digits(answer.score)}"]
+    lines = [f"score {format_number(answer.score)}"]
     if answer.grades[-1] is not None:
-        lines.insert(0, f"grade {three_digits(answer.grades[-1])}")
+        lines.insert(0, f"grade {format_number(answer.grades[-1])}")
     data = {}
     if answer.votes is not None:
         data = {
@@ -191,7 +191,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
     def reserve(words: str) -> float:
         nonlocal x, y
-        wanted = 16 + width_of(words) + 12
+        wanted = 16 + estimate_width(words) + 12
         if x + wanted > width:
             x, y = 8.0, y + 22
         start, x = x, x + wanted
@@ -213,7 +213,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
         drawing.text(start + 18, y, words, "faint")
     start = reserve("an equal vote")
     drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
-    drawing.text(start + 18, y, fitting("an equal vote", width), "faint")
+    drawing.text(start + 18, y, fit_text("an equal vote", width), "faint")
 
 
 def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from annotations.web.texts import shorten_text
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, draw_axis
-from evaluation.charts.scales import around, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, draw_axis
+from evaluation.core.charts.scales import build_scale, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.question import ModelAnswer, QuestionAnswer
 
 MOST = 200
@@ -31,7 +31,7 @@ def build_answers_chart(
         layout = Layout(width, [row.name for row in scored])
         description = f"Scores of {len(shown)} workers' answers and {len(scored)} models' answers"
         scores = [answer.score for answer in shown] + [model.score for model in scored]
-        scale = around(scores, layout.left, layout.right)
+        scale = build_scale(scores, layout.left, layout.right)
         lanes = _assign_lanes([scale(answer.score or 0.0) for answer in shown])
         floor = TOP + max(3, *lanes, 0) * LANE + 14
         layout = replace(layout, top=floor + 10)
@@ -81,4 +81,4 @@ def _assign_lanes(places: Sequence[float]) -> list[int]:
 def _format_tip(name: str, score: float | None, text: str) -> str:
     """Return the tooltip of an answer: name, score and text."""
     cut = shorten_text(text, TIP)
-    return f"{name}: {three_digits(score)}\n{cut}"
+    return f"{name}: {format_number(score)}\n{cut}"

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from uuid import UUID
 
 from annotations.web.texts import shorten_text
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
-from evaluation.charts.scales import around, interval, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.scales import build_scale, format_interval, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.comparisons import (
     ComparisonsReport,
     ModelPair,
@@ -50,7 +50,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
         description = f"{len(rows)} differences between models with 95% intervals"
         drawing = Drawing(width, layout.height, "Model comparison", description)
         values = [value for row in rows for value in (row.value, row.low, row.high)]
-        scale = around([*values, 0.0], layout.left, layout.right)
+        scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "difference of the mean scores")
         zero = scale(0.0)
         drawing.line(zero, layout.top, zero, layout.bottom, "median")
@@ -103,7 +103,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
         drawing = Drawing(
             width, layout.height, "Where they differ", f"{len(rows)} questions, {first}, {second}"
         )
-        scale = around([0.0, *(row.value for row in rows)], layout.left, layout.right)
+        scale = build_scale([0.0, *(row.value for row in rows)], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
         drawing.line(scale(0.0), layout.top, scale(0.0), layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
@@ -126,9 +126,9 @@ def _format_tip(pair: ModelPair, corrected_by: str) -> str:
     return "\n".join(
         [
             f"{pair.first_name} less {pair.second_name}",
-            f"{three_digits(pair.difference.value)}, "
-            f"interval {interval(pair.difference.low, pair.difference.high, 'unknown')}",
-            f"p {three_digits(pair.adjusted_p_value)} after {corrected_by}, {pair.n} questions",
+            f"{format_number(pair.difference.value)}, "
+            f"interval {format_interval(pair.difference.low, pair.difference.high, 'unknown')}",
+            f"p {format_number(pair.adjusted_p_value)} after {corrected_by}, {pair.n} questions",
         ]
     )
 
@@ -137,8 +137,8 @@ def _format_question_tip(question: QuestionDifference, first: str, second: str) 
     """Return the tooltip of a question: its text, both answers and the nearest answer."""
     lines = (
         (question.name, question.text),
-        (f"{first}, {three_digits(question.first_score)}", question.first_text),
-        (f"{second}, {three_digits(question.second_score)}", question.second_text),
+        (f"{first}, {format_number(question.first_score)}", question.first_text),
+        (f"{second}, {format_number(question.second_score)}", question.second_text),
         ("nearest to the consensus", question.nearest),
     )
     return "\n".join(f"{who}: {shorten_text(text, TIP)}" for who, text in lines)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.scales import Scale, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.scales import Scale, format_number
+from evaluation.core.charts.svg import Drawing
 
 HEIGHT = 240.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 20.0, 14.0, 46.0
@@ -15,14 +15,14 @@ LEFT, RIGHT, TOP, BOTTOM = 64.0, 20.0, 14.0, 46.0
 LEAST = 1e-17
 
 
-def convergence_chart(trace: Sequence[float]) -> Chart:
+def build_convergence_chart(trace: Sequence[float]) -> Chart:
     """Return the chart of a trace on a logarithmic scale."""
     powers = [math.log10(max(change, LEAST)) for change in trace]
 
     def draw(width: float) -> Drawing:
         description = (
             f"Change of the weights over {len(trace)} iterations, "
-            f"at the end {three_digits(trace[-1]) if trace else 'unknown'}"
+            f"at the end {format_number(trace[-1]) if trace else 'unknown'}"
         )
         drawing = Drawing(width, HEIGHT, "Convergence", description)
         bottom = HEIGHT - BOTTOM

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import NAMED, Layout, Look, Row, draw_axis, draw_rows
-from evaluation.charts.scales import Scale, interval, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import NAMED, Layout, Look, Row, draw_axis, draw_rows
+from evaluation.core.charts.scales import Scale, format_interval, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.workers import WorkerRow
 
 MOST = 200
@@ -159,8 +159,8 @@ def _format_tip(worker: WorkerRow) -> str:
     return "\n".join(
         [
             worker.name,
-            f"grade {three_digits(worker.grade.value)}, "
-            f"interval {interval(worker.grade.low, worker.grade.high, 'unknown')}",
+            f"grade {format_number(worker.grade.value)}, "
+            f"interval {format_interval(worker.grade.low, worker.grade.high, 'unknown')}",
             f"{rank}, {worker.n_answers} answers",
         ]
     )

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import numpy as np
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.labels import labels
-from evaluation.charts.scales import three_digits
-from evaluation.charts.svg import Drawing, width_of
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.labels import fit_labels
+from evaluation.core.charts.scales import format_number
+from evaluation.core.charts.svg import Drawing, estimate_width
 from evaluation.grading.results.report.heat_map import COLUMNS, ROWS, HeatBlock, HeatOverview
 
 SHADES = 7
@@ -88,21 +88,21 @@ def build_block_chart(
         left = 84.0 if narrow else NAMES
         wide = min((width - left - 4) / max(1, len(block.questions)), 44.0)
         high = 15.0 if narrow else 19.0
-        longest = max((width_of(question.name) for question in block.questions), default=0)
+        longest = max((estimate_width(question.name) for question in block.questions), default=0)
         top = min(longest, NAMES) + 12
         floor = top + high * len(block.workers)
         drawing = Drawing(
             width,
-            floor + legend_height(colours, width),
+            floor + compute_legend_height(colours, width),
             "Workers by questions",
             f"{len(block.workers)} workers and {len(block.questions)} questions",
         )
         drawing.root.set("data-columns", str(len(block.questions)))
-        columns = labels([question.name for question in block.questions], NAMES)
+        columns = fit_labels([question.name for question in block.questions], NAMES)
         for at, question in enumerate(block.questions):
             x, full = left + (at + 0.5) * wide + 4, question.name
             drawing.text(x, top - 6, columns[at], "label", size=11, turned=True, full=full)
-        people = labels([worker.name for worker in block.workers], left - 8, 11)
+        people = fit_labels([worker.name for worker in block.workers], left - 8, 11)
         for at, worker in enumerate(block.workers):
             y = top + at * high
             middle = y + high / 2 + 4
@@ -124,7 +124,7 @@ def build_block_chart(
                     )
                 else:
                     drawing.mark(
-                        f"{what}: {three_digits(cell.score, 'nobody else answered')}\n{cell.text}",
+                        f"{what}: {format_number(cell.score, 'nobody else answered')}\n{cell.text}",
                         worker_link(worker.worker),
                     )
                     look = "missing" if cell.score is None else colours(cell.score)
@@ -168,7 +168,7 @@ def build_overview_chart(
         floor = top + high * rows
         drawing = Drawing(
             width,
-            floor + legend_height(colours, width),
+            floor + compute_legend_height(colours, width),
             "Workers by questions",
             f"{rows} groups of workers and {columns} groups of questions",
         )
@@ -222,7 +222,7 @@ def _draw_group(
     tip = (
         f"workers {worker + 1:,} to {overview.workers_to[row]:,}, "
         f"questions {question + 1:,} to {overview.questions_to[column]:,}\n"
-        f"mean {three_digits(mean, 'unknown')} of {count:,} answers"
+        f"mean {format_number(mean, 'unknown')} of {count:,} answers"
     )
     drawing.mark(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
 
@@ -233,7 +233,7 @@ def _place_entries(
     """Return x, row, CSS class and text of each entry of the legend, wrapped to the width."""
     places, x, row = [], 8.0, 0
     for look, words in [*colours.legend, ("missing", missing)]:
-        wanted = 20 + width_of(words) + 10
+        wanted = 20 + estimate_width(words) + 10
         if x + wanted > width and x > 8:
             x, row = 8.0, row + 1
         places.append((x, row, look, words))
@@ -241,7 +241,7 @@ def _place_entries(
     return places
 
 
-def legend_height(colours: Shades, width: float) -> float:
+def compute_legend_height(colours: Shades, width: float) -> float:
     """Return the height in pixels that `draw_legend` needs."""
     return LEGEND + 20 * _place_entries(colours, width, "no answers")[-1][1] + 6
 

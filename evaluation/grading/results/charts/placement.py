@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
-from evaluation.charts.scales import Scale, around, interval, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.scales import Scale, build_scale, format_interval, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.models import CrowdScores, ModelRow, ModelsReport
 from evaluation.grading.results.report.run import Ceiling
 
@@ -16,7 +16,7 @@ CROWD = 96.0
 TOP = 34.0
 
 
-def placement_chart(report: ModelsReport) -> Chart:
+def build_placement_chart(report: ModelsReport) -> Chart:
     """Return the chart of at most 60 models, in the report's order."""
     shown = report.models.rows[:MOST]
     rows = [_build_row(model) for model in shown]
@@ -33,7 +33,7 @@ def placement_chart(report: ModelsReport) -> Chart:
             f"{len(rows)} models with 95% intervals under the scores of {report.crowd.n} workers"
         )
         drawing = Drawing(width, layout.height, "Models among people", description)
-        scale = around(numbers, layout.left, layout.right)
+        scale = build_scale(numbers, layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score: similarity to the crowd's consensus", TOP)
         _draw_crowd(drawing, layout, scale, report.crowd)
         _draw_ceiling(drawing, layout, scale, report.ceiling)
@@ -70,8 +70,8 @@ def _build_row(model: ModelRow) -> Row:
         value=model.score.value,
         low=model.score.low,
         high=model.score.high,
-        tip=f"{model.name}\nscore {three_digits(model.score.value)}, "
-        f"interval {interval(model.score.low, model.score.high, 'unknown')}{place}",
+        tip=f"{model.name}\nscore {format_number(model.score.value)}, "
+        f"interval {format_interval(model.score.low, model.score.high, 'unknown')}{place}",
         look="-model",
     )
 
@@ -85,7 +85,7 @@ def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScor
     for low, high, size in bins:
         x, end = scale(low), scale(high)
         height = CROWD * size / tallest
-        drawing.mark(f"{size} workers score\n{interval(low, high)}")
+        drawing.mark(f"{size} workers score\n{format_interval(low, high)}")
         drawing.rectangle(x, TOP, max(3, end - x), CROWD, "hit")
         drawing.rectangle(x, floor - height, max(3, end - x - 1), height, "bar")
         drawing.end_mark()
@@ -97,7 +97,9 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     value, low, high = ceiling.score.value, ceiling.score.low, ceiling.score.high
     if value is None:
         return
-    drawing.mark(f"human ceiling {three_digits(value)}\ninterval {interval(low, high, 'unknown')}")
+    drawing.mark(
+        f"human ceiling {format_number(value)}\ninterval {format_interval(low, high, 'unknown')}"
+    )
     if low is not None and high is not None:
         wide = scale(high) - scale(low)
         drawing.rectangle(scale(low), TOP - 8, wide, layout.bottom - TOP + 8, "band")
@@ -105,10 +107,14 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     drawing.line(x, TOP - 8, x, layout.bottom, "ceiling")
     drawing.end_mark()
     drawing.text(
-        min(x + 4, layout.right), 16, f"human ceiling {three_digits(value)}", "label-ceiling", "end"
+        min(x + 4, layout.right),
+        16,
+        f"human ceiling {format_number(value)}",
+        "label-ceiling",
+        "end",
     )
 
 
 def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
     """Return the histogram as rows: range of scores, and number of workers."""
-    return [(interval(low, high), size) for low, high, size in crowd.bins(12)]
+    return [(format_interval(low, high), size) for low, high, size in crowd.bins(12)]

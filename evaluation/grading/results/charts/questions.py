@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, draw_axis
-from evaluation.charts.scales import Scale, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, draw_axis
+from evaluation.core.charts.scales import Scale, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.questions import QuestionRow
 
 MOST = 60
@@ -67,8 +67,8 @@ def _format_tip(question: QuestionRow) -> str:
     """Return the tooltip of a question: dispersion, difficulty, answers and nearest answer."""
     lines = [
         f"{question.name}: {question.text}" if question.text else question.name,
-        f"dispersion {three_digits(question.dispersion)}, "
-        f"difficulty {three_digits(question.difficulty, 'unknown')}",
+        f"dispersion {format_number(question.dispersion)}, "
+        f"difficulty {format_number(question.difficulty, 'unknown')}",
         f"{question.n_answers:,} answers",
     ]
     if question.nearest:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from uuid import UUID
 
 from annotations.web.texts import shorten_text
-from evaluation.charts.chart import Chart
-from evaluation.charts.rows import Layout, Row, draw_axis, draw_rows
-from evaluation.charts.scales import around, three_digits
-from evaluation.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.rows import Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.scales import build_scale, format_number
+from evaluation.core.charts.svg import Drawing
 from evaluation.grading.results.report.worker import WorkerAnswer
 
 TIP = 300
@@ -36,7 +36,7 @@ def build_worker_chart(
         layout = Layout(width, [row.name for row in rows])
         description = f"Scores of {len(rows)} answers"
         drawing = Drawing(width, layout.height, "Answers by question", description)
-        scale = around([*(row.value for row in rows), mean], layout.left, layout.right)
+        scale = build_scale([*(row.value for row in rows), mean], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "similarity to the consensus of the others")
         if mean is not None:
             drawing.line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
@@ -58,4 +58,4 @@ def build_worker_chart(
 def _format_tip(answer: WorkerAnswer) -> str:
     """Return the tooltip of an answer: question, score and text."""
     text = shorten_text(answer.text, TIP)
-    return f"{answer.question_name}: {three_digits(answer.score_leave_one_out)}\n{text}"
+    return f"{answer.question_name}: {format_number(answer.score_leave_one_out)}\n{text}"

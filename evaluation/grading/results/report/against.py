@@ -13,21 +13,21 @@ from django.db.models import Count, Exists, F, OuterRef, Q
 from annotations.models import Response
 from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.exemplars import Exemplars, embedding_changes
+from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.grading.results.report.exemplars import Exemplars, find_embedding_changes
 from evaluation.grading.results.report.movers import (
     NAMED,
     WorkerChange,
     WorkerOfOne,
     compare_crowds,
 )
-from evaluation.grading.results.report.run import crowd_counts
-from evaluation.grading.summary import summary_of
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.grading.results.report.run import count_crowd
+from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run
 from evaluation.models.runs import GRADING
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.called import all_called, names_of
-from evaluation.reports.lists import LONG
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.lists import LONG
+from evaluation.runs.reports.run_titles import build_titles, load_names
 
 MOVERS_SHOWN = 20
 EXEMPLARS_SHOWN = 12
@@ -165,17 +165,17 @@ def read_other_runs(run: Run) -> list[OtherRun]:
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
     runs = list(rows[:RUNS_OFFERED])
-    names = all_called([(one, AqerParameters) for one in runs])
+    names = build_titles([(one, AqerParameters) for one in runs])
     return [
         OtherRun(one.public_id, name.title, one.version.number, one.state, one.created_at)
         for one, name in zip(runs, names, strict=True)
     ]
 
 
-def against_report(run: Run, other: Run) -> AgainstReport:
+def build_against_report(run: Run, other: Run) -> AgainstReport:
     """Return the comparison of two finished runs, the earlier one first; at most nine queries."""
     before, after = (run, other) if run.pk < other.pk else (other, run)
-    embedding = [Change(*change) for change in embedding_changes(before, after)]
+    embedding = [Change(*change) for change in find_embedding_changes(before, after)]
     both_crowds = compare_crowds(before, after)
     grade_pairs = [
         (worker.grade_before, worker.grade_after)
@@ -186,8 +186,8 @@ def against_report(run: Run, other: Run) -> AgainstReport:
     common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
     other_nearest = exemplars[0].find_other_nearest(exemplars[1])
     return AgainstReport(
-        before=about(before),
-        after=about(after),
+        before=build_about(before),
+        after=build_about(after),
         data=_compare_data(before, after),
         parameters=_compare_parameters(before, after),
         settings=_compare_settings(before, after),
@@ -209,14 +209,14 @@ def against_report(run: Run, other: Run) -> AgainstReport:
 
 def _compare_data(before: Run, after: Run) -> DataChanges:
     """Return the differences between the answers that the two runs read."""
-    counts = [crowd_counts(run) for run in (before, after)]
+    counts = [count_crowd(run) for run in (before, after)]
     same_version = before.version_id == after.version_id
     n_scores = AnswerScore.objects.filter(run__in=(before, after)).aggregate(
         before=Count("pk", filter=Q(run=before)), after=Count("pk", filter=Q(run=after))
     )
     same_texts = bool(before.input_hash) and before.input_hash == after.input_hash
     removed = added = edited = None
-    withdrawn = max(0, summary_of(before).counts.answers - n_scores["before"])
+    withdrawn = max(0, read_summary(before).counts.answers - n_scores["before"])
     if same_texts:
         removed = added = edited = 0
     elif same_version:
@@ -256,7 +256,7 @@ def _compare_parameters(before: Run, after: Run) -> list[Change]:
 def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
     """Return the parameters that differ by label, with names in place of ids."""
     stored = before.parameters, after.parameters
-    names = names_of(stored)
+    names = load_names(stored)
     one, other = (AqerParameters.completed(values) for values in stored)
     return [
         SettingChange(known.label, known.brief(one[name], names), known.brief(other[name], names))

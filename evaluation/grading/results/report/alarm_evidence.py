@@ -15,7 +15,7 @@ from annotations.web.numbers import count_rows_by
 from annotations.web.paging import PAGE, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.grading.alarms.report.report import AlarmEntry, annotate_numbers, build_entry
-from evaluation.grading.results.report.workers import WorkerRow, worker_rows
+from evaluation.grading.results.report.workers import WorkerRow, read_worker_rows
 from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
 
 # Pairs of answers on one page.
@@ -109,7 +109,7 @@ def read_alarm_evidence(
     return AlarmEvidence(
         alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
         n_copies=alarm.n_copies,
-        workers=worker_rows(run, after, size=size, alarm=alarm.pk),
+        workers=read_worker_rows(run, after, size=size, alarm=alarm.pk),
         exhibits=list(_build_exhibits(run, alarm, rows)),
         n_exhibits=len(alarm.evidence),
         page=page,

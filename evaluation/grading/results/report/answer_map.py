@@ -18,7 +18,7 @@ from evaluation.grading.results.report.question import (
     build_history_columns,
     read_question,
 )
-from evaluation.grading.summary import MapAbout, summary_of
+from evaluation.grading.summary import MapAbout, read_summary
 from evaluation.models import AnswerScore, Run
 
 Axes = Literal["question", "run"]
@@ -98,7 +98,7 @@ class AnswerMap:
         return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
 
 
-def answer_map(
+def read_answer_map(
     run: Run,
     question: UUID,
     axes: Axes = "run",
@@ -111,7 +111,7 @@ def answer_map(
     `found` is the question and `page` an `answer_page` of it, where they were read: what it has of
     the answers that are shown is not read again.
     """
-    about = summary_of(run).map
+    about = read_summary(run).map
     found = found or read_question(run, question)
     exemplar = found.exemplar if found else None
     if not about or found is None or exemplar is None or exemplar.path is None:

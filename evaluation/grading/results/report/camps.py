@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import Run
 
 NOT_COMPUTED = "not_computed"
@@ -25,7 +25,7 @@ def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> 
     """Return the code of why a question has no camps, or lacks an answer of one; "" for neither."""
     if camps:
         return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
-    if summary_of(run).question_camps is None:
+    if read_summary(run).question_camps is None:
         return NOT_COMPUTED
     return TOO_FEW if separation is None else UNDIVIDED
 

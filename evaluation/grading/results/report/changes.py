@@ -9,8 +9,8 @@ from django.db.models import Count, Q
 
 from annotations.models import GRADED, Question, Response
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
-from evaluation.grading.storage.as_graded import NotAtOnceError, as_graded
-from evaluation.grading.summary import summary_of
+from evaluation.grading.storage.as_graded import NotAtOnceError, read_graded_input
+from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, LLMResponse, Run
 
 
@@ -51,10 +51,10 @@ class DataChange:
 
 def read_data_change(run: Run) -> DataChange:
     """Return the comparison by counts and times; one query, which reads no text."""
-    return change_of(run, read_numbers(change_parts(run)))
+    return build_data_change(run, read_numbers(build_change_parts(run)))
 
 
-def change_parts(run: Run) -> dict[str, TableCounts]:
+def build_change_parts(run: Run) -> dict[str, TableCounts]:
     """Return the queries that `change_of` needs, for `read_numbers`."""
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
@@ -85,9 +85,9 @@ def change_parts(run: Run) -> dict[str, TableCounts]:
     }
 
 
-def change_of(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
+def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
     """Return the comparison from the numbers that `read_numbers` read."""
-    counts = summary_of(run).counts
+    counts = read_summary(run).counts
     ((n_all, newer),), ((n_beside, newer_beside),) = numbers["answers"], numbers["beside"]
     ((n_scores,),) = numbers["scores"]
     return DataChange(
@@ -101,13 +101,13 @@ def change_of(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
     )
 
 
-def answers_are_the_same(run: Run) -> bool:
+def has_same_answers(run: Run) -> bool:
     """Return whether a new run would read the same workers' answers, by the hash of their texts.
 
     Reads every text of the version: some seconds for 1,000,000 answers.
     """
     try:
-        as_graded(run)
+        read_graded_input(run)
     except NotAtOnceError:
         return False
     return True

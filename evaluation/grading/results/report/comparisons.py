@@ -12,12 +12,12 @@ from django.db.models import F, Q, QuerySet
 from annotations.models import Question
 from annotations.web.numbers import count_rows_by
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
-from evaluation.methods.inference.corrections import CORRECTIONS, Correction
-from evaluation.methods.undefined import or_none
+from evaluation.core.estimates import CORRECTED_BY, HOLM, Estimate
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
+from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.values import CORRECTED_BY, HOLM, Estimate
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.about import RunAbout, build_about
 
 # Pairs on a page; of more models, those with one of them.
 PAIRS_SHOWN = 60
@@ -142,7 +142,7 @@ class PairReport:
     second_better: list[QuestionDifference]
 
 
-def comparisons_report(
+def build_comparisons_report(
     run: Run, model: UUID | None = None, correction: Correction = HOLM
 ) -> ComparisonsReport | None:
     """Return the pairs of a finished run, by two queries; None for an unknown model.
@@ -155,14 +155,14 @@ def comparisons_report(
         return None
     if chosen_model is None and n_pairs > PAIRS_SHOWN:
         chosen_model = models[0]
-    pairs = run_pairs(run, correction, None if chosen_model is None else chosen_model.model)
+    pairs = read_pairs(run, correction, None if chosen_model is None else chosen_model.model)
     if chosen_model is None:
         pairs = [_turn_positive(pair) for pair in pairs]
     pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
-    return ComparisonsReport(about(run), models, pairs, n_pairs, chosen_model, correction)
+    return ComparisonsReport(build_about(run), models, pairs, n_pairs, chosen_model, correction)
 
 
-def run_pairs(
+def read_pairs(
     run: Run, correction: Correction = HOLM, model: UUID | None = None
 ) -> list[ModelPair]:
     """Return all pairs of a run, or those with a model, which is then first; one query."""
@@ -184,15 +184,17 @@ def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelP
     if correction == HOLM:
         return pairs
     raw = [float("nan") if pair.p_value is None else pair.p_value for pair in pairs]
-    adjusted = map(or_none, CORRECTIONS[correction](raw).tolist())
+    adjusted = map(convert_nan_to_none, CORRECTIONS[correction](raw).tolist())
     return [
         replace(pair, adjusted_p_value=value) for pair, value in zip(pairs, adjusted, strict=True)
     ]
 
 
-def pair_of(run: Run, first: UUID, second: UUID, correction: Correction = HOLM) -> ModelPair | None:
+def find_pair(
+    run: Run, first: UUID, second: UUID, correction: Correction = HOLM
+) -> ModelPair | None:
     """Return the pair of two models, the first one first; None if they were not compared."""
-    pairs = (pair for pair in run_pairs(run, correction, first) if pair.second == second)
+    pairs = (pair for pair in read_pairs(run, correction, first) if pair.second == second)
     return next(pairs, None)
 
 
@@ -206,7 +208,7 @@ def build_pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
     """Return the questions on which two models differ, by six queries; None if not compared."""
-    pair = pair_of(run, first, second)
+    pair = find_pair(run, first, second)
     if pair is None:
         return None
     gaps = read_question_gaps(run, first, second)

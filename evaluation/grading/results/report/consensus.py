@@ -14,19 +14,19 @@ from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q
 
-from annotations.exchange.reading.answers import cleaned
+from annotations.exchange.reading.answers import normalise_text
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.fact_slots import MEANING
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.options import TERMINAL
 from evaluation.grading.facts.report.crowd import SPOKEN, CrowdValue, split_by_state
 from evaluation.grading.results.report.camps import Camp, build_camps, find_camps_reason
 from evaluation.grading.results.report.datasheet import Datasheet, PanelCount
-from evaluation.grading.results.report.run import crowd_counts
-from evaluation.grading.summary import summary_of
+from evaluation.grading.results.report.run import count_crowd
+from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.options import TERMINAL
-from evaluation.reports.called import called
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.flow.fact_slots import MEANING
+from evaluation.runs.reports.run_titles import build_title
 
 NEXT = 3
 """Other answers told of a question."""
@@ -123,7 +123,7 @@ class ConsensusReport:
             yield _build_row(self.run, question, answers_to_question, supported, stated)
 
 
-def consensus_report(run: Run) -> ConsensusReport:
+def build_consensus_report(run: Run) -> ConsensusReport:
     """Return the report of a finished run, which was read with its version and question set.
 
     Queries: three for the datasheet, three for the rows.
@@ -142,8 +142,8 @@ def consensus_report(run: Run) -> ConsensusReport:
         .annotate(n=Count("pk"))
         .order_by("worker__panel")
     ]
-    summary = summary_of(run)
-    counts = crowd_counts(run)
+    summary = read_summary(run)
+    counts = count_crowd(run)
     left_out = 0 if run.parameters.get("include_rejected") else times["rejected"]
     return ConsensusReport(
         run,
@@ -166,7 +166,7 @@ def consensus_report(run: Run) -> ConsensusReport:
             n_empty=counts["empty_answers"],
             n_rejected=left_out,
             run=str(run.public_id),
-            run_name=called(run, AqerParameters).title,
+            run_name=build_title(run, AqerParameters).title,
             graded_at=run.finished_at,
             method="AQER",
             signature=run.signature,
@@ -203,7 +203,7 @@ def _read_questions(run: Run) -> Iterator[dict[str, Any]]:
 
 def _read_facts(run: Run) -> dict[int, list[CrowdValue]]:
     """Return agreed and contested values by question; no query in a run without facts."""
-    if summary_of(run).facts is None:
+    if read_summary(run).facts is None:
         return {}
     states = [CrowdFact.State.AGREED, CrowdFact.State.CONTESTED]
     rows = CrowdFact.objects.filter(run=run, state__in=states)
@@ -257,9 +257,9 @@ def _build_row(
         if key == nearest_id:
             nearest = NearAnswer(text, score)
         elif len(others) <= NEXT:  # one more than is told: it may say the same as the nearest
-            others.setdefault(cleaned(text), NearAnswer(text, score))
+            others.setdefault(normalise_text(text), NearAnswer(text, score))
     if nearest is not None:
-        others.pop(cleaned(nearest.answer), None)
+        others.pop(normalise_text(nearest.answer), None)
     reason = ""
     if nearest is None:
         reason = "withdrawn" if question["n_answers"] else "no_answers"

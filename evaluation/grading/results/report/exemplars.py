@@ -12,7 +12,7 @@ from typing import Any, Self
 from django.db.models import F
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import ExemplaryAnswer, Run
 
 # Dispersions that differ by less are of the same exemplary answers, but for rounding.
@@ -84,7 +84,7 @@ class Exemplars:
         )
 
 
-def embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
+def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
     """Return (name, before, after) of what differs in how the vectors were made."""
     one, other = _read_embedding(before), _read_embedding(after)
     return [(name, one[name], other[name]) for name in EMBEDDING if one[name] != other[name]]
@@ -98,7 +98,7 @@ def _read_scoring_options(run: Run) -> tuple[Any, ...]:
 
 def _read_embedding(run: Run) -> dict[str, Any]:
     """Return model and settings of the embedding of a run."""
-    embedding = asdict(summary_of(run).embedding)
+    embedding = asdict(read_summary(run).embedding)
     return {name: embedding[name] for name in EMBEDDING}
 
 

@@ -10,17 +10,17 @@ from django.db.models import F
 
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.report.said import (
     FactOnQuestion,
     Marked,
     SaidFact,
-    contradictions_of,
+    read_contradictions,
     read_facts,
 )
 from evaluation.grading.results.report.models import ModelRow, read_model_row
 from evaluation.models import LLMAnswerScore, Run
-from evaluation.reports.about import RunAbout, about
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.about import RunAbout, build_about
 
 ORDER = Keyset(
     "model_answer", ("llm_response__question__position", "llm_response__question__public_id")
@@ -72,9 +72,9 @@ def build_model_report(
     if row is None:
         return None
     return ModelReport(
-        about=about(run),
+        about=build_about(run),
         model=row,
-        contradictions=contradictions_of(run, "model", model),
+        contradictions=read_contradictions(run, "model", model),
         answers=_read_answers(run, model, after, size),
     )
 

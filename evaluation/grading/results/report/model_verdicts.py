@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from evaluation.core.messages.message import Message
 from evaluation.grading.results.messages import format_names
 from evaluation.grading.results.report.comparisons import ModelPair
 from evaluation.grading.results.report.models import ModelRow
-from evaluation.words.message import Message
 
 
-def leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
+def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
     """Return the message on the model with the highest score: which models it is better than.
 
     Parameters
@@ -56,7 +56,7 @@ def leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Me
     return Message("comparison.leads_some" if alike else "comparison.leads_all", values)
 
 
-def pair_verdict(pair: ModelPair) -> Message:
+def build_pair_verdict(pair: ModelPair) -> Message:
     """Return the message on two models: which is better, or that they cannot be told apart."""
     value = pair.difference.value
     if value is None or pair.adjusted_p_value is None:

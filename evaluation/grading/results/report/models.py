@@ -12,12 +12,12 @@ from uuid import UUID
 from django.db.models import Count, Window
 
 from annotations.web.paging import Keyset, Page
+from evaluation.core.estimates import Estimate
+from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.values import Estimate
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.about import RunAbout, build_about
 
 ORDER = Keyset("score", ("-score", "model__public_id"), empty_last=True)
 MODELS_PAGE = 100
@@ -121,7 +121,7 @@ class ModelsReport:
         return list(dict.fromkeys(model.notice for model in self.models.rows if model.notice))
 
 
-def models_report(
+def build_models_report(
     run: Run, after: str = "", size: int = MODELS_PAGE, models: Page[ModelRow] | None = None
 ) -> ModelsReport:
     """Return the report of a finished run, by two queries.
@@ -132,14 +132,14 @@ def models_report(
     left_out = scores.order_by().values_list("leave_one_out", flat=True)
     known_scores = [score for score in left_out if score is not None]
     return ModelsReport(
-        about=about(run),
-        models=model_rows(run, after, size) if models is None else models,
+        about=build_about(run),
+        models=read_model_rows(run, after, size) if models is None else models,
         ceiling=Ceiling.of_run(run),
         crowd=CrowdScores(sorted(known_scores)),
     )
 
 
-def model_rows(
+def read_model_rows(
     run: Run, after: str = "", size: int = MODELS_PAGE, *, counted: bool = False
 ) -> Page[ModelRow]:
     """Return a page of models by score, those without one last; `counted` adds their number."""
@@ -157,7 +157,7 @@ def model_rows(
     return replace(page, count=count)
 
 
-def rows_in(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
+def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
     """Return the first rows of `model_rows`, from scores that were read with their models."""
 
     def find_place(one: LLMScore) -> tuple[bool, float, UUID]:

@@ -13,7 +13,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.results.report.changes import DataChange, read_data_change
 from evaluation.models import Run, RunOfRecord
 from evaluation.models.runs import GRADING
-from evaluation.reports.called import called
+from evaluation.runs.reports.run_titles import build_title
 
 
 @dataclass(frozen=True)
@@ -71,18 +71,20 @@ class RecordRuns:
             return None
         return RecordStanding(
             run=run.public_id,
-            called=called(run, AqerParameters).title,
+            called=build_title(run, AqerParameters).title,
             version=run.version.number,
             chosen_by=row.chosen_by.get_username() if row and row.chosen_by else "",
             chosen_at=row.chosen_at if row else None,
             newer=newer.public_id if newer else None,
-            newer_called=called(newer, AqerParameters).title if newer else "",
+            newer_called=build_title(newer, AqerParameters).title if newer else "",
             changed=change.of_people,
             old_version=latest is not None and latest.pk != run.version_id,
         )
 
 
-def record_runs(question_set: QuestionSet | int, others: QuerySet[Run] | None = None) -> RecordRuns:
+def read_record_runs(
+    question_set: QuestionSet | int, others: QuerySet[Run] | None = None
+) -> RecordRuns:
     """Return the official and the newest grading of a set, and the `others`; one query."""
     gradings = Run.objects.filter(
         version__question_set=question_set,
@@ -114,14 +116,14 @@ def record_runs(question_set: QuestionSet | int, others: QuerySet[Run] | None = 
     return RecordRuns(run, row, newer, other_type_runs)
 
 
-def record_of(
+def read_official_run(
     question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
 ) -> RecordStanding | None:
     """Return the official run of a set, None without a finished grading; three queries.
 
     `latest` is the set's latest version, where it is known.
     """
-    runs = record_runs(question_set)
+    runs = read_record_runs(question_set)
     if runs.run is None:
         return None
     of_set = QuestionSetVersion.objects.filter(question_set=question_set)
@@ -129,6 +131,6 @@ def record_of(
     return runs.standing(read_data_change(runs.run), latest)
 
 
-def standing_of_record(run: Run) -> RecordStanding | None:
+def read_official_run_of(run: Run) -> RecordStanding | None:
     """Return the official run of a grading's set; None for a run of another type."""
-    return record_of(run.version.question_set_id) if run.kind == GRADING else None
+    return read_official_run(run.version.question_set_id) if run.kind == GRADING else None

@@ -12,12 +12,12 @@ from django.db.models import F, OuterRef, Subquery
 from annotations.models import Question
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.reasons import Reasoned
 from evaluation.grading.facts.report.crowd import QuestionFacts, read_question_facts
 from evaluation.grading.facts.report.said import Marked, SaidFact, read_facts
 from evaluation.grading.results.report.camps import Camp, build_camps, find_camps_reason
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
-from evaluation.reports.about import RunAbout, about
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.about import RunAbout, build_about
 
 ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)
 # More models than this are on the models' page only.
@@ -127,7 +127,7 @@ def read_question(run: Run, question: UUID) -> QuestionInRun | None:
     )
 
 
-def question_report(
+def build_question_report(
     run: Run,
     question: UUID,
     after: str = "",
@@ -153,7 +153,7 @@ def question_report(
     separation = exemplar.separation if exemplar else None
     camps = _build_camps(exemplar) if exemplar else []
     return QuestionReport(
-        about=about(run),
+        about=build_about(run),
         question=question_row.public_id,
         name=question_row.external_id,
         text=question_row.text,

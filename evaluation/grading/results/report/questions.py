@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import select_beginning, shorten_text
-from evaluation.flow.forecast import QuestionNow
 from evaluation.models import ExemplaryAnswer, Run
+from evaluation.runs.flow.forecast import GradedQuestion
 
 By = Literal["position", "dispersion", "difficulty"]
 ORDERS: dict[By, Keyset] = {
@@ -56,16 +56,16 @@ def read_question_rows(
     rows = _query_questions(run)
     if alarm is not None:
         rows = rows.filter(question__alarms=alarm)
-    return ORDERS[by].take(rows, after, size, question_row_of(run))
+    return ORDERS[by].take(rows, after, size, build_row_builder(run))
 
 
-def disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
+def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
     """Return the rows of questions with a dispersion, highest first, for `question_row_of`."""
     rows = _query_questions(run).filter(dispersion__isnull=False)
     return rows.order_by("-dispersion", "question__public_id")
 
 
-def question_row_of(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
+def build_row_builder(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
     """Return the function that builds a `QuestionRow` from a row of these queries."""
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
     return lambda values: _build_row(values, best)
@@ -105,12 +105,12 @@ def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
     )
 
 
-def answered_questions(run: Run) -> list[QuestionNow]:
+def read_answered_questions(run: Run) -> list[GradedQuestion]:
     """Return the questions of a run with an answer, in their order, by public id."""
     # A distance has no likeness to a truth that could be worked out.
     cosine = run.parameters.get("similarity", "cosine") == "cosine"
     return [
-        QuestionNow(key, name, answers, score if cosine else None)
+        GradedQuestion(key, name, answers, score if cosine else None)
         for key, name, answers, score in ExemplaryAnswer.objects.filter(run=run, n_answers__gte=1)
         .order_by("question__position", "pk")
         .values_list("question__public_id", "question__external_id", "n_answers", "mean_score")

@@ -11,13 +11,17 @@ from django.db.models import Count, Q, Sum
 from annotations.models import GRADED, Response
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
-from evaluation.grading.results.report.changes import DataChange, change_of, change_parts
-from evaluation.grading.summary import HasSummary, summary_of
+from evaluation.core.estimates import Estimate
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.grading.results.report.changes import (
+    DataChange,
+    build_change_parts,
+    build_data_change,
+)
+from evaluation.grading.summary import HasSummary, read_summary
 from evaluation.models import Run, WorkerGrade
-from evaluation.reports.about import RunAbout, about
-from evaluation.reports.values import Estimate
-from evaluation.words.message import Message
-from evaluation.words.reasons import Reasoned
+from evaluation.runs.reports.about import RunAbout, build_about
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Ceiling(Reasoned):
     @classmethod
     def of_run(cls, run: HasSummary) -> Self:
         """Return the ceiling of a run; undefined where it has none (yet)."""
-        ceiling = summary_of(run).ceiling
+        ceiling = read_summary(run).ceiling
         estimate = Estimate(ceiling.score, ceiling.low, ceiling.high)
         return cls(estimate, ceiling.n_workers, ceiling.n_questions, ceiling.reason)
 
@@ -95,7 +99,7 @@ class RunReport:
         return self.changed.n_answers_then - self.counts.get("answers", 0)
 
 
-def report_parts(run: Run) -> dict[str, TableCounts]:
+def build_report_parts(run: Run) -> dict[str, TableCounts]:
     """Return the queries of `run_report`, for `read_numbers`, with others if need be.
 
     Of the workers: all, those with enough answers, those with a grade, those with an answer, those
@@ -108,20 +112,20 @@ def report_parts(run: Run) -> dict[str, TableCounts]:
         Count("pk", filter=Q(n_answers__gt=0)),
         Count("rank"),
     )
-    return {"workers": TableCounts(WorkerGrade.of_crowd(run), numbers), **change_parts(run)}
+    return {"workers": TableCounts(WorkerGrade.of_crowd(run), numbers), **build_change_parts(run)}
 
 
-def run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
+def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
     """Return the report of a finished run, by one query; three more with exclusions.
 
     `found` is what was read of `report_parts`, where it was.
     """
-    numbers = numbers or read_numbers(report_parts(run))
+    numbers = numbers or read_numbers(build_report_parts(run))
     ((n_workers, n_supported, n_graded, *_),) = numbers["workers"]
-    summary = summary_of(run)
+    summary = read_summary(run)
     return RunReport(
-        about=about(run),
-        counts=crowd_counts(run),
+        about=build_about(run),
+        counts=count_crowd(run),
         n_workers=n_workers,
         n_supported=n_supported,
         n_graded=n_graded,
@@ -142,13 +146,13 @@ def run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> 
         ceiling=Ceiling.of_run(run),
         embedding=asdict(summary.embedding),
         versions=dict(summary.versions),
-        changed=change_of(run, numbers),
+        changed=build_data_change(run, numbers),
     )
 
 
-def crowd_counts(run: Run) -> dict[str, int]:
+def count_crowd(run: Run) -> dict[str, int]:
     """Return the counts of answers, workers and questions of a run, without excluded workers."""
-    counts = dict(summary_of(run).shown_counts())
+    counts = dict(read_summary(run).shown_counts())
     excluded = WorkerGrade.of_excluded(run)
     excluded_counts = excluded.aggregate(
         workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")

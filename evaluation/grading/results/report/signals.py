@@ -15,8 +15,8 @@ from django.db.models import Count, F, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce, Greatest, JSONObject, Least, Length
 
 from annotations.models import GRADED, Response
+from evaluation.core.messages.message import Message
 from evaluation.models import Run
-from evaluation.words.message import Message
 
 FEWEST_OTHERS = 5
 """People of whom something is counted, without whom nobody is compared with others."""
@@ -50,7 +50,7 @@ class WorkerSignals:
 Found = Mapping[UUID, WorkerSignals]
 
 
-def signals_of(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
+def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
     """Return the signals of some workers of a run; one query.
 
     Of nobody where no answer was counted; of a worker without counts beside others that have some,
@@ -86,7 +86,7 @@ def signals_of(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> F
     return signals
 
 
-def counted_answers(run: Run) -> Rows:
+def query_counted_answers(run: Run) -> Rows:
     """Return the answers with recorded signals; without any, there are no signals."""
     return _query_answers(run).filter(signals=Response.Counted.COUNTED)
 
@@ -132,7 +132,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
 def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
     """Return the answer with the most characters that were not typed; empty if all were."""
     return (
-        counted_answers(run)
+        query_counted_answers(run)
         .filter(_is_of_workers(workers))
         .annotate(length=Length("text"))
         .annotate(rest=Greatest(F("length") - F("typed_characters"), Value(0)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
 from evaluation.grading.run.results import TOO_FEW, ModelRow, WorkerRow
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.words.message import Message
 
 
 def read_workers(run: Run) -> list[WorkerRow]:
@@ -50,7 +50,7 @@ def read_alarms(run: Run) -> list[Alarm]:
 
 def read_gone_alarms(run: Run) -> list[Alarm]:
     """Return the alarms that only excluded workers raised, without their questions."""
-    remedies = summary_of(run).remedies
+    remedies = read_summary(run).remedies
     gone = () if remedies is None else remedies.gone
     names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
     return [
@@ -70,7 +70,7 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
 
 def read_changes(run: Run) -> GradeChanges | None:
     """Return the changes by remedies, with the largest movers only; None without remedies."""
-    remedies = summary_of(run).remedies
+    remedies = read_summary(run).remedies
     if remedies is None:
         return None
     compared = remedies.compared_with_plain

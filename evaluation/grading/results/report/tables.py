@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Question, Response
+from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import COLUMNS, join_ids
 from evaluation.grading.facts.report.standing import COUNTED, FactStanding
@@ -16,10 +17,10 @@ from evaluation.grading.results.report.against import AgainstReport
 from evaluation.grading.results.report.answer_map import decode_floats
 from evaluation.grading.results.report.comparisons import iterate_pairs, read_question_gaps
 from evaluation.grading.results.report.heat_map import read_heat_rows
-from evaluation.grading.results.report.models import ModelRow, model_rows
+from evaluation.grading.results.report.models import ModelRow, read_model_rows
 from evaluation.grading.results.report.questions import ORDERS
 from evaluation.grading.results.report.workers import iterate_worker_rows
-from evaluation.grading.summary import summary_of
+from evaluation.grading.summary import read_summary
 from evaluation.models import (
     AnswerFact,
     AnswerScore,
@@ -29,9 +30,8 @@ from evaluation.models import (
     Run,
     WorkerGrade,
 )
-from evaluation.options import TERMINAL
-from evaluation.reports.planner import planner_report
-from evaluation.reports.spreadsheet import Table
+from evaluation.runs.reports.planner import build_planner_report
+from evaluation.runs.reports.spreadsheet import Table
 
 Row = Sequence[object]
 AT_ONCE = 2000
@@ -112,10 +112,10 @@ def build_models_table(run: Run) -> Table:
 
 def _iterate_models(run: Run) -> Iterable[ModelRow]:
     """Yield all models of a run, page by page."""
-    page = model_rows(run, size=AT_ONCE)
+    page = read_model_rows(run, size=AT_ONCE)
     yield from page.rows
     while page.next:
-        page = model_rows(run, page.next, size=AT_ONCE)
+        page = read_model_rows(run, page.next, size=AT_ONCE)
         yield from page.rows
 
 
@@ -194,7 +194,7 @@ def build_comparisons_table(run: Run) -> Table:
     )
 
 
-def differences_table(run: Run, first: UUID, second: UUID) -> Table:
+def build_differences_table(run: Run, first: UUID, second: UUID) -> Table:
     """Return the questions on which two models were scored, largest difference first."""
     return Table(
         ("question", "text", "score_a", "score_b", "difference"), _iterate_gaps(run, first, second)
@@ -222,7 +222,7 @@ def build_heat_map_table(run: Run) -> Table:
 
 def build_planner_table(run: Run) -> Table:
     """Return the expected error by number of answers a question; empty without a plan."""
-    report = planner_report(run)
+    report = build_planner_report(run)
     header = ("answers", "similarity", "average_error", "worst_error", "delta")
     rows = [
         (plan.workers, plan.mu, plan.average_error, plan.worst_error, plan.delta)
@@ -231,7 +231,7 @@ def build_planner_table(run: Run) -> Table:
     return Table(header, rows)
 
 
-def against_table(report: AgainstReport) -> Table:
+def build_against_table(report: AgainstReport) -> Table:
     """Return the workers of both runs as a table, largest change first."""
     header = (
         *("worker", "rank_before", "rank_after", "ranks_gained"),
@@ -251,10 +251,10 @@ def against_table(report: AgainstReport) -> Table:
 
 def build_convergence_table(run: Run) -> Table:
     """Return the change of the weights at each iteration as a table."""
-    return Table(("iteration", "rmse"), enumerate(summary_of(run).trace, 1))
+    return Table(("iteration", "rmse"), enumerate(read_summary(run).trace, 1))
 
 
-def worker_table(run: Run, worker: UUID) -> Table:
+def build_worker_answers_table(run: Run, worker: UUID) -> Table:
     """Return a worker's answers in full as a table."""
     rows: Any = (
         Response.objects.filter(
@@ -277,7 +277,7 @@ def worker_table(run: Run, worker: UUID) -> Table:
     return Table(header, rows.iterator(AT_ONCE))
 
 
-def question_table(run: Run, question: UUID) -> Table:
+def build_question_answers_table(run: Run, question: UUID) -> Table:
     """Return the workers' answers to a question by score, then the models', in full."""
     header = (
         *("worker", "model", "question", "answer", "status"),
@@ -318,7 +318,7 @@ def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
         yield (None, *model, None, reason)
 
 
-def map_table(run: Run, question: UUID) -> Table:
+def build_map_table(run: Run, question: UUID) -> Table:
     """Return the places of the answers to a question, then the consensus by iteration.
 
     `x` and `y` are on the axes of the run, `own_x` and `own_y` on those of the question, in the
@@ -367,7 +367,7 @@ def _iterate_places(run: Run, question: UUID) -> Iterable[Row]:
         .first()
     )
     if path is not None:
-        numbers, about = decode_floats(path), summary_of(run).map
+        numbers, about = decode_floats(path), read_summary(run).map
         for at, iteration in enumerate(about.iterations if about else ()):
             place = numbers[4 * at : 4 * at + 4]
             yield ("consensus", None, None, iteration, *place, None, None, None, None)

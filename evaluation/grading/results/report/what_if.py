@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from annotations.models import Worker
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
 from evaluation.grading.results.report.movers import WorkerChange, compare_without
 from evaluation.grading.storage.as_graded import NotAtOnceError
 from evaluation.grading.storage.what_if import compute_without
-from evaluation.methods.statistics.correlation import spearman
 from evaluation.models import Run
 
 MOVERS_SHOWN = 10

@@ -17,12 +17,12 @@ from evaluation.grading.facts.report.said import (
     FactOnQuestion,
     Marked,
     SaidFact,
-    contradictions_of,
+    read_contradictions,
     read_facts,
 )
 from evaluation.grading.results.report.workers import WorkerRow, read_counted_row
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
-from evaluation.reports.about import RunAbout, about
+from evaluation.runs.reports.about import RunAbout, build_about
 
 Status = Literal["scored", "empty", "rejected", "not_in_run"]
 ORDER = Keyset("position", ("question__position", "question__public_id"))
@@ -100,12 +100,12 @@ def build_worker_report(
         return None
     row, counts = row_and_counts
     return WorkerReport(
-        about=about(run),
+        about=build_about(run),
         worker=row,
         n_ranked=counts["n_ranked"],
         n_shared=counts["n_shared"],
         answers=_read_answers(run, worker, after, size),
-        contradictions=contradictions_of(run, "worker", worker),
+        contradictions=read_contradictions(run, "worker", worker),
     )
 
 

@@ -11,10 +11,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
+from evaluation.core.estimates import Estimate
+from evaluation.core.messages.message import Message
 from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.models import Run, WorkerGrade
-from evaluation.reports.values import Estimate
-from evaluation.words.message import Message
 
 ORDER = Keyset("grade", ("-grade", "worker__public_id"), empty_last=True)
 # Whose best rank on redrawn questions is within this part of the ranks from the end is "lowest".
@@ -85,7 +85,7 @@ class WorkerRow:
         return f"{self.rank_low} to {self.rank_high}"
 
 
-def worker_rows(
+def read_worker_rows(
     run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
 ) -> Page[WorkerRow]:
     """Return a page of workers by grade, those without a grade last.
@@ -97,7 +97,7 @@ def worker_rows(
         rows = rows.filter(worker__alarms=alarm)
     if search:
         rows = rows.filter(worker__external_id__icontains=search)
-    return ORDER.take(rows, after, size, row_of)
+    return ORDER.take(rows, after, size, build_worker_row)
 
 
 def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
@@ -111,10 +111,10 @@ def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]
 
 def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
     """Yield all workers by grade, for a file."""
-    page = worker_rows(run, size=2000)
+    page = read_worker_rows(run, size=2000)
     yield from page.rows
     while page.next:
-        page = worker_rows(run, page.next, size=2000)
+        page = read_worker_rows(run, page.next, size=2000)
         yield from page.rows
 
 
@@ -129,16 +129,16 @@ def read_counted_row(
 ) -> tuple[WorkerRow, dict[str, int]] | None:
     """Return one worker and annotated numbers; None if the run has no such worker."""
     row = _query_workers(run).filter(worker__public_id=worker).annotate(**numbers).first()
-    return None if row is None else (row_of(row), {name: row[name] for name in numbers})
+    return None if row is None else (build_worker_row(row), {name: row[name] for name in numbers})
 
 
-def ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+def query_ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
     """Return the rows of workers with a rank, best first, for `row_of`."""
     rows = _query_workers(run).filter(rank__isnull=False)
     return rows.order_by("rank", "worker__public_id")
 
 
-def unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
+def query_unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
     """Return the rows of workers without a rank, most answers first, for `row_of`."""
     rows = _query_workers(run).filter(rank__isnull=True)
     return rows.order_by("-n_answers", "worker__public_id")
@@ -149,7 +149,7 @@ def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
     return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
 
 
-def row_of(row: dict[str, Any]) -> WorkerRow:
+def build_worker_row(row: dict[str, Any]) -> WorkerRow:
     """Return a row of a query for `COLUMNS` as a worker."""
     return WorkerRow(
         worker=row["worker__public_id"],
@@ -168,16 +168,16 @@ def row_of(row: dict[str, Any]) -> WorkerRow:
     )
 
 
-def row_of_grade(grade: WorkerGrade) -> WorkerRow:
+def build_worker_row_of_grade(grade: WorkerGrade) -> WorkerRow:
     """Return a grade that was read with its worker as a row."""
-    return row_of({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
+    return build_worker_row({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
 
 
-def lowest(ranked: int) -> Q:
+def build_lowest_condition(ranked: int) -> Q:
     """Return the condition on grades whose whole rank interval is in the lowest quarter."""
     return Q(rank__isnull=False, rank_low__gt=(1 - LOWEST) * ranked)
 
 
-def lowest_said(row: WorkerRow, ranked: int) -> Message:
+def build_lowest_message(row: WorkerRow, ranked: int) -> Message:
     """Return the message on a worker whose whole rank interval is in the lowest quarter."""
     return Message("look.lowest", {"first": row.rank_low, "last": row.rank_high, "ranked": ranked})

@@ -9,19 +9,23 @@ from django.http import Http404, HttpRequest
 from annotations.models import rights
 from annotations.web.query import parse_public_id
 from annotations.web.scope import get_visible_or_404
-from evaluation.charts.chart import Chart
-from evaluation.grading.alarms.report import alarm_counts
+from evaluation.core.charts.chart import Chart
+from evaluation.grading.alarms.report import count_alarms
 from evaluation.grading.results.charts.against import build_against_chart
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.against import AgainstReport, against_report, read_other_runs
+from evaluation.grading.results.report.against import (
+    AgainstReport,
+    build_against_report,
+    read_other_runs,
+)
 from evaluation.grading.results.views.remedies import build_verdict_context
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.result_pages import Context, status_link, worker_link
+from evaluation.runs.result_pages import Context, status_link, worker_link
 
 
 @grading_page("evaluation/against.html")
-def against(request: HttpRequest, run: Run) -> Context:
+def show_against(request: HttpRequest, run: Run) -> Context:
     """Show the changes since another run, and their reasons.
 
     `with` in the address names the other run; by default it is the newest one.
@@ -31,10 +35,10 @@ def against(request: HttpRequest, run: Run) -> Context:
     if other is None:
         done = next((entry.run for entry in runs if entry.is_done), None)
         other = None if done is None else _get_other_or_404(request, run, done)
-    report = against_report(run, other) if other and _is_done(other) else None
+    report = build_against_report(run, other) if other and _is_done(other) else None
     movers = report.movers if report else []
     may_edit = rights(request.user, run.version.question_set).edit
-    alarms_here, *alarms_there = alarm_counts(run, *([other] if other and report else []))
+    alarms_here, *alarms_there = count_alarms(run, *([other] if other and report else []))
     return {
         **build_verdict_context(run, [mover.worker for mover in movers], may_edit),
         "title": f"Runs of {run.version.question_set.name} compared",
@@ -44,7 +48,7 @@ def against(request: HttpRequest, run: Run) -> Context:
         "report": report,
         "alarms_here": alarms_here,
         "alarms_there": alarms_there[0] if alarms_there else None,
-        "chart": picture(report, run) if report else None,
+        "chart": draw_grades(report, run) if report else None,
     }
 
 
@@ -54,15 +58,15 @@ def read_other_run(request: HttpRequest, run: Run) -> Run | None:
     return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
-def compared(request: HttpRequest, run: Run) -> AgainstReport:
+def build_comparison(request: HttpRequest, run: Run) -> AgainstReport:
     """Return the report for a file; 404 if one of the two runs has no results."""
     other = read_other_run(request, run)
     if other is None or not _is_done(other):
         raise Http404("another run with results is needed")
-    return against_report(run, other)
+    return build_against_report(run, other)
 
 
-def picture(report: AgainstReport, run: Run) -> Chart | None:
+def draw_grades(report: AgainstReport, run: Run) -> Chart | None:
     """Return the chart of the workers' grades; None if no worker has two grades."""
 
     def link(worker: UUID) -> str:

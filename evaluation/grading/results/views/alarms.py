@@ -16,7 +16,12 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import rights
 from annotations.web.query import parse_number
 from annotations.web.scope import RefusedError
-from evaluation.grading.alarms.report import alarms_report, find_false_rings, outcomes_report
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report import (
+    build_alarms_report,
+    build_outcomes_report,
+    find_false_rings,
+)
 from evaluation.grading.alarms.storage import (
     LONGEST_NOTE,
     REVIEW_PROBLEMS,
@@ -27,17 +32,16 @@ from evaluation.grading.alarms.storage import (
 )
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.alarm_evidence import read_alarm_evidence
-from evaluation.grading.results.report.run import crowd_counts
-from evaluation.grading.results.report.signals import signals_of
+from evaluation.grading.results.report.run import count_crowd
+from evaluation.grading.results.report.signals import read_signals
 from evaluation.grading.results.views.remedies import (
+    build_links_without,
     build_remedies,
     build_verdict_context,
-    without_each,
 )
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
-from evaluation.result_pages import Context, kind_or_404, run_or_404, way_here
-from evaluation.words.message import Message
+from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
 
 # Later runs that may have remedied it.
 RUNS_OFFERED = 50
@@ -83,19 +87,19 @@ class ReviewForm(forms.Form):
 
 
 @grading_page("evaluation/alarms.html")
-def alarms(request: HttpRequest, run: Run) -> Context:
+def show_alarms(request: HttpRequest, run: Run) -> Context:
     """Show the alarms of a run, their outcomes and all checks."""
-    report = alarms_report(run)
+    report = build_alarms_report(run)
     return {
         "title": f"Alarms of {report.about.name}",
         "alarms": report,
-        "outcomes": outcomes_report(run),
-        "rings": find_false_rings(crowd_counts(run)["workers"]),
+        "outcomes": build_outcomes_report(run),
+        "rings": find_false_rings(count_crowd(run)["workers"]),
     }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
+def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
     """Show one alarm; POST saves a review of it."""
     if request.method != "POST":
         return _show_page(request, run=run, place=place)
@@ -142,7 +146,7 @@ def _show_page(
     if evidence is None or evidence.page > evidence.n_pages:
         raise Http404("the run has no such alarm")
     may_edit = rights(request.user, run.version.question_set).edit
-    false_alarm_rates = find_false_rings(crowd_counts(run)["workers"])
+    false_alarm_rates = find_false_rings(count_crowd(run)["workers"])
     alarms_address = reverse("admin:results-alarms", kwargs={"run": run.public_id})
     return {
         **build_verdict_context(run, [row.worker for row in evidence.workers.rows], may_edit),
@@ -152,8 +156,8 @@ def _show_page(
         "alarm": evidence.alarm,
         "rings_falsely": false_alarm_rates.of(evidence.alarm.case) if false_alarm_rates else "",
         "remedies": build_remedies(run, evidence.alarm, may_edit, evidence.n_copies),
-        "signals": signals_of(run, [row.worker for row in evidence.workers.rows]),
+        "signals": read_signals(run, [row.worker for row in evidence.workers.rows]),
         "limits": Message("signals.limits"),
-        "without": without_each(run, evidence.workers.rows, may_edit),
+        "without": build_links_without(run, evidence.workers.rows, may_edit),
         "form": (form or ReviewForm(run)) if may_edit else None,
     }

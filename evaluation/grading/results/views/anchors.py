@@ -14,25 +14,29 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.models import Share, rights
 from annotations.web.scope import RefusedError, get_user_id
-from evaluation import judging
-from evaluation.background import runs as lifecycle
-from evaluation.background.exclusions import leave_out_excluded
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.forms.options import refusal
-from evaluation.grading.alarms.report import alarms_report
-from evaluation.grading.remedies.report import RECOMMENDED, build_anchors_report, suggested_anchors
+from evaluation.core.messages.reasons import describe_not_chosen
+from evaluation.core.options import OptionError
+from evaluation.grading.alarms.report import build_alarms_report
+from evaluation.grading.remedies.report import (
+    RECOMMENDED,
+    build_anchors_report,
+    read_suggested_anchors,
+)
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run
-from evaluation.options import OptionError
-from evaluation.reports.verdicts import load_voters
-from evaluation.result_pages import Context, kind_or_404, run_or_404
-from evaluation.steps.answers import parameters_of
-from evaluation.words.reasons import why_not_chosen
+from evaluation.runs import judging
+from evaluation.runs.background import runs as lifecycle
+from evaluation.runs.background.exclusions import leave_out_excluded
+from evaluation.runs.forms.options import refusal
+from evaluation.runs.reports.verdicts import load_voters
+from evaluation.runs.result_pages import Context, kind_or_404, run_or_404
+from evaluation.runs.steps.answers import read_parameters
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
+def show_anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the answers that experts grade, their progress, and the ranking they chose.
 
     A POST says in `do` what to do: suggest answers, ask an expert, or grade with experts' grades.
@@ -67,9 +71,9 @@ def _show_page(request: HttpRequest, run: Run, changed: bool = False) -> Context
         "report": report,
         "voters": load_voters(run),
         "changed": changed,
-        "why": why_not_chosen(report.reason),
-        "not_chosen": why_not_chosen(report.choice.reason if report.choice else None),
-        "alarms": alarms_report(run),
+        "why": describe_not_chosen(report.reason),
+        "not_chosen": describe_not_chosen(report.choice.reason if report.choice else None),
+        "alarms": build_alarms_report(run),
         "recommended": RECOMMENDED,
         "may": user_rights.edit,
         "sharing": user_rights.manage,
@@ -80,11 +84,11 @@ def _show_page(request: HttpRequest, run: Run, changed: bool = False) -> Context
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run with the same options that also suggests answers to grade."""
     parameters = replace(
-        parameters_of(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
+        read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
     try:
         options = leave_out_excluded(parameters, run.version)
-        started = lifecycle.queue(run.version, get_user_id(request), options, made_from=run)
+        started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
         return _refuse(request, run, error)
     messages.success(
@@ -106,7 +110,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert with whom the set is shared.")
         return redirect(_build_address(run))
-    judging.ask(run, suggested_anchors(run), expert)
+    judging.request_answers(run, read_suggested_anchors(run), expert)
     if expert == user_id:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")
@@ -116,11 +120,11 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
 def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run in which the experts' grades choose among the candidate rankings."""
     parameters = replace(
-        parameters_of(run.parameters), anchors=True, suggest_anchors=0, camps=False
+        read_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
     try:
         options = leave_out_excluded(parameters, run.version)
-        started = lifecycle.queue(run.version, get_user_id(request), options, made_from=run)
+        started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
         return _refuse(request, run, error)
     return redirect("admin:run", started.public_id)

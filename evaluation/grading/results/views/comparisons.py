@@ -7,22 +7,22 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, QueryDict
 
 from annotations.web.query import parse_public_id
-from evaluation.charts.chart import Chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.estimates import CORRECTED_BY
 from evaluation.grading.results.charts.comparisons import build_comparisons_chart, build_pair_chart
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.comparisons import (
     ComparisonsReport,
     PairReport,
+    build_comparisons_report,
     build_pair_report,
-    comparisons_report,
 )
 from evaluation.models import Run
-from evaluation.reports.values import CORRECTED_BY
-from evaluation.result_pages import Context, asked_correction, question_link
+from evaluation.runs.result_pages import Context, asked_correction, question_link
 
 
 @grading_page("evaluation/comparisons.html")
-def comparisons(request: HttpRequest, run: Run) -> Context:
+def show_comparisons(request: HttpRequest, run: Run) -> Context:
     """Show every pair of models, and the questions on which a chosen pair differs.
 
     `model`, `first`, `second` and `correction` come from the address.
@@ -42,7 +42,7 @@ def comparisons(request: HttpRequest, run: Run) -> Context:
 
 def read_report(run: Run, asked: QueryDict) -> ComparisonsReport:
     """Return all pairs, or those with the model that the address names; 404 if it is unknown."""
-    report = comparisons_report(
+    report = build_comparisons_report(
         run, parse_public_id(asked, "model", blank=True), asked_correction(asked)
     )
     if report is None:
@@ -70,7 +70,7 @@ def read_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairRepo
     return pair
 
 
-def two_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
+def read_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
     """Return the ids of the pair that the address names, else of the first; 404 without pairs."""
     pair = read_pair(run, asked, read_report(run, asked))
     if pair is None:
@@ -78,13 +78,13 @@ def two_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
     return pair.pair.first, pair.pair.second
 
 
-def comparison_picture(run: Run, asked: QueryDict) -> Chart | None:
+def draw_comparisons(run: Run, asked: QueryDict) -> Chart | None:
     """Return the chart of all pairs; None without pairs."""
     report = read_report(run, asked)
     return build_comparisons_chart(report) if report.pairs else None
 
 
-def differences_picture(run: Run, asked: QueryDict) -> Chart | None:
+def draw_differences(run: Run, asked: QueryDict) -> Chart | None:
     """Return the chart of the questions on which two models differ; None without a pair."""
     return draw_pair(run, read_pair(run, asked, read_report(run, asked)))
 

@@ -9,9 +9,9 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, QueryDict
 
 from annotations.web.query import parse_number
-from evaluation.charts.chart import Chart
-from evaluation.charts.labels import told_apart
-from evaluation.charts.scales import three_digits
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.labels import shorten_distinctly
+from evaluation.core.charts.scales import format_number
 from evaluation.grading.results.charts.heat_map import (
     Shades,
     build_block_chart,
@@ -29,7 +29,7 @@ from evaluation.grading.results.report.heat_map import (
     read_heat_overview,
 )
 from evaluation.models import Run
-from evaluation.result_pages import Context, worker_link
+from evaluation.runs.result_pages import Context, worker_link
 
 # Letters of a name in the table.
 LETTERS = 18
@@ -47,13 +47,13 @@ class Field:
 
 
 @grading_page("evaluation/heat_map.html")
-def heat_map(request: HttpRequest, run: Run) -> Context:
+def show_heat_map(request: HttpRequest, run: Run) -> Context:
     """Show the overview of all workers and questions, and a block of it answer by answer.
 
     `workers` and `questions` of the address name the block. Both are tables, one for all widths:
     two pictures for two widths would make the page large.
     """
-    block = asked_block(run, request.GET)
+    block = read_block(run, request.GET)
     # Where a block holds all, it is its own overview.
     overview = read_heat_overview(run)
     colours = _build_colours(block, overview)
@@ -71,7 +71,7 @@ def heat_map(request: HttpRequest, run: Run) -> Context:
         "rows": list(
             zip(
                 block.workers,
-                told_apart([worker.name for worker in block.workers], LETTERS),
+                shorten_distinctly([worker.name for worker in block.workers], LETTERS),
                 _build_fields(block, colours),
                 strict=True,
             )
@@ -79,7 +79,7 @@ def heat_map(request: HttpRequest, run: Run) -> Context:
         "columns": list(
             zip(
                 block.questions,
-                told_apart([question.name for question in block.questions], LETTERS),
+                shorten_distinctly([question.name for question in block.questions], LETTERS),
                 strict=True,
             )
         ),
@@ -92,7 +92,7 @@ def heat_map(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def asked_block(run: Run, asked: QueryDict) -> HeatBlock:
+def read_block(run: Run, asked: QueryDict) -> HeatBlock:
     """Return the block that the address names; 404 if it does not exist."""
     worker, question = (
         parse_number(asked, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
@@ -103,7 +103,7 @@ def asked_block(run: Run, asked: QueryDict) -> HeatBlock:
     return block
 
 
-def block_picture(run: Run, block: HeatBlock) -> Chart:
+def draw_block(run: Run, block: HeatBlock) -> Chart:
     """Return the chart of a block."""
 
     def link(worker: UUID) -> str:
@@ -113,7 +113,7 @@ def block_picture(run: Run, block: HeatBlock) -> Chart:
     return build_block_chart(block, overview.quantiles if overview else (), link)
 
 
-def overview_picture(run: Run) -> Chart | None:
+def draw_overview(run: Run) -> Chart | None:
     """Return the chart of the overview; None where the run recorded none."""
     overview = read_heat_overview(run)
     return build_overview_chart(overview) if overview is not None and overview.means else None
@@ -158,7 +158,7 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
                 block.first_question,
             )
             mark = f"{look} heat-at" if is_shown else look
-            fields.append(Field(mark, "", f"{three_digits(mean, 'unknown')} of {count:,}"))
+            fields.append(Field(mark, "", f"{format_number(mean, 'unknown')} of {count:,}"))
         rows.append(fields)
     return {
         "chart": build_overview_chart(overview),

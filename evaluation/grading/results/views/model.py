@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest
 from evaluation.grading.results.pages import grading_page
 from evaluation.grading.results.report.model import build_model_report
 from evaluation.models import Run
-from evaluation.result_pages import Context
+from evaluation.runs.result_pages import Context
 
 
 @grading_page("evaluation/model.html")
-def model(request: HttpRequest, run: Run, model: UUID) -> Context:
+def show_model(request: HttpRequest, run: Run, model: UUID) -> Context:
     """Show a model's scores, its facts beside the crowd's, and its answers.
 
     `after` (a page of answers) comes from the address.

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
-from evaluation.grading.alarms.report import alarms_report
-from evaluation.grading.facts.report import run_facts
-from evaluation.grading.results.charts.placement import build_crowd_table, placement_chart
+from evaluation.grading.alarms.report import build_alarms_report
+from evaluation.grading.facts.report import build_run_facts
+from evaluation.grading.results.charts.placement import build_crowd_table, build_placement_chart
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.models import models_report
+from evaluation.grading.results.report.models import build_models_report
 from evaluation.models import Run
-from evaluation.result_pages import Context
+from evaluation.runs.result_pages import Context
 
 
 @grading_page("evaluation/models.html")
-def models(request: HttpRequest, run: Run) -> Context:
+def show_models(request: HttpRequest, run: Run) -> Context:
     """Show the models by score, and the models among people; `after` comes from the address."""
     after = request.GET.get("after", "")
-    report = models_report(run, after)
+    report = build_models_report(run, after)
     return {
         "title": f"Language models on {report.about.name}",
         "report": report,
-        "alarms": alarms_report(run),
-        "chart": placement_chart(report) if report.models.rows else None,
-        "has_facts": run_facts(run) is not None,
+        "alarms": build_alarms_report(run),
+        "chart": build_placement_chart(report) if report.models.rows else None,
+        "has_facts": build_run_facts(run) is not None,
         "crowd": build_crowd_table(report.crowd),
     }

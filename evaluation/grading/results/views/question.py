@@ -11,38 +11,38 @@ from django.http import Http404, HttpRequest
 
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice
-from evaluation.charts.chart import Chart
+from evaluation.core.charts.chart import Chart
 from evaluation.grading.alarms.report import read_alarms_and_marks
-from evaluation.grading.results.charts.answer_map import build_map_chart, captions
+from evaluation.grading.results.charts.answer_map import build_captions, build_map_chart
 from evaluation.grading.results.charts.answers import MOST, build_answers_chart
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.answer_map import AnswerMap, Axes, answer_map
+from evaluation.grading.results.report.answer_map import AnswerMap, Axes, read_answer_map
 from evaluation.grading.results.report.question import (
     QuestionInRun,
     QuestionReport,
     build_answers_of_page,
     build_first_page,
-    question_report,
+    build_question_report,
     read_answer_page,
     read_question,
 )
 from evaluation.grading.results.views.remedies import build_verdict_context
 from evaluation.models import Run
-from evaluation.result_pages import Context, worker_link
+from evaluation.runs.result_pages import Context, worker_link
 
 
 @grading_page("evaluation/question.html")
-def question(request: HttpRequest, run: Run, question: UUID) -> Context:
+def show_question(request: HttpRequest, run: Run, question: UUID) -> Context:
     """Show a question, its answers nearest to the consensus first, and the models' answers.
 
     `after` (a page of answers) and `axes` (of the map) come from the address.
     """
     after = request.GET.get("after", "")
-    axes = asked_axes(request)
+    axes = read_axes(request)
     source, best = read_question(run, question), read_answer_page(run, question, size=MOST)
     page = read_answer_page(run, question, after) if after else build_first_page(best)
-    report = found(run, question, after, source, page)
-    places = answer_map(run, question, axes, source, best)
+    report = read_report(run, question, after, source, page)
+    places = read_answer_map(run, question, axes, source, best)
     workers = [answer.worker for answer in report.answers.rows]
     alarms, marks = read_alarms_and_marks(run, report.question, workers)
     return {
@@ -51,13 +51,13 @@ def question(request: HttpRequest, run: Run, question: UUID) -> Context:
         "alarms": alarms,
         **build_verdict_context(run, workers, False),
         "marks": marks,
-        "chart": answers(run, question, report, best),
+        "chart": draw_answers(run, question, report, best),
         "map": MapCard.from_report(run, places) if places else None,
         "axes": axes,
     }
 
 
-def found(
+def read_report(
     run: Run,
     question: UUID,
     after: str = "",
@@ -65,13 +65,13 @@ def found(
     page: Page[dict[str, Any]] | None = None,
 ) -> QuestionReport:
     """Return a question's report; 404 for an unknown question."""
-    report = question_report(run, question, after, found=source, page=page)
+    report = build_question_report(run, question, after, found=source, page=page)
     if report is None:
         raise Http404("the run has no such question")
     return report
 
 
-def answers(
+def draw_answers(
     run: Run, question: UUID, report: QuestionReport, best: Page[dict[str, Any]] | None = None
 ) -> Chart | None:
     """Return the chart of the answers; None where no worker answered.
@@ -106,8 +106,8 @@ class MapCard:
     @classmethod
     def from_report(cls, run: Run, report: AnswerMap) -> Self:
         """Return the card with the map at its last iteration."""
-        words = captions(report)
-        return cls(report, map_of(run, report), json.dumps(words), words[-1], len(words) - 1)
+        words = build_captions(report)
+        return cls(report, draw_map(run, report), json.dumps(words), words[-1], len(words) - 1)
 
     @property
     def steps(self) -> list[tuple[int, float, float, float]]:
@@ -116,12 +116,12 @@ class MapCard:
         return [(iteration, x, y, moved) for iteration, (x, y), moved in places]
 
 
-def asked_axes(request: HttpRequest) -> Axes:
+def read_axes(request: HttpRequest) -> Axes:
     """Return the axes that the address names, by default those of the run; 404 for others."""
     axes: Any = parse_choice(request.GET, "axes", get_args(Axes), "run")
     return axes
 
 
-def map_of(run: Run, report: AnswerMap, at: int | None = None) -> Chart:
+def draw_map(run: Run, report: AnswerMap, at: int | None = None) -> Chart:
     """Return the chart of a map at one of its iterations, by default the last."""
     return build_map_chart(report, at, lambda worker: worker_link(run, worker))

@@ -16,11 +16,11 @@ from annotations.web.query import parse_public_id
 from evaluation.grading.alarms.messages import OF_QUESTIONS
 from evaluation.grading.alarms.report import AlarmEntry
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
-from evaluation.grading.results.report.run import crowd_counts
+from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.results.report.what_if import WhatIf, build_what_if
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.models import Alarm, Run
-from evaluation.reports.verdicts import load_current_verdicts
+from evaluation.runs.reports.verdicts import load_current_verdicts
 
 # A camp is not left out as a whole: it may be the one that is right.
 LEFT_OUT = OF_PEOPLE - {"clique"}
@@ -70,7 +70,7 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
     if alarm.case == OF_QUESTIONS:
         remedies.append(_build_remedy(run, "Grade again with several right answers", camps="on"))
     if alarm.case in ("leverage", "concentrated_weight"):
-        n = max(1, crowd_counts(run)["workers"])
+        n = max(1, count_crowd(run)["workers"])
         cap = f"{min(1.0, CAP / n):.3g}"
         remedies.append(_build_remedy(run, "Grade again with a cap on each vote", weight_cap=cap))
     if alarm.case == "grader_disagreement":
@@ -85,24 +85,24 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
     return remedies
 
 
-def without_each(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
+def build_links_without(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
     """Return for each worker the address of a grading without it; {} for a read-only user."""
     if not may_start:
         return {}
-    return {row.worker: without_one(run, row.worker, row.name) for row in workers}
+    return {row.worker: build_link_without(run, row.worker, row.name) for row in workers}
 
 
-def without_one(run: Run, worker: UUID, name: str) -> str:
+def build_link_without(run: Run, worker: UUID, name: str) -> str:
     """Return the address of the form of a grading without a worker."""
     return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
 
-def link_to_add_models(run: Run) -> str:
+def build_link_to_add_models(run: Run) -> str:
     """Return the address of the form of the same grading, which scores new models."""
     return _build_remedy(run, "").link
 
 
-def asked_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
+def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
     """Return the result without the worker that the address names; None without a name."""
     if not request.GET.get("without"):
         return None

@@ -10,25 +10,28 @@ from django.http import HttpRequest
 
 from annotations.models import rights
 from annotations.web.query import parse_choice
-from evaluation.charts.chart import Chart
-from evaluation.charts.scales import three_digits
-from evaluation.grading.alarms.report import alarms_report, read_marks
-from evaluation.grading.facts.report import run_facts
-from evaluation.grading.remedies.report import remedies_report
-from evaluation.grading.results.charts.convergence import convergence_chart
+from evaluation.core.charts.chart import Chart
+from evaluation.core.charts.scales import format_number
+from evaluation.grading.alarms.report import build_alarms_report, read_marks
+from evaluation.grading.facts.report import build_run_facts
+from evaluation.grading.remedies.report import build_remedies_report
+from evaluation.grading.results.charts.convergence import build_convergence_chart
 from evaluation.grading.results.charts.grades import MOST as MOST_WORKERS
 from evaluation.grading.results.charts.grades import build_grades_chart, build_ranks_chart
 from evaluation.grading.results.charts.questions import MOST as MOST_QUESTIONS
 from evaluation.grading.results.charts.questions import build_questions_chart
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.changes import answers_are_the_same
+from evaluation.grading.results.report.changes import has_same_answers
 from evaluation.grading.results.report.questions import ORDERS, read_question_rows
-from evaluation.grading.results.report.run import run_report
-from evaluation.grading.results.report.workers import build_first_page, worker_rows
-from evaluation.grading.results.views.remedies import build_verdict_context, link_to_add_models
-from evaluation.grading.summary import summary_of
+from evaluation.grading.results.report.run import build_run_report
+from evaluation.grading.results.report.workers import build_first_page, read_worker_rows
+from evaluation.grading.results.views.remedies import (
+    build_link_to_add_models,
+    build_verdict_context,
+)
+from evaluation.grading.summary import read_summary
 from evaluation.models import Run
-from evaluation.result_pages import Context, question_link, worker_link
+from evaluation.runs.result_pages import Context, question_link, worker_link
 
 LONGEST_SEARCH = 255
 ITERATIONS_SHOWN = 100
@@ -39,72 +42,72 @@ QUESTIONS_SHOWN = 20
 
 
 @grading_page("evaluation/run.html")
-def results(request: HttpRequest, run: Run) -> Context:
+def show_results(request: HttpRequest, run: Run) -> Context:
     """Show grades, questions, convergence, warnings and signature of a run.
 
     `workers`, `questions`, `by`, `q` and `check` come from the address.
     """
     asked = request.GET
-    report = run_report(run)
+    report = build_run_report(run)
     search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
     by: Any = parse_choice(asked, "by", ORDERS, "position")
-    first = worker_rows(run, size=WORKERS_DRAWN)
+    first = read_worker_rows(run, size=WORKERS_DRAWN)
     best = first.rows if report.n_graded else []
     link = _build_worker_link(run)
     after = asked.get("workers", "")
-    workers = worker_rows(run, after, search) if after or search else build_first_page(first)
+    workers = read_worker_rows(run, after, search) if after or search else build_first_page(first)
     may_edit = rights(request.user, run.version.question_set).edit
     return {
         **build_verdict_context(run, [row.worker for row in workers.rows], may_edit),
         "title": f"People and questions of {report.about.name}",
         "report": report,
-        "add_models": link_to_add_models(run) if may_edit else "",
-        "alarms": alarms_report(run),
-        "remedies": remedies_report(run),
+        "add_models": build_link_to_add_models(run) if may_edit else "",
+        "alarms": build_alarms_report(run),
+        "remedies": build_remedies_report(run),
         "search": search,
         "workers": workers,
         "marks": read_marks(run, [row.worker for row in workers.rows]),
         "by": by,
         "questions": read_question_rows(run, asked.get("questions", ""), by),
         "trace": [
-            (at, three_digits(change))
+            (at, format_number(change))
             for at, change in enumerate(report.trace[:ITERATIONS_SHOWN], 1)
         ],
         "charts": {
             "grades": build_grades_chart(best, report.n_graded, link) if best else None,
             "ranks": build_ranks_chart(best, report.n_graded, link),
-            "questions": disagreement(run, report.counts.get("questions", 0)),
-            "convergence": convergence_chart(report.trace) if report.trace else None,
+            "questions": draw_disagreement(run, report.counts.get("questions", 0)),
+            "convergence": build_convergence_chart(report.trace) if report.trace else None,
         },
-        "facts": run_facts(run),
-        "same_inputs": answers_are_the_same(run) if asked.get("check") == "inputs" else None,
+        "facts": build_run_facts(run),
+        "same_inputs": has_same_answers(run) if asked.get("check") == "inputs" else None,
     }
 
 
 @grading_page("evaluation/disagreement.html")
 def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
     """Show the questions that people disagree about, the most disagreement first."""
-    n_questions = summary_of(run).shown_counts().get("questions", 0)
+    n_questions = read_summary(run).shown_counts().get("questions", 0)
     rows = read_question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
     return {
         "title": f"What do people disagree about? {run.version.question_set.name}",
-        "chart": disagreement(run, n_questions) if rows else None,
+        "chart": draw_disagreement(run, n_questions) if rows else None,
         "questions": [row for row in rows if row.dispersion is not None],
         "n_questions": n_questions,
     }
 
 
-def grades(run: Run, n_workers: int) -> Chart:
+def draw_grades(run: Run, n_workers: int) -> Chart:
     """Return the chart of the best workers' grades."""
     return build_grades_chart(
-        worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
+        read_worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
     )
 
 
-def ranks(run: Run, n_workers: int) -> Chart | None:
+def draw_ranks(run: Run, n_workers: int) -> Chart | None:
     """Return the chart of the best workers' ranks; None where they have no intervals."""
     return build_ranks_chart(
-        worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
+        read_worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
     )
 
 
@@ -117,7 +120,7 @@ def _build_worker_link(run: Run) -> Callable[[UUID], str]:
     return link
 
 
-def disagreement(run: Run, n_questions: int) -> Chart | None:
+def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
     """Return the chart of the most dispersed questions; None without questions."""
 
     def link(question: UUID) -> str:

@@ -7,43 +7,43 @@ from uuid import UUID
 from django.http import Http404, HttpRequest
 
 from annotations.models import rights
-from evaluation.charts.chart import Chart
-from evaluation.grading.alarms.report import alarms_report
+from evaluation.core.charts.chart import Chart
+from evaluation.grading.alarms.report import build_alarms_report
 from evaluation.grading.results.charts.worker import build_worker_chart
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.signals import signals_of
+from evaluation.grading.results.report.signals import read_signals
 from evaluation.grading.results.report.worker import WorkerReport, build_worker_report
 from evaluation.grading.results.views.remedies import (
-    asked_what_if,
+    build_links_without,
     build_verdict_context,
-    without_each,
+    read_what_if,
 )
 from evaluation.models import Run
-from evaluation.result_pages import Context, question_link
+from evaluation.runs.result_pages import Context, question_link
 
 
 @grading_page("evaluation/worker.html")
-def worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
+def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
     """Show a worker's grade, and every answer beside the nearest one.
 
     `after` (a page of answers) and `without` (whether to compute a run without the worker) come
     from the address.
     """
-    report = found(run, worker, request.GET.get("after", ""))
+    report = read_report(run, worker, request.GET.get("after", ""))
     may_edit = rights(request.user, run.version.question_set).edit
     return {
         **build_verdict_context(run, [worker], may_edit),
         "title": f"Worker {report.worker.name}",
         "report": report,
-        "alarms": alarms_report(run, worker=report.worker.worker),
-        "chart": scores(run, report),
-        "signals": signals_of(run, [worker], in_full=True).get(worker),
-        "without": without_each(run, [report.worker], may_edit),
-        "what_if": asked_what_if(request, run),
+        "alarms": build_alarms_report(run, worker=report.worker.worker),
+        "chart": draw_scores(run, report),
+        "signals": read_signals(run, [worker], in_full=True).get(worker),
+        "without": build_links_without(run, [report.worker], may_edit),
+        "what_if": read_what_if(request, run),
     }
 
 
-def found(run: Run, worker: UUID, after: str = "") -> WorkerReport:
+def read_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
     """Return a worker's report; 404 for an unknown worker."""
     report = build_worker_report(run, worker, after)
     if report is None:
@@ -51,7 +51,7 @@ def found(run: Run, worker: UUID, after: str = "") -> WorkerReport:
     return report
 
 
-def scores(run: Run, report: WorkerReport) -> Chart | None:
+def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
     """Return the chart of a worker's answers; None where no answer has a leave-one-out score."""
 
     def link(question: UUID) -> str:

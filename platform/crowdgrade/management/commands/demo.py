@@ -22,11 +22,11 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from crowdgrade.web_server import listen
-from evaluation.background.watching import show_progress
-from evaluation.grading.commands import report_of_run
+from evaluation.core.messages.console import Bars
+from evaluation.core.options import TERMINAL
+from evaluation.grading.commands import format_run_report
 from evaluation.models import Run
-from evaluation.options import TERMINAL
-from evaluation.words.console import Bars
+from evaluation.runs.background.run_watch import show_progress
 
 HOST = "127.0.0.1"
 
@@ -102,7 +102,7 @@ class Command(BaseCommand):
         self._printed = True
         if self._graded_run.state == Run.State.DONE:
             self.stdout.write(f"\n{content.LABEL}\n{content.MODEL_LABEL}.\n")
-            self.stdout.write(report_of_run(self._graded_run))
+            self.stdout.write(format_run_report(self._graded_run))
         else:
             self.stdout.write(
                 f"The grading {self._graded_run.state}: {TERMINAL.said(self._graded_run.error)}"

@@ -14,10 +14,10 @@ from django.db import DatabaseError, connection
 
 from crowdgrade import demo
 from crowdgrade.supervisor import Stopped, is_port_free, raise_on_signal
-from evaluation.backends.chat import smollm2
-from evaluation.backends.errors import ChatError
+from evaluation.core.backends.chat import smollm2
+from evaluation.core.backends.errors import ChatError
 from evaluation.models import LanguageModel
-from evaluation.steps.asking.local import NAME, register_local_model
+from evaluation.runs.steps.asking.local import NAME, register_local_model
 
 HOST = "127.0.0.1"
 LOOK_EVERY = 1.0
@@ -49,9 +49,9 @@ class Command(BaseCommand):
             return
         try:
             path = smollm2.find_model()
-            smollm2.verify(path)
+            smollm2.verify_file(path)
             is_served = not is_port_free(HOST, options["port"])
-            if is_served and not smollm2.answers_at(address):
+            if is_served and not smollm2.is_serving(address):
                 raise CommandError(
                     f"port {options['port']} is in use by something else: choose another, such as "
                     f"PORT={options['port'] + 1}"
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             if is_served:
                 self.stdout.write(f"The model is served already, at {address}/v1.")
                 return
-            with raise_on_signal(), smollm2.running(path, options["port"]):
+            with raise_on_signal(), smollm2.run_server(path, options["port"]):
                 self._serve(address)
         except ChatError as error:
             raise CommandError(str(error)) from error

@@ -40,10 +40,10 @@ def main(what: str) -> dict[str, Any]:
 
 
 def file_of(text: str = "says") -> Any:
-    from annotations.exchange.reading.source import bytes_source
+    from annotations.exchange.reading.source import make_bytes_source
 
     rows = "".join(f"w{w},q{q},w{w} {text} {q}\n" for w in range(WORKERS) for q in range(QUESTIONS))
-    return bytes_source("a.csv", f"worker,question,answer\n{rows}".encode())
+    return make_bytes_source("a.csv", f"worker,question,answer\n{rows}".encode())
 
 
 def bring(rivers: Any, text: str = "says") -> dict[str, Any]:

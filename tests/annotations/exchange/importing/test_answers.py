@@ -5,7 +5,7 @@ from django.test.utils import CaptureQueriesContext
 from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import import_answers
 from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
-from annotations.exchange.importing.target import quoted
+from annotations.exchange.importing.target import quote_beginning
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write, write_xlsx
@@ -90,7 +90,7 @@ def test_another_text_for_a_stored_answer_names_both_and_stores_nothing(rivers, 
     first, second = (problem.values for problem in error.problems)
     assert (first["worker"], first["question"]) == ("ada", "r1")
     assert (first["text"], first["what"]) == ("'north'", "text")
-    assert (second["text"], second["what"]) == (quoted(""), "text")
+    assert (second["text"], second["what"]) == (quote_beginning(""), "text")
 
 
 def test_a_dry_run_says_the_same_and_stores_nothing(rivers, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.annotations.exchange.importing.beside import WHOLE, WORKERS
 from tests.conftest import ROOT
-from tests.evaluation.background.scratch import Scratch
+from tests.evaluation.runs.background.scratch import Scratch
 
 
 @pytest.fixture

@@ -14,7 +14,11 @@ from annotations.exchange.importing import (
     import_questions,
 )
 from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
-from annotations.exchange.importing.target import chunks, next_position, quoted
+from annotations.exchange.importing.target import (
+    find_next_position,
+    quote_beginning,
+    split_in_chunks,
+)
 from annotations.models import Passage, Question, QuestionSet, Response
 from tests.annotations import world
 from tests.annotations.exchange import reports
@@ -62,7 +66,7 @@ def test_another_text_or_time_than_the_stored_one(rivers, tmp_path):
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     path = write(tmp_path, HEADER + "ada,r2,now\nada,r1,short\n")
     found = problems_of(import_answers, rivers, path)
-    stored = {"r2": quoted(""), "r1": f"'{('long ' * 20)[:60]}...'"}
+    stored = {"r2": quote_beginning(""), "r1": f"'{('long ' * 20)[:60]}...'"}
     for problem, line, question in zip(found, (2, 3), ("r2", "r1"), strict=True):
         expected = {"worker": "ada", "question": question, "since": today, "what": "text"}
         place = {"file": "answers.csv", "line": line, "column": None}
@@ -248,13 +252,13 @@ def test_a_report_that_loses_rows_is_an_error():
 
 
 def test_stored_texts_are_quoted_on_one_line_and_at_most_sixty_characters():
-    assert quoted("up \n north") == "'up north'"
-    assert quoted(" \n ") == "no answer"
-    assert quoted("x" * 60) == repr("x" * 60)
-    assert quoted("x" * 61) == repr("x" * 60 + "...")
+    assert quote_beginning("up \n north") == "'up north'"
+    assert quote_beginning(" \n ") == "no answer"
+    assert quote_beginning("x" * 60) == repr("x" * 60)
+    assert quote_beginning("x" * 61) == repr("x" * 60 + "...")
 
 
 def test_values_are_taken_in_lists_and_positions_go_on():
-    assert list(chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
-    assert list(chunks([], 2)) == []
-    assert (next_position([]), next_position([2, 7, 3])) == (1, 8)
+    assert list(split_in_chunks(range(5), 2)) == [[0, 1], [2, 3], [4]]
+    assert list(split_in_chunks([], 2)) == []
+    assert (find_next_position([]), find_next_position([2, 7, 3])) == (1, 8)

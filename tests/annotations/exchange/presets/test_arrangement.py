@@ -16,7 +16,7 @@ from annotations.exchange.presets import (
     rows_of,
 )
 from annotations.exchange.presets.rows import TOTALS
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
 ASKED = ("Why do tides rise?", "What is a neap tide?", "Why is the sea salty?")
@@ -44,12 +44,12 @@ def workbook(**sheets):
             sheet.append(row)
     content = io.BytesIO()
     book.save(content)
-    return bytes_source("study.xlsx", content.getvalue())
+    return make_bytes_source("study.xlsx", content.getvalue())
 
 
 def text_file(rows, sign=","):
     lines = (sign.join(f'"{cell}"' if sign in cell else cell for cell in row) for row in rows)
-    return bytes_source("study.csv", "\n".join(lines).encode())
+    return make_bytes_source("study.csv", "\n".join(lines).encode())
 
 
 def read(source, chosen=None):
@@ -120,7 +120,7 @@ def test_sheet_and_header_row_are_chosen_by_name_or_number():
         (workbook(A=TABLE, B=NOTES), Arrangement("C"), "sheet_unknown"),
         (workbook(A=TABLE, B=NOTES), Arrangement("3"), "sheet_unknown"),
         (text_file(TABLE), Arrangement("A"), "sheet_of_no_workbook"),
-        (bytes_source("a.jsonl", b'{"a": 1}\n'), Arrangement("", 2), "header_of_objects"),
+        (make_bytes_source("a.jsonl", b'{"a": 1}\n'), Arrangement("", 2), "header_of_objects"),
     ],
 )
 def test_a_place_that_the_file_does_not_have_is_refused(source, chosen, code):
@@ -173,7 +173,7 @@ def test_a_list_in_place_of_an_answer_is_refused_with_its_line():
     lines = [f'{{"worker id": "{who}", "item": "1", "answer": "The moon"}}' for who in PEOPLE]
     lines[2] = lines[2].replace('"The moon"', '["The moon", "the sun"]')
     with pytest.raises(InputError) as caught:
-        read(bytes_source("file.jsonl", "\n".join(lines).encode()))
+        read(make_bytes_source("file.jsonl", "\n".join(lines).encode()))
     assert [(one.line, one.column, one.code) for one in caught.value.problems] == [
         (3, "answer", "answer_is_object")
     ]

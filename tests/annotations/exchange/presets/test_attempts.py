@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from annotations.exchange.importing.mapped import stage_mapped
+from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import head_of, proposed, recognised
 from annotations.exchange.presets.declared import SPAM, TRIED
 from annotations.exchange.presets.preset import UNFINISHED
 from annotations.exchange.reading.answers import read_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 
 HEADER = ["StartDate", "EndDate", "Status", "Progress", "Finished", "RecordedDate"]
 HEADER += ["ResponseId", "PROLIFIC_PID", "Q1", "Q2", "Q3"]
@@ -29,7 +29,7 @@ def row(who, begun, minutes, texts, status="IP Address", progress="100", finishe
 def survey(*rows, header=HEADER):
     text = io.StringIO()
     csv.writer(text).writerows([header, *rows])
-    return bytes_source("survey.csv", text.getvalue().encode())
+    return make_bytes_source("survey.csv", text.getvalue().encode())
 
 
 def staged(source, duplicates="refuse", *, keep=False):
@@ -123,7 +123,7 @@ def test_in_a_row_for_each_answer_all_rows_that_count_give_the_time():
         b"7,2,102,2026-03-04T09:20:00Z,Rivers wash it in,Why is the sea salty?\n"
         b"7,3,101,2026-03-04T15:00:00Z,It is the wind,Why do tides rise?\n"
     )
-    source = bytes_source("project.csv", content)
+    source = make_bytes_source("project.csv", content)
     head = head_of(source)
     preset = recognised(head)
     mapping = proposed(preset, head, source)
@@ -137,7 +137,7 @@ def test_in_a_row_for_each_answer_all_rows_that_count_give_the_time():
 
 def test_in_our_own_form_an_empty_last_answer_takes_no_text_away():
     content = b"worker,question,answer\na,1,The moon\na,1,\na,2,\na,2,The wind\n"
-    source = bytes_source("answers.csv", content)
+    source = make_bytes_source("answers.csv", content)
     records = read_answers(source, duplicates="last").records
     assert [(one.question, one.text, one.line) for one in records] == [
         ("1", "The moon", 2),

@@ -6,13 +6,13 @@ import io
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.converting import convert
-from annotations.exchange.importing.mapped import import_mapped
+from annotations.exchange.conversion import convert
+from annotations.exchange.importing.survey_exports import import_mapped
 from annotations.exchange.presets import Mapping, head_of, proposed, recognised
 from annotations.exchange.presets.attention import is_right
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet
 from tests.annotations import world
 
@@ -32,7 +32,7 @@ def survey(check=CHECK, ticked=TICKED, *more):
     text = io.StringIO()
     people = zip(IDS, SAID, ticked, strict=True)
     csv.writer(text).writerows([["Prolific ID", ASKED, check], *people, *more])
-    return bytes_source("survey.csv", text.getvalue().encode())
+    return make_bytes_source("survey.csv", text.getvalue().encode())
 
 
 def mapped(source):

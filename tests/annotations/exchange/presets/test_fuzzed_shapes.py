@@ -17,7 +17,7 @@ from annotations.exchange.presets import (
     refuse_unmapped,
     rows_of,
 )
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.presets import exports, test_tools
 from tests.annotations.exchange.presets.test_arrangement import TABLE
 from tests.annotations.exchange.presets.test_presets import MTURK
@@ -137,7 +137,7 @@ OBJECTS = {
 
 def read(name, content):
     """Return the answers as triples, the wordings, and how many rows were left out."""
-    arranged = arrange(bytes_source(name, content))
+    arranged = arrange(make_bytes_source(name, content))
     head = head_of(arranged.source)
     preset = recognised(head)
     mapping = proposed(preset, head, arranged.source)

@@ -10,12 +10,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.exchange import InputError, read_answers
-from annotations.exchange.importing.mapped import stage_mapped
 from annotations.exchange.importing.report import NOTHING_CHANGED
+from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import PRESETS, Mapping, head_of, proposed, recognised, rows_of
 from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
 from annotations.exchange.presets.rows import NOBODY, refuse_answerless
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
 from tests.annotations import world
 from tests.annotations.exchange.presets import exports
@@ -57,7 +57,7 @@ MAPPINGS = {
 
 
 def source_of(name):
-    return bytes_source(*FILES[name])
+    return make_bytes_source(*FILES[name])
 
 
 def read(name, *, mapping=None, source=None, duplicates="refuse"):
@@ -98,7 +98,7 @@ def test_of_qualtrics_the_header_rows_are_no_answers_and_previews_are_counted(na
 
 def test_a_duration_that_is_none_stays_beside_the_answer():
     content = exports.qualtrics(**{"Duration (in seconds)": "long", "Q1": "yes"})
-    _, records = read("qualtrics", source=bytes_source("survey.csv", content))
+    _, records = read("qualtrics", source=make_bytes_source("survey.csv", content))
     assert {record.facts.work_seconds for record in records} == {None}
     assert records[0].facts.extra["Duration (in seconds)"] == "long"
 
@@ -112,7 +112,7 @@ def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
 
 
 def test_the_list_of_submissions_of_prolific_holds_no_answers():
-    head = head_of(bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
+    head = head_of(make_bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
     with raises_problem("list_of_submissions"):
         refuse_answerless(head)
 
@@ -191,7 +191,7 @@ def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_t
 def test_two_columns_of_one_name_are_told_before_anything_is_read():
     content = b"worker id,Q,Q\na,the moon pulls it,salt of rivers is it\nb,it turns,fish do\n"
     with raises_problem("mapped_column_ambiguous", name="Q"):
-        read("wide", source=bytes_source("form.csv", content))
+        read("wide", source=make_bytes_source("form.csv", content))
 
 
 def test_another_mapping_is_read_as_it_says():
@@ -234,11 +234,11 @@ def test_entries_that_will_not_do_are_told():
 def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
     content = exports.WIDE.replace(b"Bob;B", b";B")
     with raises_problem("id_missing", file="form.csv", line=3, column="Name", name="worker"):
-        read("wide", source=bytes_source("form.csv", content), mapping=MAPPINGS["wide"])
+        read("wide", source=make_bytes_source("form.csv", content), mapping=MAPPINGS["wide"])
 
 
 def staged(content, duplicates):
-    source = bytes_source("form.csv", content)
+    source = make_bytes_source("form.csv", content)
     how = {"preset": PRESETS["wide"], "mapping": MAPPINGS["wide"], "duplicates": duplicates}
     return stage_mapped(source, **how)
 
@@ -275,7 +275,7 @@ def test_what_is_no_export_at_all_says_so():
         ("a.docx", b"PK", "ending_unknown", {"ending": ".docx"}),
     ):
         with raises_problem(code, file=name, **values):
-            head_of(bytes_source(name, content))
+            head_of(make_bytes_source(name, content))
 
 
 class TestConverting:

@@ -9,7 +9,7 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.column_names import is_demographic, is_personal
-from annotations.exchange.importing.mapped import stage_mapped
+from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import (
     ROW_NUMBER,
     head_of,
@@ -19,7 +19,7 @@ from annotations.exchange.presets import (
     refuse_unmapped,
 )
 from annotations.exchange.reading.answers import read_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 
 TIDES = ("What causes ocean tides?", "What is a neap tide?")
 SAID = (
@@ -46,7 +46,7 @@ def answers():
 
 def read(content, name="file.csv", changes=()):
     """Return the preset, the mapping and the answers as triples, or the code of the refusal."""
-    source = bytes_source(name, content)
+    source = make_bytes_source(name, content)
     head = head_of(source)
     refuse_answerless(head)
     preset = recognised(head)
@@ -267,7 +267,7 @@ def test_a_file_without_a_header_row_is_refused(lines):
 def test_the_sign_that_parts_cells_is_found(first, sign):
     lines = [("worker", "question", "answer"), ("a", "1", "The moon"), ("b", "1", "The wind")]
     content = first + "".join(f"{sign.join(line)}\n" for line in lines)
-    found = read_answers(bytes_source("file.csv", content.encode())).records
+    found = read_answers(make_bytes_source("file.csv", content.encode())).records
     assert [(one.worker, one.text) for one in found] == [("a", "The moon"), ("b", "The wind")]
 
 

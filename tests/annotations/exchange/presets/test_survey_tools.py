@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.importing.mapped import stage_mapped
+from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import (
     arrange,
     head_of,
@@ -18,7 +18,7 @@ from annotations.exchange.presets import (
 )
 from annotations.exchange.presets.survey_tools import wording_of_code
 from annotations.exchange.presets.times import elapsed_seconds
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 
 BREAD, SALT = "Why does bread dough rise?", "Why is salt spread on icy roads?"
 IDS = ("5f01a1b2c3d4e5f607182001", "5f02a1b2c3d4e5f607182002", "5f03a1b2c3d4e5f607182003")
@@ -56,7 +56,7 @@ def rows(before, after=lambda at: []):
 
 def read(name, content):
     """Return the preset, the answers by worker and wording, seconds, and the notes."""
-    source = arrange(bytes_source(name, content)).source
+    source = arrange(make_bytes_source(name, content)).source
     head = head_of(source)
     preset = recognised(head)
     mapping = proposed(preset, head, source)
@@ -374,7 +374,7 @@ def test_a_file_without_ids_is_asked_about():
 
 
 def test_each_cell_of_a_column_of_answers_is_counted():
-    source = bytes_source(
+    source = make_bytes_source(
         "a.csv",
         table(
             ["Timestamp", "Prolific ID", BREAD, SALT],

@@ -6,7 +6,7 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.presets import head_of, proposed, recognised, refuse_unmapped, rows_of
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
 MOON, LAG, NEAP = "The Moon pulls the water up", "The far side is pulled less", "A small tide"
@@ -255,7 +255,7 @@ CASES = [
 
 
 def read(name, content, *, refuses=False):
-    source = bytes_source(name, content.encode())
+    source = make_bytes_source(name, content.encode())
     head = head_of(source)
     preset = recognised(head)
     mapping = proposed(preset, head, source)

@@ -10,15 +10,17 @@ from annotations.exchange.presets import head_of, proposed, recognised, rows_of
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 
 
 def wide_file(n, ending=".csv"):
     names = ["worker", *(f"q{i}" for i in range(n - 1))]
     if ending == ".json":
-        return bytes_source(f"wide{ending}", json.dumps([dict.fromkeys(names, "a b c d")]).encode())
+        return make_bytes_source(
+            f"wide{ending}", json.dumps([dict.fromkeys(names, "a b c d")]).encode()
+        )
     rows = [names, ["w1", *(f"an answer of words {i}" for i in range(n - 1))]]
-    return bytes_source(f"wide{ending}", "\n".join(",".join(row) for row in rows).encode())
+    return make_bytes_source(f"wide{ending}", "\n".join(",".join(row) for row in rows).encode())
 
 
 @pytest.mark.parametrize("ending", [".csv", ".json"])
@@ -50,7 +52,7 @@ def comparisons(n):
     head = Head("wide.csv", names, [cells], {})
     CountedName.n = 0
     preset = recognised(head)
-    mapping = proposed(preset, head, bytes_source("wide.csv", b""))
+    mapping = proposed(preset, head, make_bytes_source("wide.csv", b""))
     mapping = Mapping(mapping.worker, "", mapping.answers)
     assert len(mapping.checked(names, "wide.csv")) == n
     return CountedName.n

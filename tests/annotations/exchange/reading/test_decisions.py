@@ -1,7 +1,7 @@
 """Decisions and panels' statuses of submissions: each bad row by its code and its place."""
 
 from annotations.exchange.reading.decisions import read_decisions
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 
 REASON = "The answers repeat the question word for word and so do those of all the other questions"
 REASON += " of the study."
@@ -9,7 +9,7 @@ HEADER = "worker,decision,category,reason,bonus\n"
 
 
 def decisions(text):
-    return read_decisions(bytes_source("decisions.csv", (HEADER + text).encode()))
+    return read_decisions(make_bytes_source("decisions.csv", (HEADER + text).encode()))
 
 
 def test_sound_decisions_are_read():

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from annotations.exchange import ids, read_answers, read_model_answers
-from annotations.exchange.ids import IdNotes, clean_id, find_damage, is_blank, wording_of
+from annotations.exchange.ids import IdNotes, clean_id, find_damage, is_blank, read_as_wording
 from annotations.exchange.presets import head_of, proposed, recognised, rows_of
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.multiqa.files.reading import read_items
@@ -89,7 +89,7 @@ WORDINGS = [
 
 def test_an_id_is_a_wording_where_it_reads_as_one():
     expected = [question if is_wording else "" for question, is_wording in WORDINGS]
-    assert [wording_of(question) for question, _ in WORDINGS] == expected
+    assert [read_as_wording(question) for question, _ in WORDINGS] == expected
 
 
 def test_notes_count_characters_and_ids_once_each():

@@ -20,7 +20,7 @@ from annotations.exchange.reading.images import (
     read_image,
 )
 from tests.annotations.world import picture
-from tests.evaluation.background.scratch import wait_until
+from tests.evaluation.runs.background.scratch import wait_until
 from tests.problems import raises_problem
 
 

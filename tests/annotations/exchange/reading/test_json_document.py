@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from annotations.exchange import InputError
 from annotations.exchange.reading import bounded_process, json_document, json_outline
 from annotations.exchange.reading.json_document import read_json
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import check_problem, only_problem
 
 
 def read(text, **more):
-    return read_json(bytes_source("a.json", text.encode()), **more)
+    return read_json(make_bytes_source("a.json", text.encode()), **more)
 
 
 def problem(text):

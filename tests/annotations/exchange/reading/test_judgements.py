@@ -1,12 +1,12 @@
 """What judges said of sets of replies."""
 
 from annotations.exchange.reading.judgements import read_judgements
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
 
 def read(text):
-    return read_judgements(bytes_source("judgements.csv", text.encode())).judgements
+    return read_judgements(make_bytes_source("judgements.csv", text.encode())).judgements
 
 
 def test_what_is_not_said_has_its_default():

@@ -6,18 +6,18 @@ import pytest
 
 from annotations.exchange import AnswerStatus, InputError
 from annotations.exchange.reading.prompt_replies import Turn, read_prompt_replies
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import faults, raises_problem
 
 
 def table(text):
-    return read_prompt_replies(bytes_source("replies.csv", text.encode()))
+    return read_prompt_replies(make_bytes_source("replies.csv", text.encode()))
 
 
 def form(*questions, **facts):
     told = {"team": "t", "system": "small", "submissionid": "1", "language": "EN", "date": "d"}
     told |= {"label": "eloquent-2025-robustness", **facts, "questions": list(questions)}
-    return read_prompt_replies(bytes_source("a.json", json.dumps(told).encode()))
+    return read_prompt_replies(make_bytes_source("a.json", json.dumps(told).encode()))
 
 
 def refused(read, *arguments):
@@ -57,7 +57,7 @@ def test_a_file_may_hold_several_submissions():
     one = {"system": "x", "language": "sv", "questions": []}
     turns = [{"question": "q", "answer": "a"}]
     both = [one | {"questions": [{"questionid": "1", "turns": turns}]}] * 2
-    found = read_prompt_replies(bytes_source("a.json", json.dumps(both).encode()))
+    found = read_prompt_replies(make_bytes_source("a.json", json.dumps(both).encode()))
     assert len(found.replies) == len(found.submissions) == 2
 
 
@@ -77,4 +77,4 @@ def test_what_is_missing_in_a_submission_is_told_with_its_line():
 
 def test_another_layout_is_refused():
     with raises_problem("submission_without_questions", line=1, column="questions"):
-        read_prompt_replies(bytes_source("a.json", b'{"system": "x"}'))
+        read_prompt_replies(make_bytes_source("a.json", b'{"system": "x"}'))

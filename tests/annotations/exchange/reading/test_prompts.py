@@ -6,7 +6,7 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.prompts import read_prompts
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import check_problem, only_problem
 
 ITEM = {
@@ -19,7 +19,7 @@ ITEM = {
 def read(*items, **facts):
     test = {"source": "us", "year": "2024", **facts, "items": list(items)}
     text = json.dumps({"eloquent-robustness-test": test}, indent=0)
-    return read_prompts(bytes_source("prompts.json", text.encode()))
+    return read_prompts(make_bytes_source("prompts.json", text.encode()))
 
 
 def problems(*items):
@@ -46,7 +46,7 @@ def test_the_file_of_2024_repaired_has_16_items_103_prompts_and_8_languages(data
     alone = [item.id for item in found.items if len(item.variants_in("en")) < 2]
     assert alone == ["009"]
     assert (found.source, found.year) == ("eloquent organisers", "2024")
-    again = read_prompts(bytes_source("mended.json", found.mended.encode()))
+    again = read_prompts(make_bytes_source("mended.json", found.mended.encode()))
     assert again.items == found.items
     assert not again.repairs
 
@@ -103,7 +103,7 @@ def test_an_id_that_stands_there_twice_is_refused_with_both_lines():
 )
 def test_another_layout_is_refused_with_the_right_one(text, code, values):
     with pytest.raises(InputError) as caught:
-        read_prompts(bytes_source("prompts.json", text.encode()))
+        read_prompts(make_bytes_source("prompts.json", text.encode()))
     found = only_problem(caught.value)
     check_problem(found, code, **values)
     assert '"items": [' in found.remedy

@@ -9,23 +9,23 @@ from annotations.exchange.reading.several_answers import (
     read_several_answers,
     read_several_answers_replies,
 )
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import faults, raises_problem
 
 
 def questions(*entries):
-    return read_several_answers(bytes_source("q.json", json.dumps(entries, indent=0).encode()))
+    return read_several_answers(make_bytes_source("q.json", json.dumps(entries, indent=0).encode()))
 
 
 def replies(*entries):
     lines = "".join(json.dumps(entry) + "\n" for entry in entries)
-    return read_several_answers_replies(bytes_source("r.jsonl", lines.encode()))
+    return read_several_answers_replies(make_bytes_source("r.jsonl", lines.encode()))
 
 
 def test_what_is_no_list_of_questions_is_refused():
     for content in (b"{}", b"[]", b"3.5"):
         with raises_problem("questions_not_listed", line=None):
-            read_several_answers(bytes_source("q.json", content))
+            read_several_answers(make_bytes_source("q.json", content))
     with raises_problem("question_no_object", column=None, place=1):
         questions({"question": "q", "answer": []}, "text")
 
@@ -33,7 +33,7 @@ def test_what_is_no_list_of_questions_is_refused():
 def test_a_line_that_is_no_object_is_refused():
     lines = ["[1, 2]", "{'item': 0}", '{"item": 0, "item": 1}', "[" * 100_000, '{"a": "\\ud800"}']
     with pytest.raises(InputError) as caught:
-        read_several_answers_replies(bytes_source("r.jsonl", "\n".join(lines).encode()))
+        read_several_answers_replies(make_bytes_source("r.jsonl", "\n".join(lines).encode()))
     assert faults(caught.value) == [
         (1, None, "object_missing"),
         (2, 2, "object_line_invalid"),
@@ -43,7 +43,7 @@ def test_a_line_that_is_no_object_is_refused():
     ]
     assert caught.value.problems[2].values == {"key": "item"}
     with raises_problem("no_rows_complete", line=None):
-        read_several_answers_replies(bytes_source("r.jsonl", b" \n"))
+        read_several_answers_replies(make_bytes_source("r.jsonl", b" \n"))
 
 
 def test_two_replies_with_one_sample_are_refused_unless_they_say_the_same():

@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.exchange.reading.systems import parameters_of, read_systems
+from annotations.exchange.reading.systems import parse_parameters, read_systems
 
 
 def test_a_size_says_how_many_parameters_there_are():
@@ -8,9 +8,9 @@ def test_a_size_says_how_many_parameters_there_are():
         "135M": 135e6, "7B": 7e9, "1.3 billion": 1.3e9, "8x7B": 56e9, "1.5e9": 1.5e9,
         "350,000,000": 350e6, "175b parameters": 175e9, "70 B params": 70e9,
     }  # fmt: skip
-    assert {size: parameters_of(size) for size in sizes} == pytest.approx(sizes)
+    assert {size: parse_parameters(size) for size in sizes} == pytest.approx(sizes)
     none = ("large", "", "0B", "7BB", "-7B")
-    assert [parameters_of(size) for size in none] == [None] * len(none)
+    assert [parse_parameters(size) for size in none] == [None] * len(none)
 
 
 def test_systems_are_read_with_what_is_known(tmp_path):

@@ -20,7 +20,7 @@ from annotations.exchange.reading import (
     unpacking,
     workbook,
 )
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.files import (
     check_fault,
     fault,
@@ -441,7 +441,7 @@ def test_a_process_of_its_own_reads_the_same(tmp_path, monkeypatch):
 def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
     elsewhere(monkeypatch)
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
-    given = bytes_source("a.xlsx", path.read_bytes())
+    given = make_bytes_source("a.xlsx", path.read_bytes())
     assert [r.text for r in read_answers(given).records] == ["a"]
 
 

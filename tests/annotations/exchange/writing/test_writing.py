@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.tables import open_table
-from annotations.exchange.writing.formats import FORMATS, format_of, write_table
+from annotations.exchange.writing.formats import FORMATS, find_format, write_table
 from tests.annotations.exchange.nasty import texts
 from tests.problems import raises_problem
 
@@ -99,10 +99,10 @@ def test_a_text_too_long_for_a_cell_is_refused_where_it_would_be_cut(tmp_path):
 
 
 def test_the_ending_decides_and_a_name_given_wins(tmp_path):
-    assert format_of(tmp_path / "a.XLSX") == "xlsx"
-    assert format_of(tmp_path / "a.ndjson") == "jsonl"
-    assert format_of(tmp_path / "a.txt", "tsv") == "tsv"
+    assert find_format(tmp_path / "a.XLSX") == "xlsx"
+    assert find_format(tmp_path / "a.ndjson") == "jsonl"
+    assert find_format(tmp_path / "a.txt", "tsv") == "tsv"
     with raises_problem("ending_not_writable", ending=".txt"):
-        format_of(tmp_path / "a.txt")
+        find_format(tmp_path / "a.txt")
     with raises_problem("ending_not_writable", ending="(none)"):
-        format_of(tmp_path / "a")
+        find_format(tmp_path / "a")

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.consensus import AQER
 from evaluation.consensus.methods import estimator as aqer
-from evaluation.consensus.methods.fixed_point import grades_of
+from evaluation.consensus.methods.fixed_point import scale_to_grades
 
 # Three workers, two questions; every direction is a multiple of 45 degrees or a 3-4-5 triangle.
 SQUARE = [[1, 0], [1, 0], [0, 1], [1, 0], [1, 0], [0, 1]]
@@ -106,8 +106,8 @@ def test_a_spread_within_rounding_is_none():
 def test_workers_tied_for_the_lowest_all_get_weight_0_whatever_rounding_says():
     # cy and dee differ by 1e-15; together they would otherwise be judged by one of them alone.
     raw = np.array([[0.9], [0.5], [0.1 + 1e-15], [0.1]])
-    assert grades_of(raw)[:, 0] == pytest.approx([1, 0.5, 0, 0], abs=1e-12)
-    assert grades_of(raw)[2:, 0].tolist() == [0, 0]
+    assert scale_to_grades(raw)[:, 0] == pytest.approx([1, 0.5, 0, 0], abs=1e-12)
+    assert scale_to_grades(raw)[2:, 0].tolist() == [0, 0]
 
 
 def test_euclidean_by_hand():

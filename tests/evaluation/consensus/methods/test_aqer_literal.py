@@ -6,7 +6,7 @@ from scipy import sparse
 
 from evaluation.consensus import AQER
 from tests.evaluation.consensus.methods import literal
-from tests.evaluation.methods.worlds import as_answers, crowd
+from tests.evaluation.core.stats.worlds import as_answers, crowd
 
 SIMILARITY = {"cosine": literal.cosine, "euclidean": literal.negative_distance}
 VOTE = {"mean": literal.mean_vote, "majority": literal.majority_vote}

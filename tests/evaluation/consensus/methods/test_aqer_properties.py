@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from evaluation.consensus import AQER
-from evaluation.methods.grams import NonFiniteError
-from tests.evaluation.methods.worlds import crowd
+from evaluation.core.stats.grams import NonFiniteError
+from tests.evaluation.core.stats.worlds import crowd
 
 SWITCHES = st.fixed_dictionaries(
     {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.discrimination import item_rest_weights
-from evaluation.methods.cells import Cells
+from evaluation.consensus.methods.discrimination import compute_item_rest_weights
+from evaluation.core.stats.cells import Cells
 
 
 def weights_of(table, times=None):
@@ -15,7 +15,7 @@ def weights_of(table, times=None):
     cells = Cells.from_codes(worker, question, *table.shape)
     scores = table[cells.worker, cells.question][:, None]
     drawn = np.ones(table.shape[1]) if times is None else np.asarray(times, float)
-    found = item_rest_weights(scores, drawn[cells.question][:, None], cells)
+    found = compute_item_rest_weights(scores, drawn[cells.question][:, None], cells)
     return cells.to_questions(found[:, 0])
 
 

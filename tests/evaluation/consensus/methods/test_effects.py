@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.consensus.methods import effects
 from evaluation.consensus.methods.effects import TwoWayEffects, find_components
-from evaluation.methods.cells import Cells
+from evaluation.core.stats.cells import Cells
 
 
 def cells_of(pairs, n_workers, n_questions):

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.scale import compute_percentile, compute_worker_means
-from evaluation.methods.grams import NonFiniteError
-from tests.evaluation.methods.worlds import crowd
+from evaluation.core.stats.grams import NonFiniteError
+from tests.evaluation.core.stats.worlds import crowd
 
 SQUARE = np.array([[1, 0], [1, 0], [0, 1], [1, 0], [1, 0], [0, 1]], float)
 WORKERS, QUESTIONS = ["ann", "bob", "cy"] * 2, [1, 1, 1, 2, 2, 2]

@@ -9,9 +9,9 @@ from evaluation.consensus.methods import resampling
 from evaluation.consensus.methods.fixed_point import Rules, WorkerMeans, iterate
 from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.resampling import Draws
-from evaluation.consensus.methods.score_intervals import score_interval
-from evaluation.methods.cells import Cells, codes_of
-from tests.evaluation.methods.worlds import crowd
+from evaluation.consensus.methods.score_intervals import compute_score_intervals
+from evaluation.core.stats.cells import Cells, encode_labels
+from tests.evaluation.core.stats.worlds import crowd
 
 WORLD = crowd(11, workers=8, questions=15, answered=0.8)
 BOUNDS = ("raw_low_", "raw_high_", "grade_low_", "grade_high_")
@@ -74,7 +74,7 @@ def test_copies_of_a_worker_vote_together_and_are_left_out_together():
     # Without a: b alone, (0, 1): cosine of (1, 0) 0. Without b: (1, 0): 0.
     # c votes nowhere: (2, 1)/3, cosine of (1, 1): 3/sqrt(2 x 5).
     x = np.array([[1.0, 0], [0, 1], [1, 1]])
-    worker, _ = codes_of(["a", "b", "c"])
+    worker, _ = encode_labels(["a", "b", "c"])
     cells = Cells.from_codes(worker, np.zeros(3, dtype=int), 3, 1)
     vote = MeanVote.from_vectors(x, cells, "cosine")
     rules = Rules(True, False, False, "relative", 1e-6, 1)
@@ -169,7 +169,7 @@ def test_perfect_agreement_gives_the_interval_from_1_to_1():
 
 
 def test_a_weighted_mean_of_ones_rounded_above_1_is_still_a_cosine():
-    low, high, reasons = score_interval(
+    low, high, reasons = compute_score_intervals(
         np.array([1 + 2e-16]),
         np.full((1, 9), 1 + 2e-16),
         np.array([5]),

@@ -10,10 +10,10 @@ from evaluation.consensus.methods.scale import (
     compute_percentile,
     compute_worker_means,
     find_supported_workers,
-    groups_of,
-    ranks_within,
+    number_groups,
+    rank_within_groups,
 )
-from evaluation.methods.cells import Cells, codes_of
+from evaluation.core.stats.cells import Cells, encode_labels
 
 NAN = float("nan")
 
@@ -60,23 +60,29 @@ def test_ranks_are_competition_ranks_among_the_supported():
     ],
 )
 def test_groups_share_no_question(pairs, groups):
-    workers = codes_of([who for who, _ in pairs])[0]
-    questions = codes_of([question for _, question in pairs])[0]
+    workers = encode_labels([who for who, _ in pairs])[0]
+    questions = encode_labels([question for _, question in pairs])[0]
     cells = Cells.from_codes(workers, questions, workers.max() + 1, questions.max() + 1)
-    assert groups_of(cells).tolist() == groups
+    assert number_groups(cells).tolist() == groups
 
 
 def test_without_the_answers_of_the_worker_who_links_them_there_are_groups():
     workers, questions = np.array([0, 1, 2, 2, 3, 4]), np.array([0, 0, 0, 1, 1, 1])
     cells = Cells.from_codes(workers, questions, 5, 2)
     among = np.array([True, True, False, True, True])
-    assert groups_of(cells).tolist() == [0] * 5
-    assert groups_of(cells, among).tolist() == [1, 1, 0, 2, 2]
+    assert number_groups(cells).tolist() == [0] * 5
+    assert number_groups(cells, among).tolist() == [1, 1, 0, 2, 2]
 
 
 def test_ranks_within_groups_begin_anew():
     grades, everybody = np.array([0.9, 0.2, 0.5, 0.5, 0.1]), np.ones(5, dtype=bool)
-    assert ranks_within(grades, everybody, np.array([1, 1, 2, 2, 2])).tolist() == [1, 2, 1, 1, 3]
+    assert rank_within_groups(grades, everybody, np.array([1, 1, 2, 2, 2])).tolist() == [
+        1,
+        2,
+        1,
+        1,
+        3,
+    ]
 
 
 def test_percentile_counts_ties_half():

@@ -6,7 +6,7 @@ from scipy import stats
 
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.fitted import compute_draw_agreement, compute_rank_intervals
-from tests.evaluation.methods.worlds import crowd
+from tests.evaluation.core.stats.worlds import crowd
 
 EVERYBODY = np.ones(3, dtype=bool)
 

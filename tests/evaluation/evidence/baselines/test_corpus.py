@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation.evidence.baselines import METHODS, Corpus, Crowd, UnavailableError, methods
+from evaluation.evidence.baselines import METHODS, Corpus, Crowd, UnavailableError, list_methods
 from tests.evaluation.evidence.baselines.world import corpus, crowd, random_corpus, random_crowd
 
 
@@ -134,6 +134,6 @@ def test_a_method_without_its_model_says_what_is_missing(name):
 
 
 def test_core_methods_leave_out_what_takes_a_model():
-    left_out = {m.name for m in methods()} - {m.name for m in methods(core=True)}
+    left_out = {m.name for m in list_methods()} - {m.name for m in list_methods(core=True)}
     assert "aqer_entailment_init" in left_out
     assert "aqer" not in left_out

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from evaluation.core.stats.simulation import build_correlated_weak_groups, build_honest_groups
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import GradedAnswers
 from evaluation.evidence.studies.alarm_rates import (
@@ -15,13 +16,12 @@ from evaluation.evidence.studies.alarm_rates import (
     inspect_simulated,
 )
 from evaluation.evidence.studies.light_edits import edit_lightly
-from evaluation.methods.simulation import correlated_weak, honest
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
 
 def test_a_simulated_crowd_is_told_by_the_numbers_of_its_workers():
-    told = inspect_simulated(correlated_weak(0.7), 10, seed=5)
+    told = inspect_simulated(build_correlated_weak_groups(0.7), 10, seed=5)
     camps = [frozenset(range(10)), frozenset(range(10, 20))]
     assert "two_camps" in told.rang
     assert _names_exactly(told, "two_camps", camps)
@@ -88,7 +88,7 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
             rang = [
-                bool(inspect_simulated(correlated_weak(rho, share), 10, 5000 + s).rang)
+                bool(inspect_simulated(build_correlated_weak_groups(rho, share), 10, 5000 + s).rang)
                 for s in range(40)
             ]
             assert np.mean(rang) >= 0.95
@@ -97,7 +97,7 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
 @pytest.mark.long
 def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
     rang = [
-        bool(inspect_simulated(honest(m), n, 6000 + seed).rang)
+        bool(inspect_simulated(build_honest_groups(m), n, 6000 + seed).rang)
         for m in (12, 20, 30, 60)
         for n in (10, 25)
         for seed in range(20)

@@ -7,16 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.minimal_pairs import Cosines, compute_cosines
-from evaluation.evidence.studies.pair_facts import count_contradictions
-from evaluation.evidence.studies.pairs import KINDS, build_harder_pairs, list_texts, load_pairs
-from evaluation.options import TERMINAL
-from evaluation.texts.short import (
+from evaluation.core.options import TERMINAL
+from evaluation.core.text.short import (
     MINIMAL_PAIRS_AUC,
+    check_short_answers,
     compute_short_share,
     is_short,
-    short_answers_warning,
 )
+from evaluation.evidence.studies.minimal_pair_data import (
+    KINDS,
+    build_harder_pairs,
+    list_texts,
+    load_pairs,
+)
+from evaluation.evidence.studies.minimal_pairs import Cosines, compute_cosines
+from evaluation.evidence.studies.pair_facts import count_contradictions
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
 
@@ -201,21 +206,21 @@ class TestWarning:
     def test_it_comes_when_more_than_half_are_short(self):
         short, long = "in 1969", "the moon pulls at the water of the sea"
         assert compute_short_share([short, short, long, long]) == 0.5
-        assert short_answers_warning([short, short, long, long], "minilm") is None
-        found = short_answers_warning([short, short, short, long], "minilm")
+        assert check_short_answers([short, short, long, long], "minilm") is None
+        found = check_short_answers([short, short, short, long], "minilm")
         auc = MINIMAL_PAIRS_AUC["minilm"]
         values = {"share": 0.75, "embedder": "minilm", "auc": auc}
         assert (found.code, found.values) == ("short_answers", values)
         assert {"(75%),", f"{auc:.0%}"} <= set(TERMINAL.said(found).split())
-        assert short_answers_warning([], "minilm") is None
+        assert check_short_answers([], "minilm") is None
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word prefers" in TERMINAL.said(short_answers_warning(texts, "tfidf-word"))
+        assert "tfidf-word prefers" in TERMINAL.said(check_short_answers(texts, "tfidf-word"))
 
     @pytest.mark.parametrize("embedder", ["precomputed:x.npz", "openai:m@http://127.0.0.1/v1"])
     def test_it_cites_no_figure_where_nothing_was_measured(self, embedder):
-        found = short_answers_warning(["yes"] * 3, embedder)
+        found = check_short_answers(["yes"] * 3, embedder)
         assert (found.code, found.values) == ("short_answers_unmeasured", {"share": 1.0})
 
     def test_a_graded_file_of_years_gets_it(self, tmp_path):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
+from evaluation.evidence.answer_assignment import AnswerAssignment, assign_answers
 from evaluation.evidence.baselines import METHODS, Corpus
-from evaluation.evidence.dealing import AnswerAssignment, deal
 from evaluation.evidence.request import Request
 from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
@@ -36,7 +36,7 @@ def test_everybody_is_held_out_once_and_never_votes_for_oneself(voters):
 
 def test_more_responders_can_be_dealt_where_there_are_so_many_answers():
     answers = graded_answers(n_questions=3, n_answers=27)
-    dealt = deal(answers, 2, seed=1, crowd=26)
+    dealt = assign_answers(answers, 2, seed=1, crowd=26)
     assert np.bincount(dealt.workers).tolist() == [3] * 26
     truth = dealt.compute_true_grades(answers.grades)
     tiers = truth.reshape(13, 2).mean(axis=1)
@@ -51,7 +51,7 @@ def test_questions_with_too_few_answers_are_left_out():
         answers.questions[keep],
         answers.grades[keep],
     )
-    dealt = deal(answers, 1, seed=1, crowd=27)
+    dealt = assign_answers(answers, 1, seed=1, crowd=27)
     assert set(answers.questions[dealt.rows].tolist()) == {"q0", "q1"}
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from evaluation.evidence.data_sets import BEETLE, load_beetle
-from tests.evaluation.backends.chat.fake import FakeChat, said
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
+from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.cross_encoders import save_cross_encoder
 
 HEADER = ("worker", "question", "order", "answer", "label")

@@ -8,6 +8,12 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.simulation import (
+    build_correlated_weak_groups,
+    build_honest_groups,
+    simulate,
+)
 from evaluation.grading.alarms.methods import Finding
 from evaluation.grading.alarms.methods.ranking import RankingStatistic
 from evaluation.grading.alarms.run import detection as flow
@@ -16,15 +22,13 @@ from evaluation.grading.alarms.run.detection import (
     Alarm,
     GradedAnswers,
     SideBySide,
-    alarms_of,
     choose_crowd,
+    detect_alarms,
 )
 from evaluation.grading.crowd import ModelColumns, OutsideInformation
 from evaluation.grading.run.fitting import grade_vectors
-from evaluation.methods.simulation import correlated_weak, honest, simulate
-from evaluation.words.message import Message
 
-CROWD = simulate(honest(12), 12, 60, 2)
+CROWD = simulate(build_honest_groups(12), 12, 60, 2)
 WHO = [f"w{code}" for code in CROWD.workers]
 ASKED = [f"q{code}" for code in CROWD.questions]
 PLAIN = AqerParameters(embedder="precomputed:x.npz", bootstrap=0)
@@ -39,12 +43,12 @@ def texts(words=8):
 def looked(parameters=PLAIN, said=None, rows=None, progress=None, models=None, names=None):
     aqer = grade_vectors(parameters, CROWD.vectors, WHO, ASKED).aqer
     answers = GradedAnswers(said or texts(), WHO, ASKED, CROWD.vectors, models, rows)
-    return alarms_of(parameters, aqer, answers, progress, names)
+    return detect_alarms(parameters, aqer, answers, progress, names)
 
 
 def with_findings(monkeypatch, *found):
     """Let the statistics find something of our own."""
-    monkeypatch.setattr(flow, "findings", lambda seen, proven: list(found))
+    monkeypatch.setattr(flow, "build_findings", lambda seen, proven: list(found))
 
 
 PAIRS = np.array([[0, 3, 5], [2, -1, 7]])
@@ -102,8 +106,8 @@ def spoken():
 
 def test_an_answer_like_a_models_stands_beside_its_first_answer_to_the_question(monkeypatch):
     asked = []
-    original = flow.survey
-    monkeypatch.setattr(flow, "survey", lambda *of: asked.append(of) or original(*of))
+    original = flow.survey_run
+    monkeypatch.setattr(flow, "survey_run", lambda *of: asked.append(of) or original(*of))
     liked = Finding("model_like", "notice", "model", 6.0, 4.0, np.array([4, 1]),
                     figures={"model": "a"})  # fmt: skip
     with_findings(monkeypatch, liked)
@@ -177,7 +181,7 @@ def test_progress_begins_and_ends():
 
 def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkeypatch):
     kept = []
-    original = flow.survey
+    original = flow.survey_run
 
     def seen(*of):
         found = replace(
@@ -191,7 +195,7 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
         kept.append(found)
         return found
 
-    monkeypatch.setattr(flow, "survey", seen)
+    monkeypatch.setattr(flow, "survey_run", seen)
     checks = {check.check: check for check in looked().checks}
     (survey,) = kept
     assert [tuple(vars(check).values()) for check in checks.values()] == [
@@ -213,12 +217,12 @@ def test_every_check_is_told_with_its_number_its_threshold_and_its_reason(monkey
 
 def test_the_other_grader_counts_words_and_grades_plainly(monkeypatch):
     asked = []
-    original = flow.survey
-    monkeypatch.setattr(flow, "survey", lambda *of: asked.append(of) or original(*of))
+    original = flow.survey_run
+    monkeypatch.setattr(flow, "survey_run", lambda *of: asked.append(of) or original(*of))
     said = texts()
     odd = replace(PLAIN, similarity="euclidean", init="random", seed=3, weight_cap=0.2)
     looked(odd, said)
-    from evaluation.backends.embedding.lexical import LexicalEmbedder
+    from evaluation.core.backends.embedding.lexical import LexicalEmbedder
 
     vectors = LexicalEmbedder("tfidf-word").fit(said).embed(said)
     wanted = AQER(n_draws=0, seed=3).fit(vectors, WHO, ASKED).raw_
@@ -263,7 +267,7 @@ def test_with_remedies_it_is_the_plain_crowd_of_the_texts_as_written():
 
 
 def test_excluded_workers_are_no_part_of_it_and_the_others_are_graded_plainly():
-    crowd = simulate(correlated_weak(0.7, n_workers=12), 12, 60, 0)
+    crowd = simulate(build_correlated_weak_groups(0.7, n_workers=12), 12, 60, 0)
     who, asked = crowd.workers.tolist(), crowd.questions.tolist()
     options = replace(PLAIN, exclude_workers=("x",), weight_cap=0.3, bootstrap=4, init="random")
     outside = OutsideInformation(excluded=[2, 7])
@@ -291,7 +295,7 @@ def test_questions_with_camps_have_their_sizes_and_the_rows_nearest_to_each():
     vectors[at] = right + 0.3 * rng.standard_normal((12, 60))
     vectors[smaller] += wrong - right
     aqer = grade_vectors(PLAIN, vectors, WHO, ASKED).aqer
-    found = alarms_of(PLAIN, aqer, GradedAnswers(texts(), WHO, ASKED, vectors))
+    found = detect_alarms(PLAIN, aqer, GradedAnswers(texts(), WHO, ASKED, vectors))
     assert list(found.camps) == [f"q{n}" for n in range(12)]
     assert found.camps["q4"].sizes == (8, 4)
     assert found.camps["q4"].separation > 0.4

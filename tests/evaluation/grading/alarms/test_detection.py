@@ -4,16 +4,20 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends.embedding.lexical import LexicalEmbedder
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+from evaluation.core.options import TERMINAL
+from evaluation.core.stats.simulation import (
+    build_correlated_weak_groups,
+    build_honest_groups,
+    simulate,
+)
+from evaluation.core.text.dont_know import is_dont_know
 from evaluation.grading.alarms.methods import Group
 from evaluation.grading.alarms.run.copied_texts import is_copied_group
-from evaluation.grading.alarms.run.detection import GradedAnswers, alarms_of, join_ids
+from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms, join_ids
 from evaluation.grading.crowd import ModelColumns
 from evaluation.grading.run.fitting import grade_vectors
-from evaluation.methods.simulation import correlated_weak, honest, simulate
-from evaluation.options import TERMINAL
-from evaluation.texts.dont_know import says_dont_know
 
 WORDS = ("stack", "queue", "tree", "list", "heap", "node", "array", "pointer", "loop", "class")
 
@@ -28,7 +32,9 @@ def alarms(vectors, workers, questions, texts=None, models=None, **parameters):
     wanted = AqerParameters(**{"embedder": "precomputed:x.npz", "bootstrap": 4, **parameters})
     workers, questions = list(workers), list(questions)
     graded = grade_vectors(wanted, vectors, workers, questions, None, models)
-    return alarms_of(wanted, graded.aqer, GradedAnswers(texts, workers, questions, vectors, models))
+    return detect_alarms(
+        wanted, graded.aqer, GradedAnswers(texts, workers, questions, vectors, models)
+    )
 
 
 def named(crowd):
@@ -45,7 +51,7 @@ def kinds(found):
 def pasting_crowd():
     """20 workers, of whom four give the first one's answers with a word more."""
     rng = np.random.default_rng(1)
-    crowd = simulate(honest(20), 15, 100, 1)
+    crowd = simulate(build_honest_groups(20), 15, 100, 1)
     who = [3, 7, 8, 15]
     texts, vectors = [words(rng) for _ in crowd.workers], crowd.vectors.copy()
     for question in range(15):
@@ -70,7 +76,7 @@ def test_those_who_paste_are_one_row_with_their_texts_beside_each_other():
 
 
 def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_copied():
-    crowd = simulate(correlated_weak(0.7), 12, 300, 0)
+    crowd = simulate(build_correlated_weak_groups(0.7), 12, 300, 0)
     found = alarms(crowd.vectors, *named(crowd))
     camps = [row for row in found.found if row.kind == "two_camps" and row.workers]
     assert sorted(sorted(row.workers) for row in camps) == sorted(
@@ -83,7 +89,7 @@ def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_cop
 
 
 def test_an_honest_crowd_has_checks_and_no_alarm():
-    crowd = simulate(honest(20), 20, 100, 3)
+    crowd = simulate(build_honest_groups(20), 20, 100, 3)
     found = alarms(crowd.vectors, *named(crowd))
     assert [row for row in found.found if row.severity == "alarm"] == []
     by_name = {check.check: check for check in found.checks}
@@ -101,7 +107,7 @@ def test_an_honest_crowd_has_checks_and_no_alarm():
 
 def test_graders_that_contradict_each_other_are_told():
     # By words, worker 0 agrees most with the others; by vectors it is the other way round.
-    crowd = simulate(honest(12, tuple(np.linspace(0.3, 3, 12))), 15, 200, 0)
+    crowd = simulate(build_honest_groups(12, tuple(np.linspace(0.3, 3, 12))), 15, 200, 0)
     rng = np.random.default_rng(0)
     truth = [list(rng.choice(WORDS, 8)) for _ in range(15)]
     texts = [
@@ -114,7 +120,7 @@ def test_graders_that_contradict_each_other_are_told():
 
 
 def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
-    crowd = simulate(honest(12), 15, 200, 5)
+    crowd = simulate(build_honest_groups(12), 15, 200, 5)
     rng = np.random.default_rng(0)
     spoken = crowd.truth + rng.standard_normal(crowd.truth.shape)
     vectors, mine = crowd.vectors.copy(), crowd.workers == 4
@@ -138,7 +144,7 @@ def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
 
 
 def test_who_often_does_not_know_is_told_with_these_answers():
-    crowd = simulate(honest(8), 12, 50, 1)
+    crowd = simulate(build_honest_groups(8), 12, 50, 1)
     workers, questions = named(crowd)
     rng = np.random.default_rng(0)
     texts = [
@@ -152,7 +158,7 @@ def test_who_often_does_not_know_is_told_with_these_answers():
 
 
 def test_two_who_never_know_are_not_said_to_copy():
-    crowd = simulate(honest(10), 12, 50, 1)
+    crowd = simulate(build_honest_groups(10), 12, 50, 1)
     workers, questions = named(crowd)
     rng = np.random.default_rng(0)
     silent = np.isin(crowd.workers, (2, 5))
@@ -202,7 +208,7 @@ DO_NOT_KNOW = [
 
 @pytest.mark.parametrize("text", DO_NOT_KNOW)
 def test_answers_that_only_say_that_somebody_does_not_know(text):
-    assert says_dont_know(text)
+    assert is_dont_know(text)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +224,7 @@ def test_answers_that_only_say_that_somebody_does_not_know(text):
     ],
 )
 def test_answers_that_say_something(text):
-    assert not says_dont_know(text)
+    assert not is_dont_know(text)
 
 
 def group(*members):

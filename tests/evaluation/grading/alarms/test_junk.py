@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from evaluation.core.stats.simulation import build_honest_groups, simulate
+from evaluation.core.text.dont_know import is_dont_know
 from evaluation.grading.alarms.run.junk import find_junk
-from evaluation.methods.simulation import honest, simulate
-from evaluation.texts.dont_know import says_dont_know
 from tests.evaluation.grading.alarms.test_detection import alarms, kinds, named, words
 
 AD = "best prices for watches at www.example.com, order now and save a lot"
@@ -16,7 +16,7 @@ JUNK = {3: "idk", 11: AD, 17: PHRASE}
 def looked_at(rows, n_workers=None):
     """Junk of rows (worker, question, text)."""
     worker, question, texts = zip(*rows, strict=True)
-    said = np.array([says_dont_know(text) for text in texts])
+    said = np.array([is_dont_know(text) for text in texts])
     n = n_workers or max(worker) + 1
     return find_junk(texts, np.array(worker), np.array(question), n, said)
 
@@ -82,7 +82,7 @@ def test_dont_know_is_no_repetition_but_leaves_out():
 def crowd(texts_of):
     """20 workers, of whom the three in JUNK have vectors that ignore the question."""
     rng = np.random.default_rng(4)
-    made = simulate(honest(20), 8, 60, 3)
+    made = simulate(build_honest_groups(20), 8, 60, 3)
     vectors, texts = made.vectors.copy(), []
     aside = rng.standard_normal(60) * np.linalg.norm(vectors[0]) / np.sqrt(60)
     for row, worker in enumerate(made.workers):

@@ -5,8 +5,12 @@ from uuid import uuid4
 import pytest
 from django.template import Context, Template
 
-from evaluation.grading.alarms.report import alarms_report
-from evaluation.grading.alarms.report.marks import Mark, marks_and_counts, marks_in
+from evaluation.grading.alarms.report import build_alarms_report
+from evaluation.grading.alarms.report.marks import (
+    Mark,
+    build_marks_of_report,
+    read_marks_and_counts,
+)
 from evaluation.templatetags.words import each_once
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm
@@ -36,9 +40,11 @@ def test_a_report_of_all_alarms_has_the_marks_and_counts_of_the_run():
     alarm(run, workers=names[3:5], state="dismissed")
     alarm(run, workers=names[4:6], state="examined", answered=True)
     alarm(run, "repeated", workers=names[5:7], answered=True)
-    report = alarms_report(run, most=None, names=None)
-    assert (marks_in(report), report.open_counts) == marks_and_counts(run)
-    assert sorted(len(found) for found in marks_in(report).values()) == [1] * 4 + [2] * 4
+    report = build_alarms_report(run, most=None, names=None)
+    assert (build_marks_of_report(report), report.open_counts) == read_marks_and_counts(run)
+    assert (
+        sorted(len(found) for found in build_marks_of_report(report).values()) == [1] * 4 + [2] * 4
+    )
     few = report.first(2)
     assert [(len(one.workers), one.more_workers) for one in few.alarms] == [(6, 2), (2, 0)]
     assert few.n == 6

@@ -8,15 +8,15 @@ import re
 import pytest
 
 from annotations.models import Response
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.alarms.methods.questions import clip_separation
-from evaluation.grading.results.consensus_files import write
-from evaluation.grading.results.report.consensus import consensus_report
-from evaluation.grading.results.report.question import question_report
+from evaluation.grading.results.consensus_files import write_files
+from evaluation.grading.results.report.consensus import build_consensus_report
+from evaluation.grading.results.report.question import build_question_report
 from evaluation.models import ExemplaryAnswer
-from evaluation.result_pages import question_link
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.result_pages import question_link
 from tests.annotations import world
 from tests.contracts.replay import facts_of
 from tests.evaluation.grading.results.world import fetched
@@ -30,8 +30,8 @@ CAMPS_LINE = re.compile(r'<p id="question-camps".*?</p>', re.DOTALL)
 @pytest.fixture
 def run(db, monkeypatch):
     """Seven workers, divided on r1 and of one mind on r2; r3 has five answers."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"), n_questions=3)
     for at, text in enumerate(NORTH + SOUTH):
         submission = world.submission(draft, f"w{at}")
@@ -40,7 +40,7 @@ def run(db, monkeypatch):
         if at < 5:
             world.response(submission, "r3", text)
     Response.objects.update(state="submitted")
-    queued = runs.queue(
+    queued = runs.queue_run(
         draft, draft.question_set.owner_id, AqerParameters(embedder="bow", bootstrap=0)
     )
     assert work_one_turn()
@@ -68,7 +68,7 @@ def test_a_run_stores_the_camps_of_each_question_and_their_nearest_answers(run):
 
 
 def test_the_export_has_both_camps_or_says_why_there_are_none(run, tmp_path):
-    write(consensus_report(run), tmp_path)
+    write_files(build_consensus_report(run), tmp_path)
     text = (tmp_path / "consensus.csv").read_bytes().decode("utf-8-sig")
     table = list(csv.DictReader(io.StringIO(text, newline="")))
     records = [json.loads(line) for line in (tmp_path / "consensus.jsonl").read_text().splitlines()]
@@ -106,11 +106,11 @@ def test_the_page_of_a_divided_question_says_what_both_camps_say(run, client):
 
 def test_an_answer_of_a_camp_that_is_withdrawn_leaves_its_size(run):
     ExemplaryAnswer.objects.get(run=run, separation__gt=0.4).smaller_nearest.delete()
-    first = next(consensus_report(run).rows())
+    first = next(build_consensus_report(run).rows())
     assert [(camp.size, camp.answer) for camp in first.camps] == [(4, "south farm"), (3, None)]
     assert first.camps_reason == "withdrawn"
     question = run.version.questions.get(external_id="r1")
-    report = question_report(run, question.public_id)
+    report = build_question_report(run, question.public_id)
     assert (report.camps, report.camps_reason) == (first.camps, "withdrawn")
 
 

@@ -10,12 +10,18 @@ from django.utils.html import escape
 
 from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.alarms.messages import OF_QUESTIONS, SEVERITIES, brief, get_title, measured
+from evaluation.core.messages.reasons import describe_unchecked
+from evaluation.core.options.words import LABELS
+from evaluation.grading.alarms.messages import (
+    OF_QUESTIONS,
+    SEVERITIES,
+    format_measured,
+    get_brief,
+    get_title,
+)
 from evaluation.grading.remedies.report import NAMES
 from evaluation.models import Run
-from evaluation.options.words import LABELS
-from evaluation.site.attention import attention
-from evaluation.words.reasons import why_not_checked
+from evaluation.site.attention import find_items_needing_attention
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, answer, looked
 from tests.evaluation.site.handles import element_text, numbers, states
@@ -73,8 +79,8 @@ def test_an_alarm_stands_where_those_it_names_are_shown(site, run):
     # In full on the page of alarms alone; one line elsewhere.
     in_full = get(site, "results-alarms", run)
     for case, statistic, threshold in (("copies", 0.9, 0.5), (OF_QUESTIONS, 0.25, 0.15)):
-        assert measured(case, statistic, threshold) in in_full
-        assert measured(case, statistic, threshold) not in on_run
+        assert format_measured(case, statistic, threshold) in in_full
+        assert format_measured(case, statistic, threshold) not in on_run
     for name in ("results-people", "results-models"):
         assert "alarms_line" in states(get(site, name, run))
     assert titles[0] in get(site, "results-worker", run, **worker_of(run, "w002"))
@@ -101,14 +107,14 @@ def test_lists_count_what_rings_and_the_overview_leads_to_it(site, rana, run):
     link = at("results-alarms", run)
     badge = rf'href="{link}"[^>]*>([^<]*)</a>'
     assert numbers(re.search(badge, site.get(reverse("admin:runs")).content.decode())[1]) == [2]
-    [item] = [item for item in attention(rana) if item.link == link]
+    [item] = [item for item in find_items_needing_attention(rana) if item.link == link]
     assert (item.level, numbers(item.text)) == ("bad", [2])
     later = Run.objects.get(pk=run.pk)
     later.pk = later.public_id = None
     later._state.adding = True
     later.public_id = Run().public_id
     later.save()  # only the newest run counts
-    assert not [item for item in attention(rana) if item.link == link]
+    assert not [item for item in find_items_needing_attention(rana) if item.link == link]
 
 
 def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):
@@ -215,7 +221,7 @@ def test_an_id_with_a_semicolon_stays_one_in_the_file_of_alarms(site, run):
 def test_what_could_not_be_checked_says_why(site, run):
     looked(run)
     said = get(site, "results-alarms", run)
-    assert why_not_checked("fewer_than_5_questions") in said
+    assert describe_unchecked("fewer_than_5_questions") in said
     assert numbers(element_text(said, "check_two_camps"))[0] == 5.5
 
 
@@ -282,4 +288,4 @@ def test_repeated_answers_are_a_mark_and_offer_a_run_without_their_votes(site, r
     said = get(site, "results-alarm", run, place=0)
     assert get_title("repeated") in said
     assert "exclude_workers=w003" in said
-    assert brief("repeated") in get(site, "results-run", run)
+    assert get_brief("repeated") in get(site, "results-run", run)

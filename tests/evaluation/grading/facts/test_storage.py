@@ -12,20 +12,20 @@ from django.utils import timezone
 
 from annotations.exchange import ColumnNames, OutputFolder
 from annotations.models import Response, Worker
-from evaluation.backends.nli import ContradictionModel
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.backends.nli import ContradictionModel
 from evaluation.deletion.storage import erasing
 from evaluation.deletion.storage.hanging import hanging_on_run, parts_of_run
 from evaluation.grading.facts.report import read_facts, read_question_facts
 from evaluation.grading.facts.run.records import WORKER
 from evaluation.grading.files.grading import GradingRequest
-from evaluation.grading.files.grading import graded as graded_file
+from evaluation.grading.files.grading import grade_files as graded_file
 from evaluation.grading.files.tables import write_tables
 from evaluation.grading.results.report.tables import build_answer_facts_table, build_facts_table
 from evaluation.grading.storage import running as grading
 from evaluation.models import AnswerFact, CrowdFact, Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.evaluation import fact_world
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_a_run_stores_row_by_row_what_the_files_of_its_own_export_have(asked, tm
 
 def test_a_worker_that_ends_after_the_facts_leaves_nothing_twice(asked, monkeypatch):
     undisturbed = fact_world.graded(asked)
-    run = runs.queue(asked.latest_version(), asked.owner_id, AqerParameters(**PARAMETERS))
+    run = runs.queue_run(asked.latest_version(), asked.owner_id, AqerParameters(**PARAMETERS))
     seen = []
 
     def dies(turn, found, maps):

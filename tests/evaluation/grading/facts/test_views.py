@@ -11,15 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.models import Response, Worker
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.grading.facts.report.crowd import CrowdValue, split_by_state
 from evaluation.grading.facts.report.said import SaidFact, mark_facts
 from evaluation.grading.results.consensus_files import build_files
-from evaluation.grading.results.report.consensus import consensus_report
-from evaluation.grading.results.report.question import question_report
+from evaluation.grading.results.report.consensus import build_consensus_report
+from evaluation.grading.results.report.question import build_question_report
 from evaluation.grading.results.report.worker import build_worker_report
 from evaluation.models import AnswerFact, LanguageModel, Run
-from evaluation.words.message import Message
-from evaluation.words.reasons import in_words
 from tests.evaluation import fact_world
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import element_text, element_texts, numbers, states
@@ -92,7 +92,7 @@ def test_values_on_which_people_are_divided_stand_with_how_many_say_them(site, r
 
 
 def test_a_question_on_which_nothing_is_said_says_why_in_plain_words(site, run):
-    why = in_words("no_shared_slot")
+    why = describe_reason("no_shared_slot")
     page = html(site, address(run, "question", question=question(run, "why")))
     assert element_text(page, "facts_silent").endswith(f": {why}.")
     assert "facts_agreed" not in states(page)
@@ -217,7 +217,7 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
 
 
 def test_the_consensus_has_them_in_its_last_columns(run):
-    made = build_files(consensus_report(run))
+    made = build_files(build_consensus_report(run))
     text = b"".join(made["consensus.csv"]()).decode("utf-8-sig")
     header, *table = csv.reader(io.StringIO(text, newline=""))
     assert header[-5:-1] == ["camps_reason", "agreed_facts", "contested_facts", "facts_reason"]
@@ -233,12 +233,12 @@ def test_pages_ask_as_often_for_many_questions_and_answers_as_for_few(
     cable = question(run, "cable")
     # Three queries without facts; what people state, and what single answers state.
     with django_assert_num_queries(5):
-        question_report(run, cable)
+        build_question_report(run, cable)
     joe = worker("joe")
     with django_assert_num_queries(4):
         build_worker_report(run, joe)
     with django_assert_num_queries(3):
-        report = consensus_report(run)
+        report = build_consensus_report(run)
     with django_assert_num_queries(4):
         assert len(list(report.rows())) == 3
 

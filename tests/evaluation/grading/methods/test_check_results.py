@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluation.core.messages.reasons import WHY_UNCHECKED
 from evaluation.grading.alarms.messages import UNITS, format_needs
 from evaluation.grading.methods.check_results import (
     NEEDED,
@@ -9,7 +10,6 @@ from evaluation.grading.methods.check_results import (
     classify_check,
     find_needed,
 )
-from evaluation.words.reasons import WHY_UNCHECKED
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from sklearn.decomposition import PCA
 
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.history import KEPT, History
+from evaluation.core.stats.cells import Cells, encode_labels
 from evaluation.grading.methods import projection
 from evaluation.grading.methods.projection import (
     compute_exemplar_paths,
@@ -14,7 +15,6 @@ from evaluation.grading.methods.projection import (
     compute_question_maps,
     is_unit_length,
 )
-from evaluation.methods.cells import Cells, codes_of
 
 
 def made(n, d, seed=0):
@@ -201,4 +201,4 @@ def test_codes_of_columns_are_those_of_the_estimator():
     x, worker, question = answers()
     names = np.array(list("fcadbe"))[worker]
     aqer = AQER(n_draws=0).fit(x, names, question)
-    assert codes_of(names)[1].tolist() == aqer.workers_.tolist()
+    assert encode_labels(names)[1].tolist() == aqer.workers_.tolist()

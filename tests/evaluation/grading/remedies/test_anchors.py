@@ -8,11 +8,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Response, Share, Worker
-from evaluation import judging
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.options import SITE
 from evaluation.models import HumanJudgement, JudgementRequest, Run
-from evaluation.options import SITE
-from evaluation.reports.verdicts import build_applied_context
+from evaluation.runs import judging
+from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.site.judging import PROBLEMS
 from evaluation.triage.storage import decide, take_back
 from tests.evaluation.grading.results import world
@@ -25,7 +25,7 @@ HOSTILE = "<script>alert(1)</script> {{ 7*7 }} שלום"
 
 @pytest.fixture(autouse=True)
 def _no_bell(monkeypatch):
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_the_order_does_not_follow_the_suggestion(run, rana):
     orders = set()
     for at in range(8):
         user = User.objects.create(username=f"expert {at}")
-        judging.ask(run, Response.objects.in_bulk(stored).values(), user.pk)
+        judging.request_answers(run, Response.objects.in_bulk(stored).values(), user.pk)
         places = JudgementRequest.objects.filter(expert=user).order_by("place", "pk")
         orders.add(tuple(places.values_list("response", flat=True)))
     assert len(orders) > 1  # by chance alike once in 24 ** 7

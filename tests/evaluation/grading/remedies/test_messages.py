@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.consensus.methods.electorate import EVERYBODY, RemedyError
-from evaluation.grading.remedies.methods.units import units_of
-from evaluation.options import API, SITE, TERMINAL
-from evaluation.words.message import Message
+from evaluation.core.messages.message import Message
+from evaluation.core.options import API, SITE, TERMINAL
+from evaluation.grading.remedies.methods.units import build_units
 
 
 def test_a_cap_below_an_equal_share_names_the_lowest_that_will_do():
@@ -22,7 +22,7 @@ def test_a_cap_below_an_equal_share_names_the_lowest_that_will_do():
 def test_groups_that_leave_too_few_workers_are_told_with_the_option_as_the_door_calls_it():
     workers, questions = np.arange(4), np.zeros(4, dtype=int)
     with pytest.raises(RemedyError) as error:
-        units_of(np.eye(4), workers, questions, 4, groups=[np.array([0, 1])])
+        build_units(np.eye(4), workers, questions, 4, groups=[np.array([0, 1])])
     message = Message(error.value.code, error.value.values)
     assert message == Message("few_outside_groups", {"outside": 2, "fewest": 3})
     for door, option in (

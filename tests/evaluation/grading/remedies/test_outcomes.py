@@ -7,20 +7,20 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotations.exchange.importing import import_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.options import API, SITE
+from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.alarms.report import outcomes_report
+from evaluation.grading.alarms.report import build_outcomes_report
 from evaluation.grading.alarms.storage import save_review
-from evaluation.judging.audit import draw_audit
-from evaluation.methods.inference.resampled import Estimated
 from evaluation.models import AnswerScore, HumanJudgement, Run
-from evaluation.options import API, SITE
-from evaluation.reports.judged_answers import ExpertsCheck
-from evaluation.reports.lists import in_short
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.judging.audit import draw_audit
+from evaluation.runs.reports.judged_answers import ExpertsCheck
+from evaluation.runs.reports.lists import select_list_rows
 from evaluation.trust.report import trust_report
 from tests.annotations import world
 from tests.browser.crowds_that_ring import endings
@@ -42,7 +42,7 @@ def site(version, client):
 
 def graded(version, made_from=None, **parameters):
     asked = AqerParameters(**{"embedder": "tfidf-word", "bootstrap": 4, **parameters})
-    run = runs.queue(version, version.question_set.owner_id, asked, made_from=made_from)
+    run = runs.queue_run(version, version.question_set.owner_id, asked, made_from=made_from)
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.DONE, run.error
@@ -56,7 +56,7 @@ def fact(run):
 def rows(run):
     return {
         (row.case, tuple(worker.name for worker in row.workers)): row
-        for row in outcomes_report(run).rows
+        for row in build_outcomes_report(run).rows
     }
 
 
@@ -68,7 +68,7 @@ def page(site, run, name="results-decision", **more):
 
 def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     before = graded(version)
-    assert outcomes_report(before) is None
+    assert build_outcomes_report(before) is None
     # The copies, and a ranking of so few that hangs on one of them, which this does not mend.
     assert fact(before).values == {"count": 2}
     after = graded(version, before, collapse_copies=True, collapse_workers=("cy", "dee"))
@@ -79,7 +79,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     row = rows(after)["copies", ("cy", "dee")]
     assert (row.is_settled, row.before, row.place) == (True, 0, 0)
     assert (row.outcome.code, row.outcome.values["workers"]) == ("outcome.collapsed", 2)
-    assert in_short(Run.objects.filter(pk=after.pk)).get().n_alarms == 1
+    assert select_list_rows(Run.objects.filter(pk=after.pk)).get().n_alarms == 1
     save_review(after.alarms.get(kind="leverage"), after.owner, "dismissed", "Ten people are few.")
     assert fact(after).level == "care"  # notices
     after.alarms.filter(severity="notice").update(state="dismissed")
@@ -103,7 +103,7 @@ def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
     assert fact(run).level == "bad"
     assert not rows(run)["copies", ("cy", "dee")].is_settled
     assert f"{RESULTS['problem']}, answered" not in page(site, run, "results-alarms")
-    assert in_short(Run.objects.filter(pk=run.pk)).get().n_alarms == 2
+    assert select_list_rows(Run.objects.filter(pk=run.pk)).get().n_alarms == 2
 
 
 def test_the_alarms_of_the_excluded_are_gone_and_named(site, version):
@@ -203,11 +203,11 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
 @pytest.fixture
 def two_ways(db, monkeypatch):
     """A run by letters over a crowd that words rank otherwise, and the run by words after it."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     question_set = QuestionSet.objects.create(owner=world.user("rana", is_staff=True), name="ways")
     rows = "".join(f"{who},{what},{text}\n" for (who, what), text in endings().items())
-    file = bytes_source("answers.csv", f"worker,question,answer\n{rows}".encode())
+    file = make_bytes_source("answers.csv", f"worker,question,answer\n{rows}".encode())
     import_answers(question_set, file, create_questions=True)
     version = question_set.latest_version()
     before = graded(version, embedder="tfidf-char")
@@ -229,7 +229,7 @@ def judged_like(run, n, drawn_for=None):
 
 
 def by_words(run):
-    (row,) = [row for row in outcomes_report(run).rows if row.case == "grader_disagreement"]
+    (row,) = [row for row in build_outcomes_report(run).rows if row.case == "grader_disagreement"]
     return row
 
 
@@ -256,7 +256,7 @@ def test_experts_who_agree_with_the_run_by_words_settle_it_wherever_they_were_as
     values = row.outcome.values
     assert values["count"] == 30
     assert values["correlation"] > 0.8 > values["before"]
-    assert outcomes_report(after).n_left == 0
+    assert build_outcomes_report(after).n_left == 0
 
 
 def test_experts_who_agree_with_the_run_before_leave_it_open_and_say_so(two_ways):
@@ -300,10 +300,10 @@ def test_where_experts_agree_with_both_runs_the_better_one_settles_it(
 ):
     def check(run, audit, judged):
         value = 0.8 if run == two_ways[1] else before
-        answers = Estimated(value, 0.6, 0.9, 30, 12, None)
+        answers = ClusteredEstimate(value, 0.6, 0.9, 30, 12, None)
         return ExpertsCheck(answers, 1, None, sampled=True, chose=False)
 
-    monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.check_of", check)
+    monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.build_check", check)
     row = by_words(two_ways[1])
     assert row.is_settled == settled
     assert row.outcome.code == f"outcome.by_words_{'agree' if settled else 'unsure'}"

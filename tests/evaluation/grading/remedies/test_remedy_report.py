@@ -9,6 +9,11 @@ from scipy import stats
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, RemedyError
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.stats.simulation import (
+    build_correlated_weak_groups,
+    build_honest_groups,
+    simulate,
+)
 from evaluation.grading.alarms.methods.camps import Camps
 from evaluation.grading.crowd import OutsideInformation
 from evaluation.grading.remedies.methods.anchors import Choice
@@ -16,7 +21,6 @@ from evaluation.grading.remedies.methods.candidates import Candidate, Candidates
 from evaluation.grading.remedies.methods.copies import NamedGroup
 from evaluation.grading.remedies.methods.question_camps import CampedQuestion
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
-from evaluation.methods.simulation import correlated_weak, honest, simulate
 
 NAMES = np.array(["ada", "ben", "cy", "dee"])
 
@@ -115,8 +119,8 @@ def test_questions_with_camps_and_spelling_are_told():
 
 # --- the flow on arrays --------------------------------------------------------------------------
 
-CAMPS = simulate(correlated_weak(0.8, n_workers=12), 12, 40, seed=0)
-HONEST = simulate(honest(10), 12, 40, seed=1)
+CAMPS = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
+HONEST = simulate(build_honest_groups(10), 12, 40, seed=1)
 PLAIN = AqerParameters(embedder="precomputed:none", bootstrap=0)
 
 
@@ -236,7 +240,7 @@ def test_a_group_that_is_a_camp_is_collapsed_if_its_texts_prove_copying():
     words = [f"word{n}" for n in range(30)]
     texts = [" ".join(rng.choice(words, 8)) for _ in CAMPS.workers]
     asked = replace(PLAIN, collapse_copies=True)
-    camp = simulate(correlated_weak(0.8, 0.3), 12, 300, 1)
+    camp = simulate(build_correlated_weak_groups(0.8, 0.3), 12, 300, 1)
     own = [" ".join(rng.choice(words, 8)) for _ in camp.workers]
     (group,) = remedied(camp, asked, texts=own).report.groups
     assert (group.members.tolist(), group.verdict) == ([0, 1, 2, 3, 4, 5], "camp")

@@ -6,26 +6,26 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotations.models import Question, QuestionSet, Response, Submission, Worker
-from evaluation.background.runs import queue
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.remedies.report import suggested_anchors
+from evaluation.core.messages.message import Message
+from evaluation.core.options import SITE, OptionError
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.grading.remedies.report import read_suggested_anchors
 from evaluation.grading.storage import running as run_grading
-from evaluation.methods.simulation import correlated_weak, simulate
 from evaluation.models import HumanJudgement, Run, WorkerGrade
-from evaluation.options import SITE, OptionError
-from evaluation.steps.outside import judgements_of
-from evaluation.words.message import Message
+from evaluation.runs.background.runs import queue_run
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.steps.remedy_inputs import select_judgements
 
 pytestmark = pytest.mark.django_db
 
 # Found by the embedder of these tests: each text is the number of its vector.
-CROWD = simulate(correlated_weak(0.8, n_workers=12), 12, 40, seed=0)
+CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 
 
 @pytest.fixture(autouse=True)
 def vectors_of_the_crowd(monkeypatch):
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     original = run_grading.embed_texts
 
     def found(parameters, turn, answers, of_models):
@@ -90,13 +90,13 @@ def test_experts_judgements_turn_an_inverted_ranking(version):
     first = graded(version, suggest_anchors=6)
     assert (first.state, first.error) == ("done", "")
     assert agreement(first) < 0
-    asked = suggested_anchors(first)
+    asked = read_suggested_anchors(first)
     assert len(asked) == 6
     expert = User.objects.create(username="ed")
     for response in asked:
         HumanJudgement.objects.create(response=response, expert=expert, grade=right(response))
-    assert set(judgements_of(version)) == set(judgements_of(version.question_set))
-    assert judgements_of(version).count() == 6
+    assert set(select_judgements(version)) == set(select_judgements(version.question_set))
+    assert select_judgements(version).count() == 6
     settled = graded(version, anchors=True)
     assert agreement(settled) > 0.9
     assert settled.summary["remedies"]["anchors"]["chosen"] != "default"
@@ -109,9 +109,9 @@ def test_several_experts_count_by_their_mean(version):
     for name, grade in (("ed", 1.0), ("eva", 4.0)):
         expert = User.objects.create(username=name)
         HumanJudgement.objects.create(response=response, expert=expert, grade=grade)
-    from evaluation.steps.outside import mean_judgements
+    from evaluation.runs.steps.remedy_inputs import compute_mean_judgements
 
-    assert mean_judgements(version) == {response.pk: 2.5}
+    assert compute_mean_judgements(version) == {response.pk: 2.5}
 
 
 def test_a_worker_excluded_by_public_id_has_no_grade(version):
@@ -151,7 +151,7 @@ def test_a_worker_whose_answers_were_all_rejected_is_excluded_already(version):
 def test_ids_that_will_not_do_are_told_before_a_run_is_started(version, ids, code, named):
     options = AqerParameters(embedder="tfidf-word", exclude_workers=ids)
     with pytest.raises(OptionError) as caught:
-        queue(version, version.question_set.owner_id, options)
+        queue_run(version, version.question_set.owner_id, options)
     (found,) = caught.value.problems
     assert (found.code, found.option) == (code, "exclude_workers")
     assert named in found.values.get("reason", "")
@@ -171,10 +171,10 @@ def test_an_id_of_two_panels_is_nobody_in_particular(version):
     )  # fmt: skip
     options = AqerParameters(embedder="tfidf-word", exclude_workers=("w3",))
     with pytest.raises(OptionError) as caught:
-        queue(version, owner.pk, options)
+        queue_run(version, owner.pk, options)
     assert [one.code for one in caught.value.problems] == ["several_workers"]
     by_platform = AqerParameters(embedder="tfidf-word", exclude_workers=(str(twin.public_id),))
-    assert queue(version, owner.pk, by_platform).pk
+    assert queue_run(version, owner.pk, by_platform).pk
 
 
 def test_a_run_of_before_with_an_id_of_nobody_ends_with_it(version):

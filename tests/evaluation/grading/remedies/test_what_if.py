@@ -5,13 +5,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import Response
-from evaluation.background.runs import queue
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
 from evaluation.grading.results.report.what_if import build_what_if
 from evaluation.grading.storage import what_if as steps
 from evaluation.models import Embedding, Run, WorkerGrade
+from evaluation.runs.background.runs import queue_run
+from evaluation.runs.background.work import work_one_turn
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import states
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def graded(question_set, **options):
     parameters = AqerParameters(**{"embedder": "tfidf-char", "bootstrap": 0, **options})
-    run = queue(question_set.latest_version(), question_set.owner_id, parameters)
+    run = queue_run(question_set.latest_version(), question_set.owner_id, parameters)
     while work_one_turn():
         pass
     run.refresh_from_db()

@@ -6,7 +6,7 @@ Scores are made by hand: on 12 questions Ox 2 stands .1 above Ox 1 but on the la
 
 import numpy as np
 
-from evaluation.methods.inference.comparison import compare_models
+from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.models import LLMAnswerScore, LLMComparison, LLMResponse, LLMScore
 from tests.evaluation.grading.results import world
 

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.charts.labels import told_apart
-from evaluation.charts.rows import Layout
-from evaluation.charts.svg import LETTER_WIDTH, WIDE_LETTER_WIDTH, estimate_letter_width
+from evaluation.core.charts.labels import shorten_distinctly
+from evaluation.core.charts.rows import Layout
+from evaluation.core.charts.svg import LETTER_WIDTH, WIDE_LETTER_WIDTH, estimate_letter_width
 
 FAMILY = "Meta-Llama-3.1-Instruct-quantised-by-somebody"
 
@@ -34,16 +34,16 @@ def test_ids_and_addresses_of_mail_take_more_room_than_words():
 
 
 def test_names_that_fit_stay_as_they_are():
-    assert told_apart(["ann", "bob  b"], 8) == ["ann", "bob b"]
+    assert shorten_distinctly(["ann", "bob  b"], 8) == ["ann", "bob b"]
 
 
 def test_a_long_name_keeps_its_beginning_and_its_end():
-    assert told_apart(["gpt-4o-mini-2024-07-18, with passage"], 15) == ["gpt-4o-m…assage"]
+    assert shorten_distinctly(["gpt-4o-mini-2024-07-18, with passage"], 15) == ["gpt-4o-m…assage"]
 
 
 def test_names_with_the_same_beginning_and_end_keep_what_differs():
     names = [f"{FAMILY}-{size}-temperature-0-with-passage" for size in ("8B", "70B", "405B")]
-    short = told_apart(names, 16)
+    short = shorten_distinctly(names, 16)
     assert all(len(label) <= 16 for label in short)
     for label, size in zip(short, ("8B", "70B", "405B"), strict=True):
         assert size.rstrip("B") in label
@@ -51,25 +51,25 @@ def test_names_with_the_same_beginning_and_end_keep_what_differs():
 
 
 def test_names_that_differ_only_at_their_end_or_beginning_are_told_apart():
-    ends = told_apart([f"{FAMILY}{FAMILY}{end}" for end in ("-a", "-b")], 12)
-    begins = told_apart([f"{begin}-{FAMILY}{FAMILY}" for begin in "ab"], 12)
+    ends = shorten_distinctly([f"{FAMILY}{FAMILY}{end}" for end in ("-a", "-b")], 12)
+    begins = shorten_distinctly([f"{begin}-{FAMILY}{FAMILY}" for begin in "ab"], 12)
     assert len(set(ends)) == len(set(begins)) == 2
 
 
 def test_what_differs_in_more_places_than_there_is_room_for_gets_a_number():
     words = [f"{'x' * 20}{middle}{'y' * 20}" for middle in ("1aaaaaaa1", "1aabaaaa1", "1aaabaaa1")]
-    assert len(set(told_apart(words, 5))) == 3
+    assert len(set(shorten_distinctly(words, 5))) == 3
 
 
 def test_the_same_name_twice_looks_the_same():
-    first, second = told_apart([FAMILY, FAMILY], 10)
+    first, second = shorten_distinctly([FAMILY, FAMILY], 10)
     assert first == second
 
 
 @given(st.lists(st.text(alphabet="ab-", min_size=1, max_size=30), max_size=12), st.integers(1, 20))
 def test_different_names_never_look_the_same(names, most):
     lines = [" ".join(name.split()) for name in names]
-    short = told_apart(names, most)
+    short = shorten_distinctly(names, most)
     assert len(short) == len(names)
     assert len(set(short)) == len(set(lines))
     assert all(len(label) <= max(most, 5) for label in short)

@@ -5,22 +5,22 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.charts.lines import Series, lines_chart
-from evaluation.charts.rows import Row, estimates_chart
-from evaluation.charts.scales import Scale, around, three_digits, tick_label
-from evaluation.charts.svg import NAMESPACE, clean, fitting
+from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.charts.rows import Row, draw_estimates
+from evaluation.core.charts.scales import Scale, build_scale, format_number, format_tick
+from evaluation.core.charts.svg import NAMESPACE, fit_text, remove_control_characters
+from evaluation.core.estimates import Estimate
 from evaluation.grading.results.charts.answers import build_answers_chart
-from evaluation.grading.results.charts.convergence import convergence_chart
+from evaluation.grading.results.charts.convergence import build_convergence_chart
 from evaluation.grading.results.charts.grades import build_grades_chart
-from evaluation.grading.results.charts.placement import placement_chart
+from evaluation.grading.results.charts.placement import build_placement_chart
 from evaluation.grading.results.charts.questions import build_questions_chart
 from evaluation.grading.results.charts.worker import build_worker_chart
-from evaluation.grading.results.report.models import models_report
+from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.report.question import QuestionAnswer
 from evaluation.grading.results.report.questions import QuestionRow
 from evaluation.grading.results.report.worker import WorkerAnswer
 from evaluation.grading.results.report.workers import WorkerRow
-from evaluation.reports.values import Estimate
 from tests.evaluation.grading.results import world
 
 HOSTILE = "<script>alert(1)</script> \"'{{ 7*7 }} \u202eevil\u202c 🦊 \x00\x1b </svg>"
@@ -119,7 +119,7 @@ def test_no_picture_needs_an_inline_style():
 
 
 def test_the_trace_is_drawn_by_powers_of_ten():
-    svg = convergence_chart([0.1, 0.01, 0.001]).wide
+    svg = build_convergence_chart([0.1, 0.01, 0.001]).wide
     (line,) = shapes(svg, "polyline")
     heights = [float(point.split(",")[1]) for point in line.get("points").split()]
     assert heights[1] - heights[0] == pytest.approx(heights[2] - heights[1], abs=0.2)
@@ -128,12 +128,12 @@ def test_the_trace_is_drawn_by_powers_of_ten():
 
 @pytest.mark.parametrize("trace", [[0.0], [1e-9], [0.0, 0.0], [0.5] * 300])
 def test_any_trace_can_be_drawn(trace):
-    assert len(list(shapes(convergence_chart(trace).narrow, "polyline"))) == 1
+    assert len(list(shapes(build_convergence_chart(trace).narrow, "polyline"))) == 1
 
 
 @pytest.mark.django_db
 def test_models_stand_under_the_crowd_beside_the_ceiling():
-    svg = placement_chart(models_report(world.finished(n_workers=6))).wide
+    svg = build_placement_chart(build_models_report(world.finished(n_workers=6))).wide
     diamonds = list(shapes(svg, "polygon"))
     assert len(diamonds) == 2
     words = [text.text for text in shapes(svg, "text")]
@@ -149,19 +149,19 @@ def test_ticks_are_round_and_inside():
     ticks = Scale(0.431, 0.873, 0, 100).ticks(5)
     assert min(ticks) >= 0.431
     assert max(ticks) <= 0.873
-    assert [tick_label(tick) for tick in ticks] == ["0.5", "0.6", "0.7", "0.8"]
-    assert tick_label(-0.0) == "0"
+    assert [format_tick(tick) for tick in ticks] == ["0.5", "0.6", "0.7", "0.8"]
+    assert format_tick(-0.0) == "0"
 
 
 def test_a_scale_holds_its_numbers_with_some_air():
-    scale = around([0.2, None, 0.6], 0, 100)
+    scale = build_scale([0.2, None, 0.6], 0, 100)
     assert 0 < scale(0.2) < scale(0.6) < 100
-    assert around([], 0, 1).low == 0
-    assert around([0.5], 0, 1).low < 0.5
+    assert build_scale([], 0, 1).low == 0
+    assert build_scale([0.5], 0, 1).low < 0.5
 
 
 def test_numbers_have_three_decimals():
-    assert [three_digits(x) for x in (0.5, None, 0.0, 1e-8, -0.25)] == [
+    assert [format_number(x) for x in (0.5, None, 0.0, 1e-8, -0.25)] == [
         "0.500",
         "–",
         "0.000",
@@ -171,14 +171,14 @@ def test_numbers_have_three_decimals():
 
 
 def test_long_names_keep_their_ends():
-    assert fitting("model with a long name, t=0.8", 100) == "model w…t=0.8"
-    assert fitting("short", 100) == "short"
-    assert clean("a\x00b\ud800") == "a\ufffdb\ufffd"
+    assert fit_text("model with a long name, t=0.8", 100) == "model w…t=0.8"
+    assert fit_text("short", 100) == "short"
+    assert remove_control_characters("a\x00b\ud800") == "a\ufffdb\ufffd"
 
 
 def test_a_line_has_a_gap_where_a_number_is_undefined():
     series = [Series("a", [(1, 0.0), (2, None), (3, 0.5), (4, 1.0)]), Series("b", [(1, 0.5)])]
-    svg = lines_chart("n", "t", "e", ("x", "y"), series, (0.0, 1.0)).wide
+    svg = draw_lines("n", "t", "e", ("x", "y"), series, (0.0, 1.0)).wide
     parts = [line.get("points").split() for line in shapes(svg, "polyline")]
     assert [len(points) for points in parts] == [1, 2, 1]
     x3, x4 = (float(point.split(",")[0]) for point in parts[1])
@@ -188,7 +188,7 @@ def test_a_line_has_a_gap_where_a_number_is_undefined():
 
 def test_any_estimates_stand_at_their_numbers():
     rows = [Row("a", 0.0, -1.0, 1.0, "a"), Row("b", None, None, None, "b")]
-    svg = estimates_chart("n", "t", "e", "r", rows).wide
+    svg = draw_estimates("n", "t", "e", "r", rows).wide
     (dot,) = shapes(svg, "circle")
     (whisker,) = (line for line in shapes(svg, "line") if "whisker" in line.get("class"))
     middle = (float(whisker.get("x1")) + float(whisker.get("x2"))) / 2

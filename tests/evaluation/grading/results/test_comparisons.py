@@ -5,7 +5,10 @@ import re
 import pytest
 
 from evaluation.grading.results.charts.comparisons import build_comparisons_chart
-from evaluation.grading.results.report.comparisons import build_pair_report, comparisons_report
+from evaluation.grading.results.report.comparisons import (
+    build_comparisons_report,
+    build_pair_report,
+)
 from evaluation.models import LLMAnswerScore, LLMComparison
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.conftest import FOR_THE_READER
@@ -22,21 +25,21 @@ def model_of(run, name):
 def test_pairs_stand_with_the_better_one_first(rana):
     run = world.finished(n_models=3, owner=rana)
     LLMComparison.objects.filter(run=run).update(difference=-0.1, low=-0.3, high=-0.05)
-    pair = comparisons_report(run).pairs[0]
+    pair = build_comparisons_report(run).pairs[0]
     assert (pair.first_name, pair.second_name) == ("model 1", "model 0")
     assert (pair.difference.value, pair.difference.low, pair.difference.high) == (0.1, 0.05, 0.3)
     assert pair.better == ""  # p is .4
     LLMComparison.objects.filter(run=run).update(adjusted_p_value=0.01)
-    assert comparisons_report(run).pairs[0].better == "model 1"
+    assert build_comparisons_report(run).pairs[0].better == "model 1"
 
 
 def test_of_many_models_those_with_the_best_one_are_shown(rana, monkeypatch):
     monkeypatch.setattr("evaluation.grading.results.report.comparisons.PAIRS_SHOWN", 2)
     run = world.finished(n_models=4, owner=rana)
-    report = comparisons_report(run)
+    report = build_comparisons_report(run)
     assert (report.of.name, report.n_pairs) == ("model 0", 6)
     assert {pair.first_name for pair in report.pairs} == {"model 0"}
-    other = comparisons_report(run, model_of(run, "model 3"))
+    other = build_comparisons_report(run, model_of(run, "model 3"))
     assert {pair.first_name for pair in other.pairs} == {"model 3"}
     assert {pair.second_name for pair in other.pairs} == {"model 0", "model 1", "model 2"}
 
@@ -68,7 +71,7 @@ def test_where_two_models_differ_is_shown_either_way(rana):
 
 def test_what_all_names_begin_with_is_left_out_of_the_rows(rana):
     run = world.finished(n_models=3, owner=rana)
-    chart = build_comparisons_chart(comparisons_report(run))
+    chart = build_comparisons_chart(build_comparisons_report(run))
     assert "0 – 1" in chart.wide
     assert "“model”" in chart.note
 

@@ -8,10 +8,10 @@ import zipfile
 import pytest
 
 from annotations.models import Passage, QuestionSet, Response
-from evaluation.grading.results.consensus_files import build_files, write, zip_chunks
-from evaluation.grading.results.report.consensus import consensus_report
+from evaluation.core.messages.reasons import WHY_EMPTY
+from evaluation.grading.results.consensus_files import build_files, iterate_zip, write_files
+from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import AnswerScore, ExemplaryAnswer, WorkerGrade
-from evaluation.words.reasons import WHY_EMPTY
 from tests.evaluation.grading.results.world import finished
 from tests.numbers import numbers_in
 
@@ -35,7 +35,7 @@ def test_the_consensus_answer_is_the_nearest_real_one_and_the_next_say_something
     nearest = ExemplaryAnswer.objects.get(run=run, question__external_id="r1").nearest_response
     assert nearest.submission.worker.external_id == "w001"
     set_texts(run, "r1", "north", " north ", "south", "north", "south")
-    first, second = consensus_report(run).rows()
+    first, second = build_consensus_report(run).rows()
     assert (first.question, first.consensus.answer) == ("r1", "north")
     assert [near.answer for near in first.next] == ["south"]
     assert first.consensus.similarity > first.next[0].similarity
@@ -54,7 +54,7 @@ def test_a_question_nobody_answered_and_an_answer_withdrawn_have_a_reason(run):
     ExemplaryAnswer.objects.filter(run=run, question__external_id="r2").update(
         nearest_response=None
     )
-    first, second = consensus_report(run).rows()
+    first, second = build_consensus_report(run).rows()
     assert (first.consensus, first.reason, first.n_supported) == (None, "no_answers", 0)
     assert (second.consensus, second.reason) == (None, "withdrawn")
     assert second.why == WHY_EMPTY["withdrawn"]
@@ -66,7 +66,7 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_questions(
 ):
     run = finished(n_workers=3, n_questions=n_questions)
     with django_assert_num_queries(3):
-        report = consensus_report(run)
+        report = build_consensus_report(run)
     with django_assert_num_queries(3):
         assert len(list(report.rows())) == n_questions
 
@@ -75,7 +75,7 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
     set_texts(run, "r1", "=1+1", "b", "c", "d", "e")
     QuestionSet.objects.update(licence="CC-BY-4.0", language="en")
     run.version.question_set.refresh_from_db()
-    names = write(consensus_report(run), tmp_path / "out")
+    names = write_files(build_consensus_report(run), tmp_path / "out")
     assert names == ["consensus.csv", "consensus.jsonl", "datasheet.md", "datasheet.json"]
     text = (tmp_path / "out" / "consensus.csv").read_bytes().decode("utf-8-sig")
     table = list(csv.DictReader(io.StringIO(text, newline="")))
@@ -104,11 +104,11 @@ def test_the_files_say_the_same_and_name_no_worker(run, tmp_path):
 
 
 def test_a_zip_holds_the_same_files_and_the_passages(run, tmp_path):
-    assert "passages.jsonl" not in build_files(consensus_report(run))
+    assert "passages.jsonl" not in build_files(build_consensus_report(run))
     Passage.objects.create(version=run.version, external_id="p1", text="=body")
-    report = consensus_report(run)
-    write(report, tmp_path / "out.zip")
-    (tmp_path / "streamed.zip").write_bytes(b"".join(zip_chunks(report)))
+    report = build_consensus_report(run)
+    write_files(report, tmp_path / "out.zip")
+    (tmp_path / "streamed.zip").write_bytes(b"".join(iterate_zip(report)))
     for name in ("out.zip", "streamed.zip"):
         with zipfile.ZipFile(tmp_path / name) as archive:
             assert archive.testzip() is None
@@ -118,6 +118,6 @@ def test_a_zip_holds_the_same_files_and_the_passages(run, tmp_path):
 
 def test_what_is_not_known_is_called_not_stated(run):
     WorkerGrade.objects.filter(run=run).update(support=False)
-    page = consensus_report(run).datasheet.markdown()
+    page = build_consensus_report(run).datasheet.markdown()
     assert "- Licence: not stated" in page
     assert "- Answered: not stated to not stated" in page

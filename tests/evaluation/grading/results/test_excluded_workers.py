@@ -4,12 +4,12 @@ import pytest
 
 from annotations.models import Response, Worker
 from evaluation.experts.report.audit import audit_report
-from evaluation.grading.results.report.consensus import consensus_report
+from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.grading.results.report.heat_map import read_heat_block
-from evaluation.grading.results.report.models import models_report
-from evaluation.grading.results.report.run import run_report
-from evaluation.kinds import kind_of
+from evaluation.grading.results.report.models import build_models_report
+from evaluation.grading.results.report.run import build_run_report
 from evaluation.models import WorkerGrade
+from evaluation.runs.run_types import get_run_kind
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import build_run_plan
 from evaluation.trust.report import trust_report
@@ -39,13 +39,13 @@ def run():
 def test_every_page_counts_the_same_people(run):
     found = decision(run)
     assert (found.n_workers, found.n_left_out) == (7, 2)
-    report = run_report(run)
+    report = build_run_report(run)
     assert (report.n_workers, report.n_excluded) == (7, 2)
     assert (report.counts["workers"], report.counts["answers"]) == (7, 70)
-    assert kind_of(run).counts_of(run)["workers"] == 7
+    assert get_run_kind(run).counts_of(run)["workers"] == 7
     assert summary_report(run).counts == report.counts
     # The worst worker of this world has too few answers to be compared with.
-    assert report.n_supported == models_report(run).crowd.n == 6
+    assert report.n_supported == build_models_report(run).crowd.n == 6
     facts = {fact.name: fact.values for fact in trust_report(run).facts}
     assert (facts["workers"]["workers"], facts["support"]["all"]) == (7, 7)
     assert read_heat_block(run).n_workers == 7
@@ -55,7 +55,7 @@ def test_every_page_counts_the_same_people(run):
 
 
 def test_the_data_sheet_and_its_rows_leave_them_out(run):
-    report = consensus_report(run)
+    report = build_consensus_report(run)
     assert (report.datasheet.n_workers, report.datasheet.n_answers) == (7, 70)
     # Of the 7 all but the worst have enough answers.
     assert [row.n_supported for row in report.rows()] == [6] * 10
@@ -72,18 +72,18 @@ def test_answers_left_empty_by_the_excluded_are_not_counted(run):
     left_empty = Response.objects.filter(submission__worker=out)[:2]
     for one in left_empty:
         Response.objects.filter(pk=one.pk).update(status="empty", text="")
-    assert run_report(run).counts["empty_answers"] == 1  # of 3
+    assert build_run_report(run).counts["empty_answers"] == 1  # of 3
 
 
 def test_who_is_named_by_the_public_id_is_left_out_as_well(run):
     ids = [str(one.public_id) for one in Worker.objects.filter(external_id__in=EXCLUDED)]
     run.parameters = {"exclude_workers": ids}
     run.save()
-    assert run_report(run).counts["workers"] == 7
+    assert build_run_report(run).counts["workers"] == 7
 
 
 def test_a_run_without_exclusions_counts_everybody(run):
     run.parameters = {}
     run.save()
-    report = run_report(run)
+    report = build_run_report(run)
     assert (report.counts["workers"], report.n_workers, report.n_excluded) == (9, 9, 0)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from annotations.models import Response, Worker
-from evaluation.charts.svg import LOOKS, NAMESPACE
+from evaluation.core.charts.svg import LOOKS, NAMESPACE
 from evaluation.grading.results.charts.heat_map import (
     build_block_chart,
     build_overview_chart,

@@ -6,14 +6,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.charts.svg import NAMESPACE
+from evaluation.core.charts.svg import NAMESPACE
 from evaluation.grading.results.charts.answer_map import (
     LITTLE_HELD,
     RESULT,
+    build_captions,
     build_map_chart,
-    captions,
 )
-from evaluation.grading.results.report.answer_map import answer_map, choose_iterations
+from evaluation.grading.results.report.answer_map import choose_iterations, read_answer_map
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import numbers, states
@@ -28,7 +28,7 @@ def shapes(svg, tag):
 
 def test_a_map_holds_the_places_and_weights_of_each_iteration(rana):
     run = world.finished(owner=rana)
-    report = answer_map(run, question_of(run))
+    report = read_answer_map(run, question_of(run))
     assert report.iterations == [0, 1, 2]
     assert report.path == [(3, -3), (2, -2), (0, 0)]
     assert report.moved == pytest.approx([0, 2**0.5, 8**0.5])
@@ -43,7 +43,7 @@ def test_a_map_holds_the_places_and_weights_of_each_iteration(rana):
 
 def test_a_question_has_axes_of_its_own(rana):
     run = world.finished(owner=rana)
-    report = answer_map(run, question_of(run), "question")
+    report = read_answer_map(run, question_of(run), "question")
     assert report.path == [(13, 23), (12, 22), (10, 20)]
     assert report.answers[0].place == (10, 20)
     assert report.share == 0.5
@@ -51,7 +51,7 @@ def test_a_question_has_axes_of_its_own(rana):
 
 def test_of_many_answers_the_nearest_and_the_farthest_are_shown(rana):
     run = world.finished(n_workers=260, n_questions=1, n_models=0, owner=rana)
-    report = answer_map(run, question_of(run))
+    report = read_answer_map(run, question_of(run))
     names = [answer.name for answer in report.answers]
     assert names == [f"w{i:03}" for i in [*range(1, 151), *range(211, 261)]]
     assert "200 in all" in build_map_chart(report).note
@@ -68,7 +68,7 @@ def test_of_many_iterations_the_first_and_the_last_are_shown():
 
 def test_the_area_of_a_dot_is_its_weight_and_its_class_its_grade(rana):
     run = world.finished(owner=rana)
-    report = answer_map(run, question_of(run))
+    report = read_answer_map(run, question_of(run))
     marks = [mark for mark in shapes(build_map_chart(report).wide, "g") if mark.get("data-radii")]
     by_name = {mark.find(f"{{{NAMESPACE}}}title").text.split(":")[0]: mark for mark in marks}
     radii = [float(radius) for radius in by_name["w001"].get("data-radii").split()]
@@ -81,7 +81,7 @@ def test_the_area_of_a_dot_is_its_weight_and_its_class_its_grade(rana):
 
 def test_distances_on_the_map_are_equally_long_in_both_directions(rana):
     run = world.finished(owner=rana)
-    report = answer_map(run, question_of(run))
+    report = read_answer_map(run, question_of(run))
     for svg in (build_map_chart(report).wide, build_map_chart(report).narrow):
         places = [
             (float(dot.get("cx")), float(dot.get("cy")))
@@ -98,7 +98,7 @@ def test_the_slider_is_there_with_a_caption_for_each_iteration(site, rana):
     text = body(site.get(page("results-question", run, question=question_of(run))))
     (held,) = re.findall(r'data-captions="([^"]+)"', text)
     words = json.loads(held.replace("&quot;", '"'))
-    assert words == captions(answer_map(run, question_of(run)))
+    assert words == build_captions(read_answer_map(run, question_of(run)))
     assert numbers(words[0]) == []
     # Iteration 1 of 2 moved the consensus by the square root of 2.
     assert numbers(words[1]) == [1, 2, 1.414]
@@ -115,7 +115,7 @@ def test_the_picture_of_each_iteration_can_be_taken_away(site, rana):
     run = world.finished(owner=rana)
     address = page("results-question-map", run, question=question_of(run))
     start, end = body(site.get(f"{address}?iteration=0")), body(site.get(address))
-    first, *_, last = captions(answer_map(run, question_of(run)))
+    first, *_, last = build_captions(read_answer_map(run, question_of(run)))
     assert first in start
     assert last in end
     assert last.endswith(RESULT)
@@ -152,8 +152,8 @@ def test_a_run_from_before_there_were_maps_says_so(site, rana):
 def test_a_map_that_shows_hardly_anything_says_so(rana):
     run = world.finished(owner=rana)
     ExemplaryAnswer.objects.filter(run=run).update(run_share=0.001)
-    note = build_map_chart(answer_map(run, question_of(run))).note
+    note = build_map_chart(read_answer_map(run, question_of(run))).note
     assert numbers(note)[0] == 1  # less than 1% of the differences
     assert LITTLE_HELD in note
-    own = build_map_chart(answer_map(run, question_of(run), "question")).note
+    own = build_map_chart(read_answer_map(run, question_of(run), "question")).note
     assert LITTLE_HELD not in own

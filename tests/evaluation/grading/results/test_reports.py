@@ -7,16 +7,16 @@ from django.utils import timezone
 
 from annotations.models import Response
 from annotations.web.paging import BadCursorError
+from evaluation.core.messages.reasons import describe_reason
 from evaluation.grading.results.report.changes import read_data_change
-from evaluation.grading.results.report.models import CrowdScores, models_report
-from evaluation.grading.results.report.question import question_report
+from evaluation.grading.results.report.models import CrowdScores, build_models_report
+from evaluation.grading.results.report.question import build_question_report
 from evaluation.grading.results.report.questions import read_question_rows
-from evaluation.grading.results.report.run import run_report
+from evaluation.grading.results.report.run import build_run_report
 from evaluation.grading.results.report.worker import build_worker_report
-from evaluation.grading.results.report.workers import iterate_worker_rows, worker_rows
+from evaluation.grading.results.report.workers import iterate_worker_rows, read_worker_rows
 from evaluation.models import LLMScore, WorkerGrade
 from evaluation.trust.report import trust_report
-from evaluation.words.reasons import in_words
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 
@@ -32,7 +32,7 @@ def question_of(run, name="r1"):
 
 
 def test_a_run_says_what_its_summary_and_rows_say():
-    report = run_report(world.finished())
+    report = build_run_report(world.finished())
     assert (report.n_workers, report.n_supported, report.n_graded) == (4, 3, 4)
     assert report.trace == [0.05, 0.002, 1e-8]
     assert (report.ceiling.score.low, report.ceiling.score.value) == (0.7, 0.81)
@@ -50,7 +50,7 @@ def test_workers_stand_by_grade_and_come_in_pages():
     WorkerGrade.objects.filter(run=run, worker__external_id__in=["w003", "w004"]).update(grade=0.5)
     names, after, pages = [], "", 0
     while after is not None:
-        page = worker_rows(run, after, size=2)
+        page = read_worker_rows(run, after, size=2)
         names += [row.name for row in page.rows]
         after, pages = page.next, pages + 1
     assert pages == 4
@@ -63,7 +63,7 @@ def test_workers_stand_by_grade_and_come_in_pages():
         "w001",
     ]
     assert [row.name for row in iterate_worker_rows(run)] == names
-    first = worker_rows(run).rows[0]
+    first = read_worker_rows(run).rows[0]
     row = WorkerGrade.objects.get(run=run, worker__external_id="w002")
     assert (first.grade.value, first.grade.low, first.grade.high, first.rank, first.panel) == (
         row.grade,
@@ -72,13 +72,13 @@ def test_workers_stand_by_grade_and_come_in_pages():
         2,
         "Prolific",
     )
-    assert [row.name for row in worker_rows(run, search="W007").rows] == ["w007"]
+    assert [row.name for row in read_worker_rows(run, search="W007").rows] == ["w007"]
 
 
 @pytest.mark.parametrize("cursor", ["x", "0.5_zz", "nan_" + "0" * 32, "_", "_x"])
 def test_a_cursor_that_nobody_handed_out_is_refused(cursor):
     with pytest.raises(BadCursorError):
-        worker_rows(world.finished(), cursor)
+        read_worker_rows(world.finished(), cursor)
 
 
 def test_questions_stand_in_their_order_or_by_disagreement():
@@ -135,7 +135,7 @@ def test_an_answer_of_another_run_is_not_mixed_in():
 
 def test_a_question_has_its_answers_by_score_and_the_models_answers():
     run = world.finished()
-    report = question_report(run, question_of(run))
+    report = build_question_report(run, question_of(run))
     assert [answer.worker_name for answer in report.answers.rows] == [
         "w001",
         "w002",
@@ -147,14 +147,14 @@ def test_a_question_has_its_answers_by_score_and_the_models_answers():
     assert [model.name for model in report.models] == ["model 0", "model 1"]
     assert report.models[0].score == 0.55
     assert report.notices == ["A small model"]
-    assert question_report(run, worker_of(run)) is None
+    assert build_question_report(run, worker_of(run)) is None
 
 
 def test_a_question_that_nobody_answered_is_empty():
     run = world.finished()
     run.exemplary_answers.all().delete()
     run.answer_scores.all().delete()
-    report = question_report(run, question_of(run))
+    report = build_question_report(run, question_of(run))
     assert (report.n_answers, report.dispersion, report.answers.rows) == (0, None, [])
 
 
@@ -163,7 +163,7 @@ def test_models_stand_by_score_among_supported_workers():
     LLMScore.objects.filter(run=run, model__name="model 0").update(
         score=None, rank=None, reason="missing_answers"
     )
-    report = models_report(run)
+    report = build_models_report(run)
     assert [model.name for model in report.models.rows] == ["model 1", "model 0"]
     assert report.models.rows[1].reason == "missing_answers"
     # grades 1, .75, .5, .25 are supported; leave_one_out is .4 + grade / 4
@@ -213,9 +213,9 @@ def test_answers_of_models_make_no_grade_of_people_old():
 
 
 def test_reasons_are_words():
-    assert "3 workers" in in_words("fewer_than_3_workers")
-    assert in_words("new_reason") == "new reason"
-    assert in_words(None) == ""
+    assert "3 workers" in describe_reason("fewer_than_3_workers")
+    assert describe_reason("new_reason") == "new reason"
+    assert describe_reason(None) == ""
 
 
 @pytest.mark.parametrize("n_workers", [10, 200])
@@ -225,14 +225,14 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(
     run = world.finished(n_workers=n_workers, n_models=n_workers // 10)
     worker, question = worker_of(run), question_of(run)
     with django_assert_num_queries(1):
-        run_report(run)
+        build_run_report(run)
     with django_assert_num_queries(1):
-        worker_rows(run)
+        read_worker_rows(run)
     with django_assert_num_queries(1):
         read_question_rows(run)
     with django_assert_num_queries(2):
         build_worker_report(run, worker)
     with django_assert_num_queries(3):
-        question_report(run, question)
+        build_question_report(run, question)
     with django_assert_num_queries(2):
-        models_report(run)
+        build_models_report(run)

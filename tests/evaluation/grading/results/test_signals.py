@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotations.models import COUNTERS, Response, Worker
-from evaluation.grading.results.report.signals import signals_of
+from evaluation.grading.results.report.signals import read_signals
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm
 from tests.features import FEATURES
@@ -35,7 +35,7 @@ def count(worker, n=6, **some):
 
 def told(run, worker, **how):
     """The codes and values of what is said of a worker."""
-    found = signals_of(run, [of(worker)], **how).get(of(worker))
+    found = read_signals(run, [of(worker)], **how).get(of(worker))
     return found and [(one.code, dict(one.values)) for one in found.said]
 
 
@@ -103,17 +103,17 @@ def test_not_measured_and_switched_off_are_no_zeros(counted):
 
 def test_where_nothing_was_counted_nothing_is_said_by_one_query(run, django_assert_num_queries):
     with django_assert_num_queries(1):
-        assert signals_of(run, [of_one.public_id for of_one in ()]) == {}
+        assert read_signals(run, [of_one.public_id for of_one in ()]) == {}
     assert told(run, "w001") is None
 
 
 def test_it_takes_one_query(counted, django_assert_num_queries):
     everybody = list(Worker.objects.values_list("public_id", flat=True))
     with django_assert_num_queries(1):
-        assert len(signals_of(counted, everybody)) == len(everybody)
+        assert len(read_signals(counted, everybody)) == len(everybody)
     pasting = of("w001")
     with django_assert_num_queries(1):
-        signals_of(counted, [pasting], in_full=True)
+        read_signals(counted, [pasting], in_full=True)
 
 
 def test_the_pages_show_it_beside_the_alarm_with_what_it_does_not_prove(client, rana, counted):
@@ -153,8 +153,8 @@ def test_a_stranger_sees_nothing_of_it(client, django_user_model, counted):
 
 
 def test_nothing_that_grades_rings_admits_or_pays_reads_a_count():
-    rooms = ["evaluation/methods", "evaluation/flow", "evaluation/steps", "evaluation/kinds",
-             "evaluation/files", "evaluation/background", "evaluation/consensus",
+    rooms = ["evaluation/core/stats", "evaluation/runs/flow", "evaluation/runs/steps", "evaluation/runs/run_types",
+             "evaluation/runs/files", "evaluation/runs/background", "evaluation/consensus",
              "evaluation/grading/alarms", "evaluation/grading/run",
              "evaluation/grading/alarms/report", "evaluation/models"]  # fmt: skip
     rooms += [f"evaluation/{name}" for name in FEATURES]

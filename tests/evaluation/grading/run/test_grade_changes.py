@@ -5,7 +5,7 @@ from scipy import stats
 
 from evaluation.consensus import AQER
 from evaluation.grading.run.grade_changes import GradeChanges, Standing, build_standings
-from tests.evaluation.methods.worlds import crowd
+from tests.evaluation.core.stats.worlds import crowd
 
 BEFORE = {
     "ada": Standing(0.9, 0.8, 1),

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import EmbedderInfo
 from evaluation.consensus import AQER
-from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.signatures import versions
+from evaluation.consensus.signatures import collect_versions
 from evaluation.consensus.vectors import Embedded
-from evaluation.grading.crowd import labels_of
+from evaluation.core.backends import EmbedderInfo
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.grading.crowd import build_labels
 from evaluation.grading.run import grading as flow
 from evaluation.grading.run.fitting import classify_status
 from evaluation.grading.run.grade_changes import GradeChanges, build_standings
 from evaluation.grading.run.grading import grade_answers
-from evaluation.methods.simulation import correlated_weak, simulate
-from evaluation.words.message import Message
 
-CROWD = simulate(correlated_weak(0.8, n_workers=12), 12, 40, seed=0)
+CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 ROWS = [
     (key, f"w{worker}", f"q{question}", f"answer number {key} of them", False)
     for key, (worker, question) in enumerate(zip(CROWD.workers, CROWD.questions, strict=True))
@@ -39,7 +39,9 @@ CUT = Message("truncated", {"answers": 1, "tokens": 8, "model": "model"})
 
 def given(models=True, **parameters):
     asked = AqerParameters(embedder="precomputed:none", **{"bootstrap": 0, **parameters})
-    return choose(asked, Answers.of(ROWS), ModelAnswers.of(SPOKEN) if models else None)
+    return select_graded_answers(
+        asked, Answers.of(ROWS), ModelAnswers.of(SPOKEN) if models else None
+    )
 
 
 def graded(chosen=None, progress=None, kept=None, embedded=None, **parameters):
@@ -72,7 +74,7 @@ def test_answers_with_a_text_are_graded_and_models_scored_against_them():
 def test_a_grading_started_by_entailment_has_the_scores_of_the_model_that_is_named(monkeypatch):
     asked = []
     first = np.random.default_rng(3).random(len(CROWD.workers))
-    monkeypatch.setattr(flow, "entailment_scores", lambda *of: asked.append(of) or first)
+    monkeypatch.setattr(flow, "compute_entailment_scores", lambda *of: asked.append(of) or first)
 
     def progress(*of):
         pass
@@ -82,7 +84,7 @@ def test_a_grading_started_by_entailment_has_the_scores_of_the_model_that_is_nam
     assert (name, told) == ("a model", progress)
     assert texts == [row[3] for row in ROWS[:-2]]
     assert questions == [row[2] for row in ROWS[:-2]]
-    columns = (CROWD.vectors, labels_of([r[1] for r in ROWS[:-2]]), labels_of(questions))
+    columns = (CROWD.vectors, build_labels([r[1] for r in ROWS[:-2]]), build_labels(questions))
     wanted = AQER(n_draws=0, init="entailment", max_iterations=1).fit(*columns, first)
     np.testing.assert_array_equal(found.graded.aqer.raw_, wanted.raw_)
     asked.clear()
@@ -152,8 +154,8 @@ def test_excluded_workers_and_experts_grades_reach_the_remedies():
 
 def test_models_have_their_names_in_alarms(monkeypatch):
     asked = []
-    original = flow.alarms_of
-    monkeypatch.setattr(flow, "alarms_of", lambda *of: asked.append(of) or original(*of))
+    original = flow.detect_alarms
+    monkeypatch.setattr(flow, "detect_alarms", lambda *of: asked.append(of) or original(*of))
     graded(replace(given(), model_names={"m1": "SmolLM"}))
     parameters, _, answers, progress, names, _ = asked[0]
     assert names == {"m1": "SmolLM"}
@@ -187,7 +189,7 @@ def test_warnings_are_of_the_texts_then_of_the_grading_then_of_the_remedies():
 def test_short_answers_are_warned_of_by_the_texts_that_were_graded():
     rows = [(*row[:3], "yes", False) for row in ROWS[:-2]]
     asked = AqerParameters(embedder="precomputed:none", bootstrap=0)
-    found = graded(choose(asked, Answers.of(rows)))
+    found = graded(select_graded_answers(asked, Answers.of(rows)))
     assert "short_answers_unmeasured" in [message.code for message in found.warnings]
 
 
@@ -204,7 +206,7 @@ def test_the_summary_says_how_the_numbers_were_made():
             "dimension": 40, "max_length": None, "languages": None, "binary": False,
         },
         "alarm_checks": found.alarms.convert_checks(),
-        "versions": versions({"library": "7"}),
+        "versions": collect_versions({"library": "7"}),
     }  # fmt: skip
 
 
@@ -223,7 +225,7 @@ def test_what_came_instead_of_a_text_counts_nought_but_an_error_does_not_count(s
 
 
 def test_ids_are_an_array_of_text_unless_one_is_very_long():
-    assert labels_of(["a", "bc"]).dtype.kind == "U"
-    assert labels_of(["a" * 200, "b"]).dtype.kind == "U"
-    assert labels_of(["a" * 201, "b"]).dtype.kind == "O"
-    assert labels_of([1, 2]).dtype.kind == "i"
+    assert build_labels(["a", "bc"]).dtype.kind == "U"
+    assert build_labels(["a" * 200, "b"]).dtype.kind == "U"
+    assert build_labels(["a" * 201, "b"]).dtype.kind == "O"
+    assert build_labels([1, 2]).dtype.kind == "i"

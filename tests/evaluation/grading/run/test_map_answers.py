@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.backends import EmbedderInfo
-from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Embedded
+from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import (
     build_heat_map,
+    compute_question_means,
     convert_to_bytes,
     map_answers,
-    question_means,
 )
 
 RNG = np.random.default_rng(0)
@@ -42,7 +42,9 @@ INFO = EmbedderInfo("test", "test", "1", "float32", 6)
 
 def graded(models=True, answers=ANSWERS, vectors=VECTORS, **parameters):
     asked = AqerParameters(embedder="precomputed:none", bootstrap=0, **parameters)
-    given = choose(asked, Answers.of(answers), ModelAnswers.of(MODELS) if models else None)
+    given = select_graded_answers(
+        asked, Answers.of(answers), ModelAnswers.of(MODELS) if models else None
+    )
     return grade_answers(
         given, lambda texts, spoken: Embedded(vectors, OF_MODELS if models else None, INFO)
     )
@@ -142,7 +144,7 @@ def test_workers_stand_by_grade_questions_by_ease_and_what_has_no_number_last():
     workers = sorted(
         range(6), key=lambda at: -aqer.grades_[at] if not np.isnan(aqer.grades_[at]) else 9
     )
-    means = question_means(grading)
+    means = compute_question_means(grading)
     questions = sorted(range(5), key=lambda at: -means[at] if not np.isnan(means[at]) else 9)
     assert aqer.workers_[workers[-1]] == "lone"
     assert aqer.questions_[questions[-1]] == "own"
@@ -160,7 +162,7 @@ def test_workers_stand_by_grade_questions_by_ease_and_what_has_no_number_last():
 def test_the_mean_of_a_question_is_over_its_answers_with_a_score():
     grading = graded()
     scores = grading.graded.aqer.leave_one_out_scores_
-    found = question_means(grading)
+    found = compute_question_means(grading)
     for at, question in enumerate(["q0", "q1", "q2", "q3"]):
         rows = [row for row, given in enumerate(ANSWERS) if given[2] == question]
         assert found[at] == pytest.approx(scores[rows].mean())

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from annotations import demo
-from evaluation.background.work import work_one_turn
-from evaluation.imports import import_model_answers
 from evaluation.models import (
     AnswerScore,
     ExemplaryAnswer,
@@ -16,6 +14,8 @@ from evaluation.models import (
     RunData,
     WorkerGrade,
 )
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

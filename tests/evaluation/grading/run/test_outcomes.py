@@ -5,23 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.consensus.inputs import Answers, choose
+from evaluation.consensus.inputs import Answers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Embedded
+from evaluation.core.messages.message import Message
+from evaluation.core.stats.simulation import (
+    build_correlated_weak_groups,
+    build_honest_groups,
+    simulate,
+)
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.outcomes import is_same
-from evaluation.methods.simulation import correlated_weak, honest, simulate
-from evaluation.words.message import Message
 from tests.evaluation.grading.run.test_grading import INFO
 
 N_WORKERS, N_QUESTIONS = 14, 20
-CAMPS = simulate(correlated_weak(0.8, n_workers=12), 12, 40, seed=0)
+CAMPS = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 
 
 def copied():
     """Fourteen honest workers; 1 and 2 copy worker 0, and 4 copies 3."""
-    crowd = simulate(honest(N_WORKERS), N_QUESTIONS, 60, 4)
+    crowd = simulate(build_honest_groups(N_WORKERS), N_QUESTIONS, 60, 4)
     vectors = crowd.vectors.copy()
     at = {key: row for row, key in enumerate(zip(crowd.workers, crowd.questions, strict=True))}
     for copy, source in ((1, 0), (2, 0), (4, 3)):
@@ -42,7 +46,7 @@ def graded(crowd, vectors, *, times=None, excluded=(), collapsed=(), experts=(),
             zip(crowd.workers.tolist(), crowd.questions.tolist(), strict=True)
         )
     ]
-    given = choose(parameters, Answers.of(rows))
+    given = select_graded_answers(parameters, Answers.of(rows))
     given = replace(given, excluded=excluded, collapsed=collapsed, anchors=list(experts))
     return grade_answers(given, lambda answers, models: Embedded(vectors, None, INFO))
 

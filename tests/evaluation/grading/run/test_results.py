@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, ModelAnswers, choose
+from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading import crowd
 from evaluation.grading.crowd import Undefined
@@ -42,7 +42,7 @@ def spoken():
 
 def graded(given=None, models=None, **parameters):
     parameters = AqerParameters(embedder="bow", **{"bootstrap": 0, **parameters})
-    return grade_answers(choose(parameters, given or answers(), models or spoken()))
+    return grade_answers(select_graded_answers(parameters, given or answers(), models or spoken()))
 
 
 def reasons(of, table):
@@ -172,7 +172,9 @@ def test_an_answer_of_a_model_without_a_score_says_what_came_instead():
 
 
 def test_without_models_there_are_no_rows_of_theirs():
-    of = grade_answers(choose(AqerParameters(embedder="bow", bootstrap=0), answers())).results()
+    of = grade_answers(
+        select_graded_answers(AqerParameters(embedder="bow", bootstrap=0), answers())
+    ).results()
     assert list(of.model_scores()) == list(of.model_answers()) == []
 
 

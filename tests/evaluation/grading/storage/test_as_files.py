@@ -14,17 +14,17 @@ from django.core.management import call_command
 from annotations import demo
 from annotations.exchange.importing import import_answers
 from annotations.models import QuestionSet, Response, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import join_ids
 from evaluation.grading.facts.files import AGREEMENT
-from evaluation.grading.remedies.report import suggested_anchors
-from evaluation.grading.summary import summary_of
-from evaluation.imports import import_model_answers
+from evaluation.grading.remedies.report import read_suggested_anchors
+from evaluation.grading.summary import read_summary
 from evaluation.models import HumanJudgement, Run
-from evaluation.options import TERMINAL
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.imports import import_model_answers
 
 pytestmark = pytest.mark.django_db
 
@@ -43,7 +43,7 @@ COMPARISON = (
 
 
 def graded(tides, **parameters):
-    run = runs.queue(tides.latest_version(), tides.owner_id, AqerParameters(**parameters))
+    run = runs.queue_run(tides.latest_version(), tides.owner_id, AqerParameters(**parameters))
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.DONE, run.error
@@ -216,7 +216,7 @@ def test_excluded_workers_and_experts_grades_do_the_same_in_files_and_in_the_dat
     assert_same_tables(folder, asking)
     assert_same_changes(folder, asking, plain)
     header, suggested = table(folder / "anchors.csv")
-    responses = suggested_anchors(asking)
+    responses = read_suggested_anchors(asking)
     assert [row[:3] for row in suggested] == [
         [one.submission.worker.external_id, one.question.external_id, one.text] for one in responses
     ]
@@ -284,7 +284,7 @@ def assert_same_summary(made, run):
     # A run derives the result of a check and the number it needs from what it stores.
     assert made["alarm_checks"] == [
         {**asdict(check), "result": check.result, "needed": check.needed}
-        for check in summary_of(run).alarm_checks
+        for check in read_summary(run).alarm_checks
     ]
     assert made["trace"] == pytest.approx(kept["trace"], rel=1e-12)
     assert made["warnings"] == TERMINAL.all_said(run.warnings)

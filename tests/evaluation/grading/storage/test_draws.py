@@ -8,7 +8,7 @@ import pytest
 from evaluation.grading.storage import running as draws
 from evaluation.grading.storage.running import SECONDS_BETWEEN_PARTS, DrawParts
 from evaluation.models import DrawPart, Run
-from evaluation.steps.checkpoints import OutOfTimeError, Turn
+from evaluation.runs.steps.checkpoints import OutOfTimeError, Turn
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db

@@ -6,15 +6,15 @@ import pytest
 from django.core.management import call_command
 
 from annotations.models import Response
-from evaluation import exports
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.storage.running import load
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
+from evaluation.grading.storage.running import load_inputs
 from evaluation.models import Run
-from evaluation.options import TERMINAL
-from evaluation.steps.checkpoints import RunInputError
-from evaluation.words.message import Message
+from evaluation.runs import exports
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.steps.checkpoints import RunInputError
 from tests.annotations import world
 
 BOW = AqerParameters(embedder="bow", bootstrap=0)
@@ -24,8 +24,8 @@ WITH = AqerParameters(embedder="bow", bootstrap=0, include_rejected=True)
 @pytest.fixture
 def version(db, monkeypatch):
     """Four workers on two questions; dee was rejected."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"))
     for worker, text in (
         ("ada", "up north"),
@@ -42,7 +42,7 @@ def version(db, monkeypatch):
 
 
 def graded(version, parameters):
-    run = runs.queue(version, version.question_set.owner_id, parameters)
+    run = runs.queue_run(version, version.question_set.owner_id, parameters)
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.DONE, run.error
@@ -73,17 +73,17 @@ def test_they_are_left_out_unless_the_run_includes_them(version):
 
 def test_flagging_an_answer_changes_the_hash_of_the_input(version):
     run = graded(version, BOW)
-    before = load(run.pk).hash()
+    before = load_inputs(run.pk).hash()
     Response.objects.filter(submission__worker__external_id="cy").update(rejected=True)
-    assert load(run.pk).hash() != before
-    assert load(run.pk).n_rejected == 4
+    assert load_inputs(run.pk).hash() != before
+    assert load_inputs(run.pk).n_rejected == 4
 
 
 def test_a_set_with_rejected_answers_only_says_so(version):
-    run = runs.queue(version, version.question_set.owner_id, BOW)
+    run = runs.queue_run(version, version.question_set.owner_id, BOW)
     Response.objects.update(rejected=True)
     with pytest.raises(RunInputError) as refused:
-        load(run.pk)
+        load_inputs(run.pk)
     assert refused.value.message == Message("run.all_answers_rejected", {"rejected": 8})
 
 

@@ -3,15 +3,15 @@
 import pytest
 
 from annotations.models import Response
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.flow.asking.prompts import TEMPLATES, Prompt
 from evaluation.grading.results.report.changes import read_data_change
-from evaluation.grading.storage.running import load
+from evaluation.grading.storage.running import load_inputs
 from evaluation.maqa import storage as maqa
 from evaluation.models import LanguageModel, LLMResponse
-from evaluation.steps.asking import items
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.flow.asking.prompts import TEMPLATES, Prompt
+from evaluation.runs.steps.asking import items
 from evaluation.umwp.storage import questions
 from tests.annotations import world
 
@@ -21,8 +21,8 @@ ROLES = {"r1": "graded", "r2": "gold", "r3": "practice", "r4": "attention"}
 @pytest.fixture
 def version(db, monkeypatch):
     """A question of each role, answered by three workers and a model."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"), n_questions=4)
     for name, role in ROLES.items():
         draft.questions.filter(external_id=name).update(role=role)
@@ -44,8 +44,8 @@ def names(version, keys):
 
 def test_a_grading_reads_graded_and_gold_alone(version):
     bow = AqerParameters(embedder="bow", bootstrap=0)
-    run = runs.queue(version, version.question_set.owner_id, bow)
-    given = load(run.pk)
+    run = runs.queue_run(version, version.question_set.owner_id, bow)
+    given = load_inputs(run.pk)
     assert names(version, given.answered.questions) == ["r1", "r2"]
     assert names(version, given.models.questions) == ["r1", "r2"]
     assert work_one_turn()
@@ -60,7 +60,7 @@ def test_a_grading_reads_graded_and_gold_alone(version):
 
 def test_nothing_else_asks_or_measures_them(version):
     prompt = Prompt("closed", TEMPLATES["closed"])
-    asked = items.items_of(items.questions_of(version), prompt, 1)
+    asked = items.build_items(items.load_questions(version), prompt, 1)
     assert [one.id for one in asked] == ["r1", "r2"]
     assert [one.id for one in maqa.load_questions(version)] == ["r1", "r2"]
     assert [one.id for one in questions.list_problems(version)] == ["r1", "r2"]

@@ -11,20 +11,20 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Question, Response, Worker
-from evaluation.backends import EmbedderInfo
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Embedded
+from evaluation.core.backends import EmbedderInfo
+from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.grading.alarms.methods.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import map_answers
 from evaluation.grading.storage import save
-from evaluation.grading.storage.running import load
-from evaluation.grading.summary import summary_of
-from evaluation.methods.statistics.correlation import spearman
+from evaluation.grading.storage.running import load_inputs
+from evaluation.grading.summary import read_summary
 from evaluation.models import DrawPart, LanguageModel, LLMResponse, Run, RunData
-from evaluation.steps import cache
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
+from evaluation.runs.steps import cache
 from tests.annotations import world
 
 WORDS = ("north", "south", "hill", "valley", "city", "bridge", "border", "coast")
@@ -61,8 +61,8 @@ def text_of(worker, question):
 @pytest.fixture
 def version(db, monkeypatch):
     """Eight workers on six questions, one on one, one on none; and two models."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: OfWords())
     draft = world.version(world.user("rana"), n_questions=8)
     for worker in WORKERS:
@@ -91,7 +91,7 @@ def version(db, monkeypatch):
 
 def graded(version, **parameters):
     asked = AqerParameters(embedder="minilm", leave_one_out=True, **parameters)
-    run = runs.queue(version, version.question_set.owner_id, asked)
+    run = runs.queue_run(version, version.question_set.owner_id, asked)
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.DONE, run.error
@@ -105,7 +105,7 @@ def computed(run):
         made = None if of_models is None else OfWords().embed(of_models)
         return Embedded(OfWords().embed(answers), made, INFO)
 
-    grading = grade_answers(load(run.pk), embedded)
+    grading = grade_answers(load_inputs(run.pk), embedded)
     return grading, map_answers(grading, lambda *_: None)
 
 
@@ -270,7 +270,7 @@ def test_a_model_has_its_scores_its_answers_and_its_pairs(both):
 
 def test_the_summary_counts_what_went_in_and_says_how_far_the_draws_agree(both):
     run, grading, maps = both
-    summary = summary_of(run)
+    summary = read_summary(run)
     assert vars(summary.counts) == {
         "answers": 49,
         "empty_answers": 2,
@@ -319,8 +319,8 @@ def test_a_run_without_draws_and_models_has_no_ranks_intervals_and_no_rows_of_mo
     LLMResponse.objects.all().delete()
     run = graded(version, bootstrap=0)
     assert set(run.worker_grades.values_list("rank_low", "rank_high")) == {(None, None)}
-    assert summary_of(run).draw_agreement is None
-    counts = summary_of(run).counts
+    assert read_summary(run).draw_agreement is None
+    counts = read_summary(run).counts
     assert (counts.models, counts.model_answers) == (0, 0)
     assert not run.llm_scores.exists()
     assert not run.llm_answer_scores.exists()
@@ -373,7 +373,7 @@ def test_a_run_that_is_computed_again_has_the_same_rows_once(version, monkeypatc
 def test_what_remedies_did_is_told_by_public_ids(version):
     out = Worker.objects.get(external_id="ada")
     run = graded(version, bootstrap=0, exclude_workers=(str(out.public_id),), camps=True)
-    done = summary_of(run).remedies
+    done = read_summary(run).remedies
     assert done.asked_for == ("exclude_workers", "camps")
     assert done.excluded_workers == 1
     camped = {camped.question: camped.answers for camped in done.questions_with_camps}
@@ -404,15 +404,15 @@ def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch)
         lambda self, candidates: found([4, 0, 9]),
     )
     run = graded(version, bootstrap=0, suggest_anchors=suggest)
-    kept = summary_of(run).remedies.suggested_anchors
+    kept = read_summary(run).remedies.suggested_anchors
     keys = list(run.answer_scores.order_by("pk").values_list("response_id", flat=True))
     assert kept.responses == (keys[4], keys[0], keys[9])
     assert kept.count == 3
 
 
 def test_nothing_is_written_if_the_claim_is_lost(version):
-    from evaluation.background.leases import LeaseLostError
-    from evaluation.steps.checkpoints import Turn
+    from evaluation.runs.background.leases import LeaseLostError
+    from evaluation.runs.steps.checkpoints import Turn
 
     run = graded(version, bootstrap=0)
     grading, maps = computed(run)
@@ -435,7 +435,7 @@ def test_a_grading_of_two_people_is_stored_without_ranks_and_its_pages_open(
     others = Response.objects.exclude(submission__worker__external_id__in=("ada", "ben"))
     others.delete()
     run = graded(version, bootstrap=bootstrap)
-    assert summary_of(run).converged is None
+    assert read_summary(run).converged is None
     assert not run.worker_grades.filter(rank__isnull=False).exists()
     assert "not_converged" not in [warning["code"] for warning in run.warnings]
     client.force_login(version.question_set.owner)

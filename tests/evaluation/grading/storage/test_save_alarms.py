@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from annotations.models import Response, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.remedies.report import remedies_report
+from evaluation.core.options import TERMINAL
+from evaluation.grading.remedies.report import build_remedies_report
 from evaluation.models import Alarm, LanguageModel, LLMResponse, Run
-from evaluation.options import TERMINAL
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.annotations import world
 
 WORDS = ("north", "south", "hill", "valley", "city", "bridge", "border", "coast", "lake", "farm")
@@ -30,8 +30,8 @@ def hash_of(*parts):
 @pytest.fixture
 def version(db, monkeypatch):
     """Ten workers on twelve questions; dee pastes what cy wrote, and so did the model."""
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"), n_questions=12)
     model = LanguageModel.objects.create(owner=draft.question_set.owner, name="small model")
     for worker in ("ada", "ben", "cy", "dee", "eli", "fay", "gus", "hal", "ida", "jo"):
@@ -52,7 +52,7 @@ def version(db, monkeypatch):
 
 
 def graded(version, **parameters):
-    run = runs.queue(
+    run = runs.queue_run(
         version,
         version.question_set.owner_id,
         AqerParameters(embedder="tfidf-word", bootstrap=4, **parameters),
@@ -154,7 +154,7 @@ def test_who_was_first_by_the_times_of_the_answers_is_told(version):
     assert group["first"] == str(Worker.objects.get(external_id="dee").public_id)
     assert (group["n_first"], group["n_timed"]) == (12, 12)
     assert run.alarms.get(kind="copies").outcome["code"] == "outcome.collapsed_first"
-    report = remedies_report(run)
+    report = build_remedies_report(run)
     assert [(first.name, first.n_first, first.n_timed) for first in report.first] == [
         ("dee", 12, 12)
     ]

@@ -1,7 +1,7 @@
 """A comparison of two models that cannot be computed is stored with its reason."""
 
 from annotations.models import Question
-from evaluation.methods.inference.comparison import FEWER_THAN_2_COMMON_QUESTIONS
+from evaluation.core.stats.inference.comparison import FEWER_THAN_2_COMMON_QUESTIONS
 from evaluation.models import LLMResponse
 from tests.evaluation.grading.storage.test_save import graded, version
 

@@ -3,10 +3,10 @@
 import pytest
 
 from annotations.models import Response, Worker
-from evaluation.background import runs
-from evaluation.background.work import work_one_turn
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
+from evaluation.runs.background import runs
+from evaluation.runs.background.work import work_one_turn
 from tests.annotations import world
 
 pytest.importorskip("spellchecker")
@@ -24,8 +24,8 @@ SENTENCES = {
 
 @pytest.fixture
 def version(db, monkeypatch):
-    monkeypatch.setattr("evaluation.background.doorbell.ring", lambda: True)
-    monkeypatch.setattr("evaluation.background.work.ring", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"), n_questions=5)
     submissions = {name: world.submission(draft, name) for name in ("ada", "ben", "cy", "dee")}
     for number, (right, wrong) in enumerate(SENTENCES.items(), start=1):
@@ -38,7 +38,7 @@ def version(db, monkeypatch):
 
 def graded(version, **parameters):
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=0, **parameters)
-    run = runs.queue(version, version.question_set.owner_id, parameters)
+    run = runs.queue_run(version, version.question_set.owner_id, parameters)
     assert work_one_turn()
     run.refresh_from_db()
     assert run.state == Run.State.DONE, run.error

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.grading.alarms.methods import KINDS, Group, findings, survey
+from evaluation.core.stats.simulation import (
+    WorkerGroup,
+    build_correlated_weak_groups,
+    build_honest_groups,
+    simulate,
+)
+from evaluation.grading.alarms.methods import KINDS, Group, build_findings, survey_run
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp, is_copying
 from evaluation.grading.alarms.methods.model_likeness import ModelLikeness
 from evaluation.grading.alarms.methods.ranking import RankingStatistic
-from evaluation.methods.simulation import WorkerGroup, correlated_weak, honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pasted
 
 RINGING = {"copies", "clique", "two_camps", "leverage", "grader_disagreement"}
@@ -19,7 +24,7 @@ RINGING = {"copies", "clique", "two_camps", "leverage", "grader_disagreement"}
 
 def surveyed(crowd, vectors=None, **switches):
     vectors = crowd.vectors if vectors is None else vectors
-    return survey(fitted(vectors, crowd.workers, crowd.questions, **switches))
+    return survey_run(fitted(vectors, crowd.workers, crowd.questions, **switches))
 
 
 def kinds(found):
@@ -27,8 +32,8 @@ def kinds(found):
 
 
 def test_copies_of_one_answer_are_one_finding_about_these_four():
-    crowd = simulate(honest(20), 15, 100, 1)
-    found = findings(surveyed(crowd, pasted(crowd, [2, 6, 9, 17])))
+    crowd = simulate(build_honest_groups(20), 15, 100, 1)
+    found = build_findings(surveyed(crowd, pasted(crowd, [2, 6, 9, 17])))
     (copies,) = [finding for finding in found if finding.kind == "copies"]
     assert (copies.severity, copies.case) == ("alarm", "proven")
     assert copies.workers.tolist() == [2, 6, 9, 17]
@@ -37,12 +42,12 @@ def test_copies_of_one_answer_are_one_finding_about_these_four():
 
 
 def test_a_group_that_is_a_camp_is_a_clique_unless_its_texts_prove_copying():
-    seen = surveyed(simulate(correlated_weak(0.8, 0.3), 12, 300, 1))
+    seen = surveyed(simulate(build_correlated_weak_groups(0.8, 0.3), 12, 300, 1))
     assert [group.members.tolist() for group in seen.kinship.groups] == [[0, 1, 2, 3, 4, 5]]
-    by_default = findings(seen)
+    by_default = build_findings(seen)
     assert kinds(by_default)[0] == "clique"
     assert "copies" not in kinds(by_default)
-    proven = findings(seen, [True])
+    proven = build_findings(seen, [True])
     assert (proven[0].kind, proven[0].case) == ("copies", "proven")
     assert "clique" not in kinds(proven)
 
@@ -51,14 +56,14 @@ def test_a_group_that_is_no_camp_is_called_copies():
     crowd = simulate([WorkerGroup(16, 1.0), WorkerGroup(4, 1.0, rho=0.9)], 15, 300, 2)
     seen = surveyed(crowd)
     if not seen.camps.rings:
-        assert kinds(findings(seen))[0] == "copies"
+        assert kinds(build_findings(seen))[0] == "copies"
     else:
-        assert kinds(findings(seen))[0] == "clique"
+        assert kinds(build_findings(seen))[0] == "clique"
 
 
 def test_each_camp_is_a_finding_with_answers_of_both_beside_each_other():
-    seen = surveyed(simulate(correlated_weak(0.7, 0.5, weak=1.5), 12, 300, 1))
-    found = [f for f in findings(seen) if f.kind == "two_camps" and f.case == "crowd"]
+    seen = surveyed(simulate(build_correlated_weak_groups(0.7, 0.5, weak=1.5), 12, 300, 1))
+    found = [f for f in build_findings(seen) if f.kind == "two_camps" and f.case == "crowd"]
     members = [set(finding.workers.tolist()) for finding in found]
     assert sorted(map(sorted, members)) == [list(range(10)), list(range(10, 20))]
     for left, right, _ in found[0].exhibits:
@@ -71,31 +76,31 @@ def test_each_camp_is_a_finding_with_answers_of_both_beside_each_other():
 @pytest.mark.parametrize("n_workers", [12, 25, 60])
 def test_honest_crowds_are_silent(n_workers):
     for seed in range(4):
-        found = findings(surveyed(simulate(honest(n_workers), 20, 100, seed)))
+        found = build_findings(surveyed(simulate(build_honest_groups(n_workers), 20, 100, seed)))
         assert RINGING.isdisjoint(kinds(found))
 
 
 def test_a_run_that_does_not_settle_and_one_with_two_workers_say_so():
-    crowd = simulate(honest(8), 8, 20, 0)
+    crowd = simulate(build_honest_groups(8), 8, 20, 0)
     (found,) = [
-        f for f in findings(surveyed(crowd, max_iterations=1)) if f.kind == "no_convergence"
+        f for f in build_findings(surveyed(crowd, max_iterations=1)) if f.kind == "no_convergence"
     ]
     assert found.statistic > found.threshold == 1e-6
-    two = findings(surveyed(simulate(honest(2), 8, 20, 0)))
+    two = build_findings(surveyed(simulate(build_honest_groups(2), 8, 20, 0)))
     assert [(f.kind, f.severity, f.statistic) for f in two] == [("too_few", "notice", 2.0)]
 
 
 def test_workers_with_few_answers_are_an_information():
-    crowd = simulate(honest(6), 8, 20, 0)
+    crowd = simulate(build_honest_groups(6), 8, 20, 0)
     kept = (crowd.workers != 4) | (crowd.questions < 3)
     aqer = fitted(crowd.vectors[kept], crowd.workers[kept], crowd.questions[kept])
-    (found,) = [f for f in findings(survey(aqer)) if f.kind == "too_few"]
+    (found,) = [f for f in build_findings(survey_run(aqer)) if f.kind == "too_few"]
     assert (found.severity, found.workers.tolist()) == ("info", [4])
 
 
 def test_alarms_come_before_notices_and_kinds_are_known():
-    crowd = simulate(correlated_weak(0.7, 0.7), 12, 300, 1)
-    found = findings(surveyed(crowd, max_iterations=2))
+    crowd = simulate(build_correlated_weak_groups(0.7, 0.7), 12, 300, 1)
+    found = build_findings(surveyed(crowd, max_iterations=2))
     severities = [finding.severity for finding in found]
     assert severities == sorted(severities, key=["alarm", "notice", "info"].index)
     assert {"two_camps", "no_convergence"} <= set(kinds(found)) <= set(KINDS)
@@ -110,7 +115,7 @@ def test_nothing_about_a_small_or_uniform_crowd_makes_it_fail(workers, questions
     who, asked = np.repeat(np.arange(workers), questions), np.tile(np.arange(questions), workers)
     vectors = made((workers * questions, 3))
     aqer = AQER(n_draws=4, **switches).fit(vectors, who, asked)
-    for finding in findings(survey(aqer)):
+    for finding in build_findings(survey_run(aqer)):
         assert finding.statistic is None or np.isfinite(finding.statistic)
 
 
@@ -152,8 +157,8 @@ PART = Group(codes(5, 6), 0.4, 0.6, 8, codes(5, 6, 2).reshape(1, 3))
 @pytest.fixture(scope="module")
 def silent():
     """An honest crowd of twelve, in which nothing rings."""
-    seen = surveyed(simulate(honest(12), 15, 100, 0))
-    assert findings(seen) == []
+    seen = surveyed(simulate(build_honest_groups(12), 15, 100, 0))
+    assert build_findings(seen) == []
     return seen
 
 
@@ -189,7 +194,7 @@ def test_every_finding_has_the_numbers_workers_and_figures_of_what_was_looked_at
         unsupported=codes(8, 9, 10),
     )
     assert seen.questions.rings
-    found = findings(seen)
+    found = build_findings(seen)
     assert [told(finding) for finding in found] == [
         saying("copies", "alarm", "alike", 0.7, 0.5, [1, 4], mean_cosine=0.9, n_shared=12,
                camp=None, camps_ring=False),
@@ -207,19 +212,19 @@ def test_every_finding_has_the_numbers_workers_and_figures_of_what_was_looked_at
     assert found[0].exhibits.tolist() == [[1, 4, 0]]
     assert found[4].exhibits.tolist() == [[5, 6, 2]]
     # Nothing of leverage on nobody in particular.
-    (whole,) = findings(replace(silent, leverage=RankingStatistic(0.1, 0.5)))
+    (whole,) = build_findings(replace(silent, leverage=RankingStatistic(0.1, 0.5)))
     assert told(whole) == saying("leverage", "alarm", "worker", 0.1, 0.5)
 
 
 def test_a_crowd_of_two_says_how_many_and_how_many_are_needed(silent):
-    (few,) = findings(replace(silent, converged=None, n_workers=2, unsupported=codes(0, 1)))
+    (few,) = build_findings(replace(silent, converged=None, n_workers=2, unsupported=codes(0, 1)))
     assert told(few) == saying("too_few", "notice", "crowd", 2.0, 3.0)
 
 
 def test_each_camp_says_how_many_the_other_has_and_where_its_start_leads(silent):
     starts = RankingStatistic(0.2, 0.5)
     seen = with_camps(silent, range(7), range(7, 12), starts=starts)
-    one, other = findings(seen)
+    one, other = build_findings(seen)
     common = {"start_agreement": 0.2, "open": True, "sampled": None}
     threshold = seen.camps.threshold
     assert told(one) == saying(
@@ -231,9 +236,12 @@ def test_each_camp_says_how_many_the_other_has_and_where_its_start_leads(silent)
         **common,
     )  # fmt: skip
     settled = with_camps(silent, range(7), range(7, 12), starts=RankingStatistic(0.9, 0.5))
-    assert [finding.figures["open"] for finding in findings(settled)] == [False, False]
+    assert [finding.figures["open"] for finding in build_findings(settled)] == [False, False]
     unknown = with_camps(silent, range(7), range(7, 12))
-    assert [finding.figures["start_agreement"] for finding in findings(unknown)] == [None, None]
+    assert [finding.figures["start_agreement"] for finding in build_findings(unknown)] == [
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +282,7 @@ def test_a_group_that_is_a_camp_is_copies_by_its_texts_or_identical_answers(
     seen = with_camps(
         silent, range(5), range(5, 12), kinship=replace(silent.kinship, groups=(group,))
     )
-    first = findings(seen, [proven])[0]
+    first = build_findings(seen, [proven])[0]
     assert (first.kind, first.case) == (kind, case)
     assert (first.figures["camp"], first.figures["camps_ring"]) == (0, True)
 
@@ -282,6 +290,6 @@ def test_a_group_that_is_a_camp_is_copies_by_its_texts_or_identical_answers(
 def test_groups_and_what_their_texts_prove_belong_together(silent):
     seen = replace(silent, kinship=replace(silent.kinship, groups=(GROUP, PART)))
     with pytest.raises(ValueError, match="zip"):
-        findings(seen, [True])
+        build_findings(seen, [True])
     # A likeness that has another reason is not told.
-    assert [f.workers.tolist() for f in findings(seen, [None, True])] == [[5, 6]]
+    assert [f.workers.tolist() for f in build_findings(seen, [None, True])] == [[5, 6]]

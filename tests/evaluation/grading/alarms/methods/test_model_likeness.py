@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from evaluation.core.stats.simulation import WorkerGroup, simulate
 from evaluation.grading.alarms.methods import Pairs
 from evaluation.grading.alarms.methods.model_likeness import (
     compute_model_cosines,
     find_model_likeness,
 )
-from evaluation.methods.simulation import WorkerGroup, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 N_QUESTIONS = 15

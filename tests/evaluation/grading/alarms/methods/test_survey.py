@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
+from evaluation.core.stats.simulation import build_honest_groups, simulate
 from evaluation.grading.alarms.methods import Pairs
 from evaluation.grading.alarms.methods.camps import find_camps
 from evaluation.grading.alarms.methods.model_likeness import (
@@ -16,9 +17,8 @@ from evaluation.grading.alarms.methods.survey import (
     NO_OTHER_GRADER,
     ModelAnswersInSpace,
     _find_heaviest,
-    survey,
+    survey_run,
 )
-from evaluation.methods.simulation import honest, simulate
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 
@@ -40,7 +40,7 @@ def test_the_heaviest_are_the_fewest_who_carry_half_of_the_weight(weights, worke
 
 
 def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
-    crowd = simulate(honest(8), 12, 50, 0)
+    crowd = simulate(build_honest_groups(8), 12, 50, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     rng = np.random.default_rng(1)
     asked = np.arange(12)
@@ -53,7 +53,7 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
         ModelAnswersInSpace("another", rng.standard_normal((12, 50)), asked),
         ModelAnswersInSpace("pasted", spoken, asked),
     ]
-    found = survey(aqer, models=models, vectors=vectors).models
+    found = survey_run(aqer, models=models, vectors=vectors).models
     assert [(one.model, aqer.workers_[one.workers].tolist()) for one in found] == [
         ("another", []),
         ("pasted", [4]),
@@ -62,32 +62,32 @@ def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
     to_model = compute_model_cosines(cells, vectors, asked, spoken)
     alone = find_model_likeness("pasted", Pairs.of(aqer.mean_vote_), cells, to_model)
     assert found[1].statistic == pytest.approx(alone.statistic, nan_ok=True, abs=1e-12)
-    assert survey(aqer, models=models).models == ()  # without the workers' vectors: none
+    assert survey_run(aqer, models=models).models == ()  # without the workers' vectors: none
 
 
 def test_the_seed_of_the_run_draws_what_is_random(monkeypatch):
     asked = []
     # Its package has a function of the same name.
-    module = sys.modules[survey.__module__]
+    module = sys.modules[survey_run.__module__]
     monkeypatch.setattr(module, "find_camps", lambda *of: asked.append(of[1:]) or find_camps(*of))
-    crowd = simulate(honest(8), 8, 20, 0)
-    survey(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
+    crowd = simulate(build_honest_groups(8), 8, 20, 0)
+    survey_run(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
     assert asked == [(17,)]
 
 
 def test_without_another_grader_the_reason_is_the_one_that_is_given():
-    crowd = simulate(honest(8), 8, 20, 0)
+    crowd = simulate(build_honest_groups(8), 8, 20, 0)
     aqer = AQER(n_draws=0).fit(crowd.vectors, crowd.workers, crowd.questions)
-    assert survey(aqer, other_reason="no_words").disagreement.reason == "no_words"
-    assert survey(aqer).disagreement.reason == NO_OTHER_GRADER
+    assert survey_run(aqer, other_reason="no_words").disagreement.reason == "no_words"
+    assert survey_run(aqer).disagreement.reason == NO_OTHER_GRADER
 
 
 def test_the_last_step_is_what_the_stopping_rule_compared_with_the_tolerance():
-    crowd = simulate(honest(8), 8, 20, 0)
+    crowd = simulate(build_honest_groups(8), 8, 20, 0)
     steps = {}
     for stopping in ("relative", "paper"):
         aqer = AQER(n_draws=0, stopping=stopping, max_iterations=2, tolerance=1e-9)
         aqer.fit(crowd.vectors, crowd.workers, crowd.questions)
-        steps[stopping] = survey(aqer).last_step / aqer.trace_[-1]
+        steps[stopping] = survey_run(aqer).last_step / aqer.trace_[-1]
     # The change of the weights times the eight workers, or by itself.
     assert steps == pytest.approx({"relative": 8.0, "paper": 1.0})

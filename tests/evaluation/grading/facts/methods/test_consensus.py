@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.core.stats.statistics.proportions import wilson_interval
 from evaluation.grading.facts.methods import (
     Mentions,
     State,
@@ -12,7 +13,6 @@ from evaluation.grading.facts.methods import (
     judge_answer,
 )
 from evaluation.grading.facts.methods.verdicts import compute_agreement
-from evaluation.methods.statistics.proportions import wilson_interval
 
 
 def crowd(values, weights=None, bounds=None):

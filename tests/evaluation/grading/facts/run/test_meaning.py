@@ -7,9 +7,9 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers
-from evaluation.flow.fact_slots import MEANING
 from evaluation.grading.facts.messages import FACTS
-from evaluation.grading.facts.run import add_meaning, crowd_facts
+from evaluation.grading.facts.run import add_meaning, find_crowd_facts
+from evaluation.runs.flow.fact_slots import MEANING
 from tests.contracts.replay import facts_of
 
 
@@ -55,7 +55,7 @@ def judged(texts, script, scores=None, models=(), excluded=(), question="q", **m
             [AnswerStatus.TEXT] * k, [0] * k,
         )  # fmt: skip
     scores = np.linspace(0.9, 0.1, n) if scores is None else np.array(scores)
-    facts = crowd_facts({}, answers, spoken, excluded=excluded)
+    facts = find_crowd_facts({}, answers, spoken, excluded=excluded)
     nearest = {question: int(np.argmax(scores))}
     found = add_meaning(facts, answers, spoken, scores, nearest, script, None, excluded, **more)
     rows = {one.name: one for one in found.answers if one.slot == MEANING}
@@ -170,7 +170,7 @@ def test_texts_of_any_script_are_read_as_they_are(texts):
 def test_what_facts_said_stays_as_it_was():
     texts = ["in 1858", "in 1858", "in 1858", "in 1858", "in 1858", "in 1859"]
     answers = Answers(list(range(6)), list("abcdef"), ["q"] * 6, texts, [False] * 6)
-    plain = crowd_facts({}, answers)
+    plain = find_crowd_facts({}, answers)
     found, _ = judged(texts, Script())
     assert [one for one in found.crowd if one.slot != MEANING] == list(plain.crowd)
     assert [(one.key, one.slot, one.verdict) for one in found.answers if one.slot != MEANING] == [

@@ -7,9 +7,9 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers
-from evaluation.flow.asking.reading import AnswerColumns
-from evaluation.grading.facts.run import crowd_facts
+from evaluation.grading.facts.run import find_crowd_facts
 from evaluation.grading.facts.run.reading import extract_by_model, parse_facts, parse_slots
+from evaluation.runs.flow.asking.reading import AnswerColumns
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def read(texts, model, wording="Where is it?"):
         AnswerColumns(people, [True] * n, ["q"] * n, texts, {"q": wording}, {}), model, "m"
     )
     answers = Answers(list(range(n)), people, ["q"] * n, texts, [False] * n)
-    return reader.about, crowd_facts({"q": wording}, answers, read_by=reader)
+    return reader.about, find_crowd_facts({"q": wording}, answers, read_by=reader)
 
 
 PLACE = {"Where is it?": '{"slots": ["Place"]}'}

@@ -7,10 +7,10 @@ from scipy import sparse
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.electorate import RemedyError
 from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.core.stats.cells import Cells
 from evaluation.grading.remedies.methods.question_camps import label_camps
-from evaluation.methods.cells import Cells
 from tests.evaluation.consensus.methods import literal
-from tests.evaluation.methods.worlds import as_answers, crowd
+from tests.evaluation.core.stats.worlds import as_answers, crowd
 
 SIMILARITY = {"cosine": literal.cosine, "euclidean": literal.negative_distance}
 VOTE = {"mean": literal.mean_vote, "majority": literal.majority_vote}

@@ -5,12 +5,12 @@ import pytest
 from scipy import sparse
 
 from evaluation.consensus import AQER
+from evaluation.core.stats.cells import encode_labels
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
-from evaluation.grading.remedies.methods.units import units_of
-from evaluation.methods.cells import codes_of
+from evaluation.grading.remedies.methods.units import build_units
 from tests.evaluation.consensus.methods import literal
+from tests.evaluation.core.stats.worlds import as_answers, crowd
 from tests.evaluation.grading.remedies.methods.literal_remedies import literal_remedied
-from tests.evaluation.methods.worlds import as_answers, crowd
 
 SIMILARITY = {"cosine": literal.cosine, "euclidean": literal.negative_distance}
 VOTE = {"mean": literal.mean_vote, "majority": literal.majority_vote}
@@ -33,10 +33,10 @@ SWITCHES = [
 
 
 def fitted(x, workers, questions, remedy, group_vote=0.25, **parameters):
-    worker, names = codes_of(workers)
-    question, _ = codes_of(questions)
+    worker, names = encode_labels(workers)
+    question, _ = encode_labels(questions)
     code = {name: at for at, name in enumerate(names.tolist())}
-    units = units_of(
+    units = build_units(
         x,
         worker,
         question,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.grading.remedies.methods.sources import Source, find_source
-from evaluation.grading.remedies.methods.units import units_of
+from evaluation.grading.remedies.methods.units import build_units
 
 NONE = np.nan
 # Workers 0, 1 and 2 copy; 3, 4 and 5 do not. Four questions, which everybody answered.
@@ -62,18 +62,18 @@ def vectors():
 
 
 def test_the_source_keeps_the_vote_and_the_medoid_votes_where_nobody_knows():
-    of_medoid = units_of(vectors(), WORKER, QUESTION, 6, groups=[GROUP])
+    of_medoid = build_units(vectors(), WORKER, QUESTION, 6, groups=[GROUP])
     assert set(WORKER[of_medoid.rows]) == {0, 3, 4, 5}
-    of_source = units_of(vectors(), WORKER, QUESTION, 6, groups=[GROUP], sources=[1])
+    of_source = build_units(vectors(), WORKER, QUESTION, 6, groups=[GROUP], sources=[1])
     assert set(WORKER[of_source.rows]) == {1, 3, 4, 5}
     assert of_source.n_units == of_medoid.n_units == 4
-    unknown = units_of(vectors(), WORKER, QUESTION, 6, groups=[GROUP], sources=[None])
+    unknown = build_units(vectors(), WORKER, QUESTION, 6, groups=[GROUP], sources=[None])
     np.testing.assert_array_equal(unknown.rows, of_medoid.rows)
 
 
 def test_where_the_source_did_not_answer_the_medoid_of_the_others_votes():
     kept = np.flatnonzero(~((QUESTION == 2) & (WORKER == 1)))
     worker, question = WORKER[kept], QUESTION[kept]
-    found = units_of(vectors()[kept], worker, question, 6, groups=[GROUP], sources=[1])
+    found = build_units(vectors()[kept], worker, question, 6, groups=[GROUP], sources=[1])
     mine = [(worker[row], question[row]) for row in found.rows if worker[row] < 3]
     assert mine == [(1, 0), (1, 1), (0, 2), (1, 3)]

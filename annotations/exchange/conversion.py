@@ -1,0 +1,132 @@
+"""Convert survey tools' exports to tables of answers and questions, without a database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from annotations.exchange.facts import FACTS
+from annotations.exchange.header import OF_ANSWERS
+from annotations.exchange.importing.mturk import StagedBatch
+from annotations.exchange.importing.stage import StagedAnswer, read_extra
+from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.presets import Mapping, Preset
+from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from annotations.exchange.reading.mturk import MturkQuestion
+from annotations.exchange.reading.source import Readable
+from annotations.exchange.writing.formats import find_format, write_table
+
+ANSWERS = ("worker", "question", "answer", *FACTS, OF_ANSWERS)
+QUESTIONS = ("question", "text")
+FORMAT = 1
+YES = {1: "yes", 0: "no"}
+EXAMPLES = 3
+LONGEST_EXAMPLE = 60
+
+
+def convert(
+    path: Readable,
+    output: Path,
+    *,
+    preset: Preset,
+    mapping: Mapping,
+    questions: Path | None = None,
+    duplicates: Duplicates = Duplicates.REFUSE,
+) -> list[str]:
+    """Write the answers of a file as a table in our export's layout; return report sentences.
+
+    The table has the columns of an export of answers, so that rejections, times and the other cells
+    are included. `questions` is the path of a second table, of the questions. Raises `InputError`,
+    and then nothing is written.
+    """
+    kinds = [(file, find_format(file)) for file in (output, questions) if file is not None]
+    with stage_mapped(path, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
+        is_graded = _build_condition(stage)
+        n_answers, n_empty = stage.count(is_graded), stage.count(f"text = '' AND {is_graded}")
+        n_checks, n_questions = stage.count() - n_answers, len(_select_graded(stage))
+        write_table(*kinds[0], ANSWERS, _build_rows(stage))
+        if questions is not None:
+            question_rows = (
+                (name, question.text or None) for name, question in _select_graded(stage).items()
+            )
+            write_table(*kinds[1], QUESTIONS, question_rows)
+        empty = f"; {n_empty:,} of them empty" if n_empty else ""
+        repeated = f" + {stage.n_repeated:,} repeated" if stage.n_repeated else ""
+        replaced = f" + {stage.n_superseded:,} superseded" if stage.n_superseded else ""
+        replaced += f" + {n_checks:,} to attention checks" if n_checks else ""
+        rejected = stage.count(f"rejected AND {is_graded}")
+        return [
+            f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{replaced}"
+            f"{empty}, of {len(stage.workers):,} workers to {n_questions:,} questions",
+            *_write_examples(stage),
+            *([f"Rejected where they were collected, and flagged: {rejected:,}"] * bool(rejected)),
+            *stage.file.notes,
+            *describe_superseded(stage.n_superseded, duplicates),
+            *(f"Warning: {warning}" for warning in stage.file.warnings),
+        ]
+
+
+def _select_graded(stage: StagedBatch) -> dict[str, MturkQuestion]:
+    """Return the questions that are graded, by their ids."""
+    return {name: question for name, question in stage.asked.items() if not question.right}
+
+
+def _build_condition(stage: StagedBatch) -> str:
+    """Return the SQL condition of answers to questions that are graded, not attention checks."""
+    checks = [at for at, name in enumerate(stage.questions) if stage.asked[name].right]
+    return f"question NOT IN ({', '.join(map(str, checks))})"
+
+
+def _write_examples(stage: StagedBatch) -> Iterator[str]:
+    """Yield three example answers, of different workers if possible, which show wrong columns."""
+    names = list(stage.questions)
+    first_answers: list[StagedAnswer] = []
+    first_by_worker: dict[int, StagedAnswer] = {}
+    graded = _select_graded(stage)
+    for answer in stage.fresh():
+        if answer.text and names[answer.question] in graded:
+            first_by_worker.setdefault(answer.worker, answer)
+            first_answers += [answer] * (len(first_answers) < EXAMPLES)
+        if len(first_by_worker) == EXAMPLES:
+            break
+    shown = [
+        *first_by_worker.values(),
+        *(example for example in first_answers if example not in first_by_worker.values()),
+    ]
+    for answer in shown[:EXAMPLES]:
+        cells = (stage.workers[answer.worker].name, names[answer.question], answer.text)
+        worker, question, text = map(_shorten, cells)
+        yield f"Example: worker {worker}, question {question}: {text}"
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."
+
+
+def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
+    """Yield the rows of the table of answers, in the order of `ANSWERS`."""
+    names = list(stage.questions)
+    graded = _select_graded(stage)
+    for answer in stage.fresh():
+        if names[answer.question] not in graded:
+            continue  # a run would grade an attention check as any other question
+        worker = stage.workers[answer.worker]
+        extra = read_extra(answer.extra, stage.file.kept_aside)
+        times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
+        yield (
+            worker.name,
+            names[answer.question],
+            answer.text,
+            worker.panel,
+            "text" if answer.text else "empty",
+            YES[1] if answer.rejected else None,
+            answer.started,
+            answer.submitted,
+            answer.seconds,
+            worker.state or None,
+            *(time and time.isoformat() for time in times),
+            json.dumps(extra, ensure_ascii=False, sort_keys=True) if extra else None,
+            FORMAT,
+        )

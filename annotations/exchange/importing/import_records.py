@@ -1,0 +1,122 @@
+"""Store which import created which questions, passages and answers of models, to undo it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from annotations.exchange.importing.target import BATCH, split_in_chunks
+from annotations.models import Import, Passage, Question, QuestionSetVersion
+
+EDITABLE_FIELDS: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
+    Passage: (
+        *("external_id", "title", "text", "language", "metadata", "format", "image_id"),
+        "image_alt",
+    ),
+    Question: (
+        *("external_id", "text", "passage_id", "kind", "role", "choices", "accepted_answers"),
+        *("feedback", "max_characters", "answerable", "category", "language", "metadata"),
+    ),
+}
+"""The fields of an item that a user can change; its position is not one of them."""
+
+RELATED_ROWS: Final[dict[type[Passage] | type[Question], tuple[str, ...]]] = {
+    Passage: ("translations",),
+    Question: ("translations", "variants"),
+}
+"""The related rows that were imported with an item and are part of its hash."""
+
+
+def create_import(
+    what: Import.What,
+    version: QuestionSetVersion,
+    file: Any,
+    *,
+    imported_by: int | None,
+    **counts: Any,
+) -> Import | None:
+    """Create the `Import` of a file and return it; None where it brought nothing (`n_new` is 0).
+
+    `file` has its `name` and `sha256`. The caller holds the transaction.
+    """
+    if not counts["n_new"]:
+        return None
+    return Import.objects.create(
+        what=what,
+        question_set_id=version.question_set_id,
+        version=version,
+        number=version.number,
+        file=file.name[:300],
+        sha256=file.sha256,
+        imported_by_id=imported_by,
+        **counts,
+    )
+
+
+def record_questions(
+    version: QuestionSetVersion,
+    file: Any,
+    made: Sequence[str],
+    *,
+    n_rows: int,
+    n_completed: int = 0,
+    imported_by: int | None,
+) -> None:
+    """Create the `Import` of a file of questions and mark the questions that it created.
+
+    `made` are their ids, `n_completed` counts those that only got their text.
+    """
+    n_new = len(made) + n_completed
+    new_import = create_import(
+        Import.What.QUESTIONS,
+        version,
+        file,
+        imported_by=imported_by,
+        n_new=n_new,
+        n_unchanged=n_rows - n_new,
+        n_questions=len(made),
+    )
+    if new_import:
+        mark_items(Question, new_import, made)
+
+
+def mark_items(
+    model: type[Passage] | type[Question], new_import: Import, ids: Iterable[str]
+) -> None:
+    """Store in the items of these ids which import created them, and the hash of their content.
+
+    The items are read from the database again: a later comparison uses the same values.
+    """
+    for chunk in split_in_chunks(ids, BATCH):
+        rows = _get_manager(model).filter(version=new_import.version_id, external_id__in=chunk)
+        items = list(rows.prefetch_related(*RELATED_ROWS[model]))
+        for item in items:
+            item.brought_by, item.brought_as = new_import, hash_item(item)
+        _get_manager(model).bulk_update(items, ["brought_by", "brought_as"], batch_size=BATCH)
+
+
+def hash_item(item: Passage | Question) -> str:
+    """Return a hash of an item's content, in all its languages and wordings.
+
+    It changes when any of that does.
+    """
+    fields = {name: getattr(item, name) for name in EDITABLE_FIELDS[type(item)]}
+    languages = {row.language: row.texts for row in item.translations.all()}
+    wordings = {} if isinstance(item, Passage) else _list_wordings(item)
+    text = json.dumps([fields, languages, wordings], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _list_wordings(question: Question) -> dict[str, list[Any]]:
+    """Return the kind, text, language and metadata of a question's variants, by their ids."""
+    return {
+        variant.external_id: [variant.kind, variant.text, variant.language, variant.metadata]
+        for variant in question.variants.all()
+    }
+
+
+def _get_manager(model: type[Passage] | type[Question]) -> Any:
+    """Return the default manager of a model, for both types of items."""
+    return model._default_manager

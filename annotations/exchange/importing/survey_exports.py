@@ -1,0 +1,104 @@
+"""Import the answers of survey tools into a version; see `annotations.exchange.presets`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotations.exchange.importing.mturk import StagedBatch, store_batch
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.presets import Arranged, Mapping, Preset, preset_named, rows_of
+from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.mturk import QuestionTemplate
+from annotations.exchange.reading.source import Readable, make_source
+from annotations.models import QuestionSet
+
+
+class MappedAnswers(StagedBatch):
+    """The staged answers of a survey tool's export; stored questions keep their wording."""
+
+    keeps_wordings = True
+
+
+def import_mapped(
+    question_set: QuestionSet,
+    path: Readable,
+    *,
+    preset: Preset,
+    mapping: Mapping,
+    panel: str = "",
+    duplicates: Duplicates = Duplicates.REFUSE,
+    version: int | None = None,
+    update_flags: bool = False,
+    dry_run: bool = False,
+    imported_by: int | None = None,
+) -> ImportReport:
+    """Add the answers of a survey tool's export, and the questions they answer.
+
+    Unknown questions are created in the draft, with the wording of the file, and the version is
+    published. Everything else is as in `import_answers`. Raises `InputError`.
+    """
+    with stage_mapped(
+        path, preset=preset, mapping=mapping, panel=panel, duplicates=duplicates
+    ) as stage:
+        return store_batch(
+            question_set,
+            stage,
+            version=version,
+            update_flags=update_flags,
+            dry_run=dry_run,
+            imported_by=imported_by,
+        )
+
+
+def stage_mapped(
+    path: Readable,
+    *,
+    preset: Preset,
+    mapping: Mapping,
+    panel: str = "",
+    duplicates: Duplicates = Duplicates.REFUSE,
+    template: QuestionTemplate | None = None,
+) -> MappedAnswers:
+    """Return a stage with the answers of a file, read by a preset; to be closed by the caller.
+
+    Raises `InputError` with every bad row.
+    """
+    rows, stage = rows_of(path, preset, mapping, duplicates, template), MappedAnswers()
+    try:
+        stage.fill(rows, panel or preset.panel(mapping), duplicates)
+    except BaseException:
+        stage.close()
+        raise
+    stage.asked = rows.questions
+    return stage
+
+
+def stage_chosen(
+    path: Readable,
+    *,
+    preset: str,
+    mapping: dict[str, Any],
+    panel: str = "",
+    duplicates: str = Duplicates.REFUSE,
+    question_template: str = "",
+    arrangement: dict[str, Any] | None = None,
+    keep_unfinished: bool = False,
+) -> MappedAnswers:
+    """Return a stage of a file read with a page's choices, which are plain values."""
+    return stage_mapped(
+        Arranged.of_dict(make_source(path), arrangement or {}).source,
+        preset=preset_named(preset, keep_unfinished=keep_unfinished),
+        mapping=Mapping.of_dict(mapping),
+        panel=panel,
+        duplicates=Duplicates(duplicates),
+        template=QuestionTemplate.parse(question_template) if question_template.strip() else None,
+    )
+
+
+def store_chosen(
+    question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
+) -> ImportReport:
+    """Add the staged answers; unknown questions are an error unless `create_questions`."""
+    if not create_questions:
+        stage.asked = {}
+    return store_batch(question_set, stage, **options)

@@ -1,0 +1,1 @@
+"""Shared parts that know no feature: statistics, text, options, messages, back-ends, charts."""

@@ -1,0 +1,129 @@
+"""Define the contract of embedders: one vector for each text, and how it was made."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.core.backends.errors import BackendError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+Vectors: TypeAlias = "NDArray[np.float32] | csr_matrix"
+
+Progress = Callable[[int, int], None]
+"""Called with (texts done, texts in all); the last call has both equal."""
+
+Precision = Literal["float32", "bfloat16", "auto"]
+PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
+
+
+@dataclass(frozen=True)
+class EmbedderInfo:
+    """How vectors are made; part of a run's signature and of cache keys.
+
+    `dimension` is None where only the first vectors tell it (remote and not yet fitted embedders),
+    `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
+    `languages` where it is unknown; `binary` is True for bags of words only.
+    """
+
+    spec: str
+    model: str
+    revision: str
+    precision: str
+    dimension: int | None
+    max_length: int | None = None
+    languages: str | None = None
+    binary: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return asdict(self)
+
+
+class Embedder(ABC):
+    """Converts texts into vectors; equal texts have equal vectors.
+
+    `n_truncated_` is the number of texts of the last `embed` call that were longer than
+    `max_length` and were cut; it stays 0 where nothing is cut or nobody can know.
+    """
+
+    name: str
+    n_truncated_: int = 0
+
+    @abstractmethod
+    def describe(self) -> EmbedderInfo:
+        """Return how the vectors are made."""
+
+    def fit(self, worker_texts: Sequence[str]) -> Self:
+        """Fit on all worker answers of a run, in order, with repeats; does nothing by default."""
+        return self
+
+    @abstractmethod
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
+        """Return one finite vector for each text, in order. Raises BackendError.
+
+        (n, d) float32, or an (n, d) csr_matrix of float64 for the lexical embedders. No texts give
+        no rows.
+
+        Comes back: (n, d) float32, or for the lexical embedders (n, d) csr_matrix of float64; all
+        values finite. No texts give no rows. Raises BackendError.
+        """
+
+
+def import_library(module: str, purpose: str, package: str | None = None) -> Any:
+    """Import a library on demand. Raises BackendError if it is not installed.
+
+    `package` is its name where it is installed from, if that is another.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = package or module.partition(".")[0].replace("_", "-")
+        raise BackendError(
+            f"{purpose} needs the library {package}, which cannot be imported ({error}): "
+            f"install it with `pip install {package}`"
+        ) from error
+
+
+def find_versions(*packages: str) -> dict[str, str]:
+    """Return the installed versions by package name, without missing packages."""
+    versions = {}
+    for package in packages:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the distinct texts in order, and each text's index among them.
+
+    BackendError: a text with half a character (a lone surrogate, as a broken JSON escape makes
+    it), which neither tokenizers nor servers take.
+    """
+    places: dict[str, int] = {}
+    where = [places.setdefault(text, len(places)) for text in texts]
+    for text, place in places.items():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise BackendError(
+                f"distinct text number {place + 1} ({text[:40]!a}) holds half a character at "
+                f"place {error.start + 1}: mend it in the file of texts",
+                "half_character",
+                text=place + 1,
+                place=error.start + 1,
+            ) from error
+    return list(places), np.asarray(where, dtype=np.intp)

@@ -1,0 +1,78 @@
+"""Define small values that several reports share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.stats.inference.corrections import Correction
+
+T = TypeVar("T")
+HOLM: Correction = "holm"
+
+
+CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
+"""Corrections for the number of pairs, and what people call them."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and its 95% interval; each None where it is undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether both ends are known."""
+        return self.low is not None and self.high is not None
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Excluded items of a study: their number and the reason."""
+
+    count: int
+    reason: str
+    words: str
+
+
+def list_exclusions(exclusions: Iterable[Mapping[str, Any]]) -> list[Exclusion]:
+    """Return the exclusions of a study, by reason, in words."""
+    return [
+        Exclusion(one["count"], one["reason"], describe_reason(one["reason"])) for one in exclusions
+    ]
+
+
+@dataclass(frozen=True)
+class ComputedPage(Generic[T]):
+    """A page of a list whose order is computed, so that all of it is read.
+
+    Lists that the database orders are shown by `annotations.web.paging`.
+
+    Attributes
+    ----------
+    start : place of the first of `rows` in the list, from 0. total : length of the list.
+    """
+
+    rows: Sequence[T]
+    start: int
+    total: int
+
+    @property
+    def after(self) -> int:
+        """Index of the first row; 0 on the first page."""
+        return self.start
+
+    @property
+    def end(self) -> int:
+        """Index after the last row."""
+        return self.start + len(self.rows)
+
+    @property
+    def next(self) -> int | None:
+        """Index at which the next page begins; None on the last page."""
+        return self.end if self.end < self.total else None

@@ -1,0 +1,216 @@
+"""Terminal output of commands: progress bars, tables, errors, signals."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from django.core.management.base import CommandError, OutputWrapper
+from tqdm import tqdm
+
+from annotations.exchange import InputError
+from evaluation.core.backends import BackendError
+
+BAD_INPUT = 2
+# What a shell reports for a process that Ctrl-C or SIGTERM ended.
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+# Characters of a cell that a table on a terminal shows.
+WIDEST = 60
+WIDEST_BAR = 100
+FAULT_OPTIONS = {
+    "prompt_too_long": "Give a lower --max-tokens, or shorter passages.",
+    "timeout": "Give a longer --timeout, or a lower --concurrency.",
+    "rate_limited": "Give --requests-per-minute, or a lower --concurrency.",
+    "unauthorized": "Name the environment variable with the key by --key-variable.",
+    "answer_too_long": "Give a lower --max-tokens.",
+    "too_large": "Give a lower --max-tokens.",
+    "error_in_reply": "The same command asks for these again.",
+}
+"""Which option of a command helps, by the code of a fault."""
+_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "top_p", "logprobs")
+
+
+class Bars:
+    """A progress bar for each stage on a terminal; silent in a pipe."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._stage = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Move the bar of a stage; a new stage begins a new bar."""
+        if stage != self._stage:
+            self.close()
+            self._stage = stage
+            # Terminals that do not know their size would get empty lines from tqdm.
+            size = get_terminal_size()
+            self._bar = tqdm(
+                total=total,
+                desc=stage,
+                file=sys.stderr,
+                disable=None,  # only where standard error is a terminal
+                ncols=min(size.columns, WIDEST_BAR),
+                nrows=size.lines,
+            )
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Remove the last bar from the terminal."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def build_minimum_type(lowest: int) -> Callable[[str], int]:
+    """Return an argument type: whole numbers from `lowest` on."""
+
+    def whole(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+        if number < lowest:
+            raise argparse.ArgumentTypeError(f"{number} is less than {lowest}")
+        return number
+
+    return whole
+
+
+def build_number_type(most: float = math.inf) -> Callable[[str], float]:
+    """Return an argument type: finite numbers from 0 to `most`."""
+    bounds = "from 0 on" if most == math.inf else f"from 0 to {most:g}"
+
+    def number_of(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number <= most or number == math.inf:
+            raise argparse.ArgumentTypeError(f"{text!r} is no number {bounds}")
+        return number
+
+    return number_of
+
+
+@contextmanager
+def report_bad_input() -> Iterator[None]:
+    """Turn errors that the user can fix into one message and exit code 2."""
+    try:
+        yield
+    except (InputError, BackendError) as error:
+        raise CommandError(remove_control_characters(str(error)), returncode=BAD_INPUT) from error
+    except MemoryError as error:
+        raise CommandError(
+            f"there is not enough memory ({error or 'no details'}): free some, ask for fewer draws "
+            "with --bootstrap, or grade the question sets of a large file one by one",
+            returncode=BAD_INPUT,
+        ) from error
+
+
+@contextmanager
+def exit_on_signal() -> Iterator[None]:
+    """End the block on Ctrl-C or SIGTERM, quietly and after its cleanup."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def leave(_number: int, _frame: FrameType | None) -> None:
+        sys.exit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def print_report(output: OutputWrapper, text: str) -> None:
+    """Print a report; a closed pipe or a full disk is no failure, as the tables are written.
+
+    The tables are written by then, so a pipe that was closed (`| head`), a full disk behind `>`
+    and letters that the terminal does not have must not end in an error.
+    """
+    encoding = getattr(output, "encoding", None) or "utf-8"
+    known = text.encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        output.write(known)
+        output.flush()
+    except (OSError, AttributeError, ValueError):  # closed by the reader, or before we started
+        with suppress(OSError, AttributeError, ValueError):
+            # Else Python tries once more at exit, and complains.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def remove_control_characters(text: str) -> str:
+    """Return the text without control characters, except line breaks."""
+    return "".join(c if c == "\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table for the terminal: numbers right-aligned with three decimals."""
+    cells = [[_format_cell(value) for value in row] for row in rows]
+    widths = [
+        max(len(title), *(len(row[at]) for row in cells)) if cells else len(title)
+        for at, title in enumerate(header)
+    ]
+    right = [
+        all(isinstance(row[at], int | float | None) for row in rows) and bool(rows)
+        for at in range(len(header))
+    ]
+
+    def line(values: Sequence[str]) -> str:
+        padded = [
+            value.rjust(width) if to_right else value.ljust(width)
+            for value, width, to_right in zip(values, widths, right, strict=True)
+        ]
+        return "  ".join(padded).rstrip()
+
+    return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, cells)])
+
+
+def _format_cell(value: object) -> str:
+    """Return a cell as text: three decimals for a float, cut at `WIDEST` characters."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    text = remove_control_characters(str(value)).replace("\n", " ")
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+
+
+def find_remedy_option(code: str, message: str) -> str:
+    """Return the option of a command that helps with a fault; "" without one.
+
+    Of a request that was refused it names the parameter that the server names.
+    """
+    if code != "bad_request":
+        return FAULT_OPTIONS.get(code, "")
+    named = next((one for one in _PARAMETERS if one in message), None)
+    if named is None:
+        return 'See --parameters: null leaves out a parameter, such as {"seed": null}.'
+    if named == "max_tokens" and "max_completion_tokens" in message:
+        return 'Give --parameters \'{"max_tokens": null, "max_completion_tokens": 2048}\'.'
+    return f"Give --parameters '{{\"{named}\": null}}', which leaves it out."

@@ -1,0 +1,121 @@
+"""Define messages to people: a code with values, without a sentence."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation.core.messages.threshold_number import ThresholdNumber
+
+# A sentence of somebody else: of a file that was read, or of a run older than codes.
+SENTENCE = "sentence"
+# Nouns that have another plural than an s at their end.
+MANY = {"person": "people", "reply": "replies"}
+# Smaller ones say no more about a difference, only about the number of questions.
+LEAST_P = 0.001
+# Below it a difference counts as beyond chance.
+SIGNIFICANT = 0.05
+# So begins a message that is stored as text.
+TEXT = '{"code": '
+# By these words of theirs the warnings of older runs are known.
+OF_OLDER_RUNS = {
+    "Empty answers, which count as unanswered": "empty_answers",
+    "answers are longer than": "truncated",
+    "KNOWS ENGLISH ONLY": "english_only",
+    "The language of the answers was not checked": "language_not_checked",
+    "Most answers are short or numeric": "short_answers",
+}
+
+
+@dataclass(frozen=True)
+class Message:
+    """A code with the values of its sentence: numbers, texts, booleans, None.
+
+    A value `sentence` is the sentence itself, at every interface.
+
+    With a value `sentence` that is what every door says.
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
+        """Return the message stored by `as_dict` or `as_text`; older runs stored a sentence."""
+        if isinstance(stored, Message):
+            return stored
+        if isinstance(stored, str) and stored.startswith(TEXT):
+            return cls.of(json.loads(stored))
+        if isinstance(stored, str):
+            known = (code for words, code in OF_OLDER_RUNS.items() if words in stored)
+            return cls(next(known, SENTENCE), {SENTENCE: stored})
+        return cls(stored["code"], stored["values"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return {"code": self.code, "values": dict(self.values)}
+
+    def as_text(self) -> str:
+        """Return a line of JSON, for fields that hold sentences as well."""
+        return json.dumps(self.as_dict())
+
+
+# A template in the manner of `str.format`, or a function where words depend on the values. Beside
+# the values of the message there are `option`, the door's names of the options of a grading, and
+# `people`, the number of `workers` in words.
+Sentence = str | Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True)
+class Options:
+    """An interface's names of the options of a grading, by option name."""
+
+    name: Callable[[str], str]
+
+    def __getitem__(self, option: str) -> str:
+        return self.name(option)
+
+
+def fill_sentence(
+    sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]
+) -> str:
+    """Return a sentence with its values, in the terms of an interface."""
+    n = values.get("workers", 0)
+    people = "1 worker" if n == 1 else f"{n:,} workers"
+    known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
+    return fill_template(sentence, known) if isinstance(sentence, str) else sentence(known)
+
+
+def fill_template(template: str, values: Mapping[str, Any]) -> str:
+    """Return a template with its values; `{questions:question}` becomes "2 questions"."""
+    return _TEMPLATES.vformat(template, (), values)
+
+
+def format_count(n: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 model" or "2,000 models"."""
+    return f"{n:,} {noun if n == 1 else MANY.get(noun, f'{noun}s')}"
+
+
+def format_p_value(p: float) -> str:
+    """Return a p-value for a sentence, never 0.000."""
+    if p < LEAST_P:
+        return "p < 0.001"
+    # The page of all words has a name in place of the number.
+    shown = ThresholdNumber(p, SIGNIFICANT) if isinstance(p, int | float) else p
+    return f"p = {shown:.2g}"
+
+
+class _Templates(string.Formatter):
+    """A formatter in which a noun may replace the format of a number."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec.isalpha() and len(format_spec) > 1:
+            return format_count(value, format_spec)
+        return super().format_field(value, format_spec)
+
+
+_TEMPLATES = _Templates()

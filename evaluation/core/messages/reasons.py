@@ -1,0 +1,253 @@
+"""Reasons why a value is missing, in words that all interfaces share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+WHY_EMPTY: Mapping[str, str] = {
+    "fewer_than_3_workers": "fewer than 3 workers answered, so there is nobody to compare with",
+    "disconnected": "some workers share no question with the others, so there is no common scale",
+    "no_answers": "nobody answered",
+    "too_few": "too few answers to questions that others answered too",
+    "no_shared_question": "no question was answered by anybody else",
+    "no_discriminating_question": "no question tells good workers from others",
+    "fewer_than_5_judged": "an interval needs 5 graded answers or more",
+    "not_drawn_at_random": "the graded answers were not drawn at random",
+    "no_spread": "the interval could not be computed from these answers",
+    "no_draws": "intervals were switched off for this run",
+    "no_interval": "the interval could not be computed from these answers",
+    "no_estimate": "the number itself is undefined",
+    "no_standard_error": "the answers do not vary enough to compute an interval",
+    "estimate_at_bound": "the number is at the end of its range, where no interval can be computed",
+    "fewer_than_2_draws": "too few repetitions were possible to compute an interval",
+    "fewer_than_2_questions": "an interval needs answers to 2 questions or more",
+    "fewer_than_2_common_questions": "fewer than 2 questions in common",
+    "no_pairs": "no question in common",
+    "fewer_than_2_clusters": "fewer than 2 questions in common",
+    "no_scores": "no question of the group has a score",
+    "cost_not_told": "the answers came without it",
+    "no_comparison": "there is no other model to compare with",
+    "no_supported_worker": "no worker has enough answers to be ranked",
+    "no_exemplar": "no worker answered the question",
+    "no_text_answers": "there is no answer with a text",
+    "no_text": "there is no text",
+    "replies_cut_off": "replies were cut off before an answer came; the model is ranked once it is "
+    "asked again with a longer reply",
+    "missing_answers": "an answer could not be fetched; the model is ranked once it is asked again",
+    "nothing_to_compare": "there is nothing to compare",
+    "no_correlation": "all numbers of one side are the same",
+    "no_agreement": "the agreement of the whole crowd is not above chance",
+    "asked_once": "the judge was asked only once about each answer",
+    "fewer_than_5_workers": "there are fewer than 5 workers",
+    "fewer_than_5_judged_workers": "experts judged answers of fewer than 5 workers",
+    "no_judgements": "no expert judged an answer",
+    "fewer_than_2_judged": "an interval needs judged answers to 2 questions or more",
+    "no_number": "the reply holds no number",
+    "several_numbers": "the reply holds several numbers",
+    "out_of_range": "the number is not from 0 to 5",
+    "no_verdict": "the reply names neither answer",
+    "several_verdicts": "the reply names both answers",
+    "only_answer_to_its_question": "nobody else answered the question",
+    "empty": "the answer is empty",
+    "refused": "the model refused to answer",
+    "refused_prompt": "the question was refused by a content filter",
+    "refused_generation": "the answer was stopped by a content filter",
+    "withdrawn": "the nearest answer was withdrawn after the run",
+    "not_computed": "the run was computed before Crowdgrade looked for them",
+    "fewer_than_6_answers": "camps are looked for from 6 answers on",
+    "no_shared_slot": "answers state no fact of one and the same kind: fewer than 60% of them do",
+    "long_answers": "answers are explanations rather than facts: half of them are longer than 20 "
+    "words",
+    "fewer_than_5_facts": "fewer than 5 facts of the answers agree with the crowd or contradict it",
+    "not_asked_for": "it was switched off for this run",
+    "undivided": "the answers do not fall into two camps",
+    "error": "the answer could not be fetched",
+    "cut_off": "the reply was cut off before an answer came",
+    "excluded": "the worker is excluded",
+    "no_grade": "the worker has no grade",
+    "no_rank": "the worker has no rank",
+    "fewer_than_2_workers": "fewer than 2 workers have both",
+    "fewer_than_2_items": "an interval needs 2 items or more",
+    "fewer_than_2_variants": "the item has fewer than 2 wordings in the language",
+    "judgement_of_fewer_than_2_variants": "a judgement of an item that has fewer than 2 wordings "
+    "in the language",
+    "fewer_than_2_replies": "there are fewer than 2 replies to compare",
+    "fewer_than_2_answers": "fewer than 2 of the replies are answers",
+    "no_reply": "there is no reply to the prompt",
+    "not_judged": "no judge was asked",
+    "not_judged_twice": "no judge was asked more than once",
+    "no_score": "no judge gave a score",
+    "no_score_line": "the judge's reply has no line with a score",
+    "score_is_no_number": "the judge's score is no number",
+    "score_is_a_range": "the judge repeated a range in place of a score",
+    "score_above_5": "the judge's score is above 5",
+    "score_below_0": "the judge's score is below 0",
+    "judge_error": "the judge could not be asked",
+    "judge_refused": "the judge refused",
+    "no_judge_reply": "the judge gave no reply and no score",
+    "no_common_sets": "the two judges scored nothing in common",
+    "different_counts": "the sums are of different numbers of scores, so they cannot be compared",
+    "different_sets": "the sums are of different items or languages, so they cannot be compared",
+    "one_system": "there is no other system to rank with",
+    "one_language": "no item has replies or scores in two languages",
+    "unknown_item": "there is no such item",
+    "unknown_language": "the item has no prompt in the language",
+    "unknown_variant": "the item has no such wording",
+    "language_missing": "no language is given, and the item has several",
+    "repeated": "it is in the file twice; the first one counts",
+    "no_items": "there is no item",
+    "no_votes": "every reply was refused or is empty",
+    "fewer_than_2_votes": "fewer than 2 replies have a text",
+    "one_possible_answer": "only one answer is possible",
+    "one_answer_each": "the item was asked once only",
+    "one_category": "all replies are the same, so nothing can be said beyond chance",
+    "zero_variance": "all sums are the same",
+    "no_choices": "there are no choices to guess among",
+    "fewer_answers": "the item has fewer replies than most",
+    "no_text_to_the_original": "no original wording got a reply with a text",
+    "no_accepted_answer": "the item has no accepted answer",
+    "no_replies": "the item got no reply",
+    "no_reply_to_the_original": "the original wording got no reply",
+    "repeated_reply": "rows that repeat an earlier reply",
+    "letter_out_of_range": "replies with a letter that no choice has",
+    "no_choice": "replies that name no choice",
+    "no_right_answer": "the question has no right answer in the file",
+    "reply_to_question_without_right_answer": "the question replied to has no right answer",
+    "no_cases": "there is nothing to count",
+    "all_right": "all of it is right, so nothing is to be told apart",
+    "none_right": "none of it is right, so nothing is to be told apart",
+    "of_the_file": "it is a share of what is in the file, and no estimate",
+    "no_distribution": "nobody told how likely the first word of the reply was",
+    "confidence_out_of_range": "a confidence is not between 0 and 100",
+    "confidence_unreadable": "a confidence is no number",
+    "probability_above_1": "probabilities are above 1",
+    "not_finite": "the probabilities of a reply's first word hold what is no number",
+    "no_numbers": "the probabilities of a reply's first word are empty",
+    "vocabulary_too_small": "fewer first words are given than their probabilities need",
+    "first_token_without_answer": "probabilities of a first word belong to no answer of the reply",
+    "logprobs_not_finite": "probabilities of a reply's tokens hold what is no number",
+    "logprobs_above_1": "probabilities of a reply's tokens are above 1",
+    "distribution_of_another_place": "a server did not go on where the reply breaks off; the "
+    "likeliest tokens of the reply count",
+    "tokens_of_another_text": "the tokens of a reply are not those of its text",
+    "answer_not_in_the_reply": "an answer does not stand in its reply as it was read",
+    "asked_fewer_than_twice": "the question has fewer than two replies",
+    "forms_are_not_pooled": "the system was asked in several forms, which are not taken together",
+    "nothing_taken_for_unanswerable": "no problem was taken for unanswerable",
+    "no_unanswerable_problem": "none of the problems is unanswerable",
+    "no_answerable_problem": "none of the problems has an answer",
+    "no_unanswerable_problem_and_none_taken_for_one": "no problem is unanswerable, and none was "
+    "taken for it",
+    "partner_missing": "the problem that it was made of is not in the file",
+    "partner_without_reply": "one problem of the pair has no reply",
+    "text_with_both_labels": "the text is in the file with both labels (left out of pairs only)",
+    "answerable_unknown": "nobody said whether the question has an answer",
+    "no_number_to_compare": "the question has an answer, but none of its accepted answers is a "
+    "number: it does not count where numbers are compared",
+    "size_unknown": "how large the model is, is not known",
+    "fewer_than_3_sizes": "a trend needs models of 3 sizes",
+    "adds_nothing": "all that it finds is found without it too",
+    "not_precise_as_a_template": "replies that do give an answer often say it too",
+    "without_text": "there is no reply with a text",
+    "first_token_repeated": "an answer has its probabilities twice; the first ones count",
+    "no_labels": "nobody labelled such a reply",
+    "fewer_than_2_annotators": "no reply was labelled by two people",
+    "one_label_throughout": "all labels are the same, so nothing can be said beyond chance",
+    "no_majority": "people's labels have no majority for yes or no",
+    "label_of_refused_reply": "the labelled reply was refused",
+    "label_of_failed_reply": "the labelled reply could not be fetched",
+    "label_of_reply_to_unknown_item": "the labelled reply is to a problem that is not in the file",
+    "not_answered_by_worker": "a worker left the problem without an answer",
+    "rejected_answer": "the answer was refused where it was collected",
+    "no_crowd": "nobody answered these items, or too few did",
+    "crowd_answer_to_unknown_item": "people's answers to what is no item",
+    "same_words": "the words of the question or of another rewording",
+    "other_numbers": "other numbers than the question has",
+    "other_names": "other names than the question has",
+    "other_meaning": "compared by its meaning it asks for something else",
+    "not_entailed": "the rewording does not ask for the same, says the model that compares "
+    "meanings",
+    "too_long": "too long for a question",
+    "more_than_asked_for": "more rewordings than were asked for",
+    "unanswerable": "the question has no answer",
+    "wording_in_another_language": "translations: replies in another language cannot be compared "
+    "with the accepted answers",
+    "question_without_text": "only the question's id is known",
+    "fewer_rewordings": "fewer rewordings than wanted were kept",
+    "no_reply_of_the_rewriter": "the rewriter gave no rewordings",
+    "no_number_told": "it was not computed",
+    "over_all_questions": "it is a number of all questions together, as its run tells it",
+    "told_again": "rows that tell again what an earlier one told",
+    "not_looked_at": "nobody looked at it from this side",
+    "no_model_with_both": "no model has both for 3 questions or more on which they vary",
+}
+"""Of a cell of a table, and of an answer that is not there."""
+
+WHY_UNCHECKED: Mapping[str, str] = {
+    "fewer_than_5_questions": "fewer than 5 questions have two answers",
+    "fewer_than_6_workers": "fewer than 6 workers answered",
+    "no_question_with_6_answers": "no question has 6 answers",
+    "graded_by_words_already": "the run itself compares by words, so there is nothing to hold "
+    "against it",
+    "no_other_grader": "answers were not graded a second time by their words alone",
+    "no_words": "the answers have no words",
+    "no_draws": "the run did not try other choices of questions (its bootstrap draws are 0)",
+    "no_pair_shares_10_questions": "no two workers answered 10 questions in common",
+    "no_pair_shares_3_questions": "no two workers answered 3 questions in common",
+    "too_few_ranked_workers": "too few workers are ranked",
+    "nobody_outweighs_others": "no vote weighs much more than the others",
+    "no_spread": "the scores are all the same, or nearly so",
+    "no_weights": "nobody is graded",
+}
+"""Of a statistic of the alarms."""
+
+WHY_NOT_CHOSEN: Mapping[str, str] = {
+    "fewer_than_2_anchors": "one grade cannot be compared: grade more answers",
+    "equal_grades": "all grades are equal: grade more answers, better and worse ones",
+    "no_scores": "none of the graded answers tells the candidates apart: grade others",
+    "no_camps": "the crowd does not fall into camps, so there is nothing to choose",
+    "one_ranking": "the camps lead to one ranking, so there is nothing to choose",
+    "fewer_than_6_workers": "camps cannot be told among fewer than 6 workers",
+    "fewer_than_5_questions": "camps cannot be told from fewer than 5 questions",
+}
+"""Of anchors that chose no ranking, or cannot be suggested."""
+
+
+def describe_reason(code: str | None) -> str:
+    """Return the reason of an empty cell in words; "" without a code."""
+    return _find_words(WHY_EMPTY, code)
+
+
+class Reasoned:
+    """Mixin for records that may lack a number: `reason` is the code of the cause."""
+
+    __slots__ = ()
+
+    reason: str | None
+
+    @property
+    def why(self) -> str:
+        """The reason in words; "" without one."""
+        return describe_reason(self.reason)
+
+
+def describe_unchecked(code: str | None) -> str:
+    """Return the reason of an undefined alarm statistic in words; "" without a code."""
+    return _find_words(WHY_UNCHECKED, code)
+
+
+def describe_not_chosen(code: str | None) -> str:
+    """Return why anchors chose no ranking, or are not suggested; "" without a code."""
+    return _find_words(WHY_NOT_CHOSEN, code)
+
+
+def _find_words(words: Mapping[str, str], code: str | None) -> str:
+    """Return the words of a code; of an unknown one the code itself."""
+    return words.get(code, code.replace("_", " ")) if code else ""
+
+
+# Ends what a worker reads whose answers were rejected, by triage or at the payment desk.
+CLOSING = (
+    "A person compared your answers with those of the other participants before this was decided; "
+    "write to us if you think that it is wrong."
+)

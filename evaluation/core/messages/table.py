@@ -1,0 +1,112 @@
+"""Write all message codes with their sentences: `python -m evaluation.core.messages.table`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pkgutil import resolve_name
+from typing import Any
+
+from evaluation.core.messages.catalogue import Catalogue
+from evaluation.core.messages.exclusion_reasons import REASONS as EXCLUSION_REASONS
+from evaluation.core.messages.failures import FAILURES
+from evaluation.core.messages.graded import GRADED
+from evaluation.core.messages.message import SENTENCE, Message
+from evaluation.core.messages.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
+from evaluation.core.messages.trends import ACROSS
+from evaluation.core.messages.warnings import WARNINGS
+
+HEAD = """# Messages by code
+
+What is told of a grading is stored as a code with values; each door says it. Below are the words of
+the API, with the values in braces: it calls options by their keys, the site by the labels of its
+form, the command line and its files by their switches. Written by
+`python -m evaluation.core.messages.table`; a test compares.
+"""
+SAID = {
+    "Warnings": WARNINGS,
+    "Alarms, by kind and case": resolve_name("evaluation.grading.alarms.messages.ALARMS"),
+    "What became of an alarm after a remedy": resolve_name(
+        "evaluation.grading.remedies.messages.OUTCOMES"
+    ),
+    "Remedies that have no meaning for a crowd": resolve_name(
+        "evaluation.grading.remedies.messages.REMEDIES"
+    ),
+    "Why a run failed": FAILURES,
+    "Can I trust this?": resolve_name("evaluation.trust.messages.TRUST"),
+    "Whom to keep and whom to look at": resolve_name("evaluation.trust.messages.DECISION"),
+    "Deciding about people": resolve_name("evaluation.triage.messages.TRIAGE"),
+    "The payment desk": resolve_name("evaluation.payments.messages.PAYING"),
+    "How answers were written": resolve_name("evaluation.grading.results.messages.SIGNALS"),
+    "Models compared": resolve_name("evaluation.grading.results.messages.COMPARING"),
+    "Panels of people and of models": resolve_name("evaluation.crowd_vs_llm.messages.PANELS"),
+    "Questions in other words": resolve_name("evaluation.multiqa.messages.MULTIQA"),
+    "How many workers are enough": resolve_name("evaluation.sample_size.messages.CROWD_SIZE"),
+    "How many more answers, and what they cost": resolve_name(
+        "evaluation.sample_size.messages.PLAN"
+    ),
+    "Which method to trust in a domain": GRADED,
+    "What to know of a judge": resolve_name("evaluation.llm_judge.messages.JUDGE"),
+    "All views of models together": resolve_name("evaluation.model_overview.messages.VIEWS"),
+    "Workers and models across sets": ACROSS,
+}
+REASONS = {
+    "Why a cell is empty": WHY_EMPTY,
+    "Why a statistic of the alarms is undefined": WHY_UNCHECKED,
+    "Why somebody is excluded": {code: one.words for code, one in EXCLUSION_REASONS.items()},
+    "Why anchors choose nothing, or are not suggested": WHY_NOT_CHOSEN,
+}
+
+
+class Blank(str):
+    """A placeholder value that is formatted as its name in braces."""
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+    def __lt__(self, other: Any) -> bool:
+        return False
+
+    def __mul__(self, other: Any) -> Blank:
+        return Blank(f"{self} x {other}")
+
+
+class Blanks(Mapping[str, Any]):
+    """A mapping with a placeholder for every name."""
+
+    def __getitem__(self, name: str) -> Blank:
+        return Blank(f"{{{name}}}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __contains__(self, name: object) -> bool:
+        return name != SENTENCE
+
+
+def build_document() -> str:
+    """Return platform/docs/words.md."""
+    return "\n".join([HEAD, *_build_lines()])
+
+
+def _build_lines() -> Iterator[str]:
+    """Yield the tables of all catalogues, line by line."""
+    api = Catalogue(option=str)  # it calls options by their keys
+    for title, codes in SAID.items():
+        words = {code: api.said(Message(code, Blanks())) for code in codes}
+        yield from _build_table(title, {code: text for code, text in words.items() if text})
+    for title, reasons in REASONS.items():
+        yield from _build_table(title, reasons)
+
+
+def _build_table(title: str, words: Mapping[str, str]) -> Iterator[str]:
+    """Yield a table of codes and sentences, line by line."""
+    yield from (f"## {title}", "", "| code | words |", "|---|---|")
+    yield from (f"| `{code}` | {text} |" for code, text in words.items())
+    yield ""
+
+
+if __name__ == "__main__":
+    print(build_document(), end="")

@@ -1,0 +1,52 @@
+"""Declare options once on a dataclass, for pages, REST and commands.
+
+A run type declares its options as the fields of a frozen dataclass, a subclass of `Parameters`,
+each with an `Option`: type, bounds or choices, label, help, and the option it depends on. The form
+(`evaluation.runs.forms.options`), the serializer (`evaluation.runs.rest.option_serializer`), the arguments
+(`evaluation.management.option_arguments`), the signature and the texts on settings are built from
+that. An invalid value is a `Problem`, a code with values; each interface builds its own sentence
+from it (`Words`).
+"""
+
+from evaluation.core.options.declaration import (
+    Choice,
+    File,
+    Ids,
+    JsonObject,
+    Option,
+    Real,
+    RegisteredModel,
+    RegisteredModels,
+    Switch,
+    Text,
+    Whole,
+    declare_option,
+)
+from evaluation.core.options.parameters import Parameters, Setting, build_signature_parts
+from evaluation.core.options.problems import OptionError, Problem, build_problem
+from evaluation.core.options.words import API, SITE, TERMINAL, Words
+
+__all__ = [
+    "API",
+    "SITE",
+    "TERMINAL",
+    "Choice",
+    "File",
+    "Ids",
+    "JsonObject",
+    "Option",
+    "OptionError",
+    "Parameters",
+    "Problem",
+    "Real",
+    "RegisteredModel",
+    "RegisteredModels",
+    "Setting",
+    "Switch",
+    "Text",
+    "Whole",
+    "Words",
+    "build_problem",
+    "build_signature_parts",
+    "declare_option",
+]

@@ -1,0 +1,438 @@
+"""Define the types of options: their values as objects, as JSON and as text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from evaluation.core.options.problems import OptionError, Problem, build_problem
+
+BASIC, ADVANCED = "basic", "advanced"
+FILES, DATABASE = "files", "database"
+NOT_SIGNED = ""
+# In a list: characters of a value, ids, and settings that differ.
+SHORT_WORDS, IDS_SHOWN = 60, 3
+GONE = "one that is gone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """Base of all options: label, help, default, and where it applies.
+
+    Attributes
+    ----------
+    label, help : for people, the help in whole sentences. Other options are named by their field
+        in braces, such as ``{init}`` or ``{init:entailment}``: each door has its own name for them.
+    group : "basic" (everybody should look at it), "advanced", or one of the kind's own.
+    places : where it applies: to commands over files, to runs of the database, or to both.
+    optional : None is a value, for none.
+    only_with : another option and the value it must have for this one to be used.
+    reserved : what of a value only operators may use, in a word, "" for nothing: it makes the
+        server open a file or call another machine.
+    loads : the model that a value has loaded, by a hub's name or from a folder, "" for none;
+        others than operators may only name those that the installation offers.
+    empty_is_default : a field of a form that is left empty has the default, as if it was not sent.
+    signed_as : name in the signature, by default that of the field; "" where another option's
+        part tells it.
+    gathered : parts of a signature with one name are joined by "+", each with the option's name,
+        and only of options that have not their default.
+    sign : how a signature shows the value, out of all parameters.
+    short : how a value that is not the default is told in a list, with ``{value}`` in it, such as
+        "without {value}"; by default the label with the value.
+    metavar : what stands for the value in the help of a command. file : what the file holds that
+        a command takes instead of the value, where it takes one.
+    name, default : those of the field.
+    """
+
+    label: str
+    help: str
+    group: str = ADVANCED
+    places: tuple[str, ...] = (FILES, DATABASE)
+    optional: bool = False
+    only_with: tuple[str, Any] | None = None
+    reserved: Callable[[Any], str] | None = None
+    loads: Callable[[Any], str] | None = None
+    empty_is_default: bool = False
+    signed_as: str | None = None
+    gathered: bool = False
+    sign: Callable[[Any], str] | None = None
+    short: str = ""
+    metavar: str = "X"
+    file: str = ""
+    name: str = ""
+    default: Any = None
+
+    def check(self, value: Any) -> Problem | None:
+        """Return the problem of a value by itself; None if it is valid."""
+        if value is None:
+            return None if self.optional else build_problem("null", self.name)
+        return self._check(value)
+
+    def _check(self, value: Any) -> Problem | None:
+        """Return the problem of a value other than None; each option type implements it."""
+        raise NotImplementedError
+
+    def read(self, text: str) -> Any:
+        """Return the value of a text. Raises `OptionError` for an invalid one."""
+        value = self._read(text)
+        wrong = self.check(value)
+        if wrong is not None:
+            raise OptionError([wrong])
+        return value
+
+    def _read(self, text: str) -> Any:
+        """Return the value of a text, not yet checked."""
+        return text
+
+    def plain(self, value: Any) -> Any:
+        """Return the value as JSON stores it."""
+        return value
+
+    def of_plain(self, value: Any) -> Any:
+        """Return the value of what JSON stores."""
+        return value
+
+    def words(self, value: Any) -> str:
+        """Return the value as text for people."""
+        return "none" if value is None else str(value)
+
+    def in_short(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return the option with its value in a few words; `names` are the names of ids."""
+        words = " ".join(self.brief(value, names).split())
+        if len(words) > SHORT_WORDS:
+            words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
+        return (self.short or f"{self._called()} {{value}}").format(value=words)
+
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return the value in a few words; `names` are the names of ids."""
+        # What stands behind a colon explains the words before it.
+        words = self.words(value)
+        return names.get(words) or words.partition(": ")[0]
+
+    def _called(self) -> str:
+        """Return the label with a small first letter, as inside a sentence."""
+        first, rest = self.label[:1], self.label[1:]
+        return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
+
+    def _invalid(self, value: Any, what: str) -> Problem:
+        """Return the problem of a value of another type."""
+        return build_problem("invalid", self.name, given=value, what=what)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Option):
+    """An option with a text of one line or several lines.
+
+    Attributes
+    ----------
+    rows : how many lines a form shows; 0 for a text of one line.
+    suggestions : values that most want, with words for each: a form offers them, and a field of
+        its own, with `other_label` and `other_help`, for another one.
+    test : what is wrong with a text; None if nothing is.
+    """
+
+    max_length: int = 500
+    rows: int = 0
+    suggestions: Mapping[str, str] = field(default_factory=dict)
+    other_label: str = "Another one"
+    other_help: str = ""
+    test: Callable[[str], Problem | None] | None = None
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            return self._invalid(value, "text")
+        if len(value) > self.max_length:
+            return build_problem("max_length", self.name, given=len(value), most=self.max_length)
+        return self.test(value) if self.test else None
+
+    def _read(self, text: str) -> str:
+        return text.strip()
+
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return the value in a few words, with names for ids."""
+        if value in self.suggestions:
+            return self.suggestions[value].partition(": ")[0]
+        return "none" if value is None else names.get(str(value), str(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole(Option):
+    """An option with a whole number from `lowest` to `highest`.
+
+    Attributes
+    ----------
+    or_zero : 0 will do as well, for none. why : why then nothing between 0 and `lowest` will do.
+    """
+
+    lowest: int = 0
+    highest: int | None = None
+    or_zero: bool = False
+    why: str = ""
+    metavar: str = "N"
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, int) or isinstance(value, bool):
+            return self._invalid(value, "whole")
+        if value < self.lowest and not (self.or_zero and value == 0):
+            return build_problem(
+                "min_value", self.name, given=value, lowest=self.lowest, why=self.why
+            )
+        if self.highest is not None and value > self.highest:
+            return build_problem("max_value", self.name, given=value, highest=self.highest)
+        return None
+
+    def _read(self, text: str) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise OptionError([self._invalid(text, "whole")]) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Real(Option):
+    """An option with a finite number, from `lowest` or above `above`, up to `highest`."""
+
+    lowest: float | None = None
+    above: float | None = None
+    highest: float | None = None
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return self._invalid(value, "number")
+        if not math.isfinite(value):
+            return self._invalid(value, "finite")
+        highest = self.highest
+        if self.above is not None and value <= self.above:
+            return build_problem(
+                "min_value", self.name, given=value, above=self.above, highest=highest
+            )
+        if self.lowest is not None and value < self.lowest:
+            return build_problem("min_value", self.name, given=value, lowest=self.lowest, why="")
+        if highest is not None and value > highest:
+            return build_problem(
+                "max_value", self.name, given=value, above=self.above, highest=highest
+            )
+        return None
+
+    def _read(self, text: str) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise OptionError([self._invalid(text, "number")]) from None
+
+    def of_plain(self, value: Any) -> Any:
+        """Return a float for the whole number as which JSON may store it."""
+        return float(value) if type(value) is int else value
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return "none" if value is None else f"{value:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(Option):
+    """An option that is on or off.
+
+    Attributes
+    ----------
+    negatable : the command line has ``--no-NAME`` as well. file : a command on files is given
+        one, which switches it on; over the database it is a plain switch.
+    """
+
+    negatable: bool = False
+
+    def _check(self, value: Any) -> Problem | None:
+        return None if isinstance(value, bool) else self._invalid(value, "switch")
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return "yes" if value else "no"
+
+    def in_short(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return the label, with "no" if the option is off."""
+        return self._called() if value else f"{self._called()}: no"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Option):
+    """An option with one of several texts.
+
+    Attributes
+    ----------
+    choices : each with words for it; "" where it speaks for itself.
+    implied : what the command line takes where the option stands without a value.
+    none : words for None.
+    """
+
+    choices: Mapping[str, str]
+    implied: str | None = None
+    none: str = "no"
+
+    def _check(self, value: Any) -> Problem | None:
+        if value in self.choices:
+            return None
+        return build_problem("invalid_choice", self.name, given=value, choices=tuple(self.choices))
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return self.none if value is None else self.choices.get(value) or str(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ids(Option):
+    """An option with a list of distinct ids; the command line takes a file of them.
+
+    Attributes
+    ----------
+    uuids : in the database they are public ids. gone : what a list calls an id that nobody has any
+        more; "" for the id. most : how many at most.
+    """
+
+    uuids: bool = False
+    gone: str = ""
+    most: int = 100_000
+    metavar: str = "FILE"
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, tuple | list) or not all(isinstance(one, str) for one in value):
+            return self._invalid(value, "ids")
+        if len(value) > self.most:
+            return build_problem("max_length", self.name, given=len(value), most=self.most)
+        return None
+
+    def _read(self, text: str) -> tuple[str, ...]:
+        """Return the ids: one on each line, or where they are public ids between white space."""
+        if not self.uuids:
+            lines = (line.strip() for line in text.splitlines())
+            return tuple(dict.fromkeys(line for line in lines if line))
+        ids = tuple(dict.fromkeys(text.split()))
+        for one in ids:
+            try:
+                UUID(one)
+            except ValueError:
+                raise OptionError([self._invalid(one, "id")]) from None
+        return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON has it."""
+        return list(value)
+
+    def of_plain(self, value: Any) -> Any:
+        """Return the value that JSON holds."""
+        return tuple(value)
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return ", ".join(value) or "none"
+
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return a value in a few words, with names for ids."""
+        shown = [names.get(one, self.gone or one) for one in value[:IDS_SHOWN]]
+        more = len(value) - len(shown)
+        return ", ".join(shown) + (f" and {more:,} more" if more else "") or "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisteredModel(Text):
+    """An option with a registered language model, by public id; a form shows the names.
+
+    Attributes
+    ----------
+    needed : code of the sentence of the class that says that one must be chosen; "" where it need
+        not. The form says it beforehand, the `check` of the kind wherever else a run is started.
+    """
+
+    places: tuple[str, ...] = (DATABASE,)
+    max_length: int = 100
+    needed: str = ""
+
+    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return a value in a few words, with names for ids."""
+        return "none" if value is None else names.get(value, GONE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisteredModels(Ids):
+    """An option with several registered language models; for `needed` see `RegisteredModel`."""
+
+    places: tuple[str, ...] = (DATABASE,)
+    uuids: bool = True
+    gone: str = GONE
+    needed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class File(Option):
+    """An option with a file, for the command line only: no request may make the server open one."""
+
+    places: tuple[str, ...] = (FILES,)
+    optional: bool = True
+    metavar: str = "FILE"
+
+    def _check(self, value: Any) -> Problem | None:
+        return None if isinstance(value, Path) else self._invalid(value, "file")
+
+    def _read(self, text: str) -> Path:
+        return Path(text)
+
+    def plain(self, value: Any) -> Any:
+        """Return a value as JSON has it."""
+        return None if value is None else str(value)
+
+    def of_plain(self, value: Any) -> Any:
+        """Return the value that JSON holds."""
+        return None if value is None else Path(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonObject(Option):
+    """An option with a JSON object, such as the parameters of a server."""
+
+    most_bytes: int = 10_000
+    empty_is_default: bool = True
+    metavar: str = "JSON"
+
+    def _check(self, value: Any) -> Problem | None:
+        if not isinstance(value, dict):
+            return self._invalid(value, "object")
+        try:
+            size = len(json.dumps(value, allow_nan=False).encode())
+        except (TypeError, ValueError, RecursionError):
+            return self._invalid(value, "object")
+        if size > self.most_bytes:
+            return build_problem("max_length", self.name, given=size, most=self.most_bytes)
+        return None
+
+    def _read(self, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise OptionError([self._invalid(text, "object")]) from None
+
+    def words(self, value: Any) -> str:
+        """Return a value for people."""
+        return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "none"
+
+
+def get_model_name(model: str | None) -> str:
+    """Return the model's name in an option's value; "" for none (`loads`)."""
+    return model or ""
+
+
+def declare_option(default: Any, kind: Option) -> Any:
+    """Return a dataclass field that declares an option."""
+    if isinstance(default, dict):
+        return field(default_factory=lambda: dict(default), metadata={"option": kind})
+    return field(default=default, metadata={"option": kind})
+
+
+def get_default(of_field: Any) -> Any:
+    """Return the default of a dataclass field."""
+    if of_field.default_factory is not MISSING:
+        return of_field.default_factory()
+    return of_field.default

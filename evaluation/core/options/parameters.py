@@ -1,0 +1,198 @@
+"""Define the class of a run type's options, and their part of a signature."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+from evaluation.core.options.declaration import ADVANCED, NOT_SIGNED, Ids, Option, get_default
+from evaluation.core.options.problems import Problem, build_problem
+
+
+@dataclass(frozen=True)
+class Setting:
+    """An option of a run for people: its label and its value in words."""
+
+    name: str
+    label: str
+    value: str
+    is_default: bool
+
+
+_OPTIONS: dict[type[Parameters], Mapping[str, Option]] = {}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The options of a run; every field of a subclass is an `option`.
+
+    Attributes
+    ----------
+    sentences : the catalogue of the class's own problems: code to sentence, in which options stand
+        in braces as in their help, and values by name.
+    groups : titles of the groups of options that a form folds away, in order.
+    """
+
+    sentences: ClassVar[Mapping[str, str]] = {}
+    groups: ClassVar[Mapping[str, str]] = {ADVANCED: "More settings"}
+
+    def __post_init__(self) -> None:
+        """Take a list, which is what JSON has, for ids."""
+        for name, known in self.options().items():
+            if isinstance(known, Ids):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @classmethod
+    def options(cls) -> Mapping[str, Option]:
+        """Return the options by name, in the order of the fields."""
+        if cls not in _OPTIONS:
+            _OPTIONS[cls] = {
+                entry.name: replace(
+                    entry.metadata["option"], name=entry.name, default=get_default(entry)
+                )
+                for entry in fields(cls)
+            }
+        return _OPTIONS[cls]
+
+    def problems(self) -> list[Problem]:
+        """Return the problems of single values, or else those between options."""
+        checked = (known.check(getattr(self, name)) for name, known in self.options().items())
+        found = [wrong for wrong in checked if wrong is not None]
+        return found or [*self._idle(), *self.contradictions()]
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield the problems between options whose values are valid by themselves."""
+        yield from ()
+
+    def _idle(self) -> Iterator[Problem]:
+        """Yield a problem for each option that is set but has no effect."""
+        for name, known in self.options().items():
+            if known.only_with is None or getattr(self, name) == known.default:
+                continue
+            other, wanted = known.only_with
+            if getattr(self, other) != wanted:
+                yield build_problem("only_with", name, other=other, wanted=wanted)
+
+    def reserved(self, models: Collection[str]) -> list[Problem]:
+        """Return the problems of values for operators only; `models` are offered to everyone."""
+        found = []
+        for name, known in self.options().items():
+            value = getattr(self, name)
+            if known.reserved and (what := known.reserved(value)):
+                found.append(build_problem("operators_only", name, what=what))
+            if known.loads and (model := known.loads(value)) and model not in models:
+                # What is named stays untold: whether it is there would tell what the server has.
+                found.append(_build_offer_problem(name, models))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return {name: known.plain(getattr(self, name)) for name, known in self.options().items()}
+
+    @classmethod
+    def of_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the parameters stored by `as_dict`; missing ones have their default.
+
+        Raises KeyError, with the unknown names, where there are any: another version wrote them.
+        """
+        known = cls.options()
+        unknown = sorted(stored.keys() - known.keys())
+        if unknown:
+            raise KeyError(*unknown)
+        return cls(**{name: known[name].of_plain(value) for name, value in stored.items()})
+
+    @classmethod
+    def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return stored parameters with the defaults of missing ones.
+
+        What no option is called stays as it is.
+        """
+        return cls().as_dict() | dict(stored)
+
+    @classmethod
+    def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
+        """Return all options of stored parameters, for people."""
+        known, found = cls.options(), []
+        for name, value in cls.completed(stored).items():
+            if name not in known:
+                found.append(Setting(name, name, str(value), False))
+                continue
+            kind = known[name]
+            default = value == kind.plain(kind.default)
+            found.append(Setting(name, kind.label, kind.words(value), default))
+        return found
+
+    @classmethod
+    def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
+        """Return the settings that differ from the default."""
+        return [setting for setting in cls.settings(stored) if not setting.is_default]
+
+    @classmethod
+    def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+        """Return the settings that differ from the default, in a few words each.
+
+        What no option is called is left out.
+        """
+        differences_found = []
+        for name, known in cls.options().items():
+            value = stored.get(name, known.plain(known.default))
+            if value != known.plain(known.default):
+                differences_found.append(known.in_short(value, names))
+        return differences_found
+
+
+# How many characters of a hash a signature shows.
+SHORT = 12
+NOTHING = "none"
+
+
+def build_signature_parts(parameters: Parameters) -> dict[str, str]:
+    """Return the parameters as parts of a signature, by name, in the order of the fields."""
+    parts: dict[str, str] = {}
+    gathered: dict[str, list[str]] = {}
+    for name, option in parameters.options().items():
+        key = name if option.signed_as is None else option.signed_as
+        if key == NOT_SIGNED:
+            continue
+        if not option.gathered:
+            parts[key] = _format_value(option, parameters)
+            continue
+        found = gathered.setdefault(key, [])
+        parts.setdefault(key, NOTHING)  # its place among the others
+        value = getattr(parameters, name)
+        if value != option.default:
+            plain = value is True and option.sign is None
+            found.append(name if plain else f"{name}({_format_value(option, parameters)})")
+    return parts | {key: "+".join(found) for key, found in gathered.items() if found}
+
+
+def compute_short_hash(texts: Sequence[str]) -> str:
+    """Return the first 12 digits of one SHA-256 over several texts."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:SHORT]
+
+
+def _build_offer_problem(name: str, models: Collection[str]) -> Problem:
+    """Return the problem of a model that is not offered to this user."""
+    if not models:
+        return build_problem("none_offered", name)
+    return build_problem("not_offered", name, offered=", ".join(sorted(models)))
+
+
+def _format_value(option: Option, parameters: Parameters) -> str:
+    """Return a value as a signature shows it; lists and objects as hashes."""
+    value: Any = getattr(parameters, option.name)
+    if option.sign is not None:
+        return option.sign(parameters)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        ids = sorted(value)
+        return f"{len(ids)}-{compute_short_hash(ids)}"
+    if isinstance(value, dict):
+        return compute_short_hash([json.dumps(value, sort_keys=True)]) if value else NOTHING
+    return NOTHING if value is None else str(value)

@@ -1,0 +1,300 @@
+"""Gram matrices of the answers to each question: all that AQER needs of the embeddings.
+
+With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
+or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no
+longer depends on their dimension, and every bootstrap draw is only another weight vector.
+A question with more answers than dimensions keeps its vectors instead, which are smaller then, and
+so does one with many answers of few words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.gram_block import GramBlock, SparseGramBlock
+from evaluation.core.stats.undefined import divide_where_positive
+
+Vectors: TypeAlias = NDArray[np.floating] | sparse.csr_array
+
+# Numbers in a chunk of vectors converted to float64: small enough for the processor's cache.
+CHUNK = 400_000
+# Numbers in a block: its working arrays stay small beside the data.
+BLOCK = 4_000_000
+# Up to this many multiplications OpenBLAS leaves a product of matrices to one thread. Larger ones
+# are cut along the dimension: on a busy machine its threads wait for each other, at times for 400
+# times the product itself (40 x 1024, two cores). Above MANY answers, threads pay.
+SERIAL = 400_000
+MANY = 64
+# numpy takes the product of an array with its own transpose for a symmetric one, which OpenBLAS
+# computes in half the operations and, up to so many answers, in 1.3 to 2.5 times the time: they
+# are multiplied with a copy.
+FEW = 20
+# Sparse rows of questions with more answers stay sparse where they have fewer numbers than this
+# share of the inner products: 1,000 answers of ten words are 10,000 numbers, and not a million.
+SPARSE = 4
+# Squared norms outside this range are computed again on vectors scaled by powers of two, so that
+# neither an underflow nor an overflow changes a similarity.
+SAFE = (1e-140, 1e140)
+# Exponent of a zero vector, below that of every other.
+NO_EXPONENT = -2000
+
+
+def convert_to_dense(vectors: Vectors) -> Floats:
+    """Return the vectors as a dense float64 array."""
+    unpacked = vectors.toarray() if sparse.issparse(vectors) else vectors  # type: ignore[union-attr]
+    return np.asarray(unpacked, dtype=np.float64)
+
+
+class NonFiniteError(ValueError):
+    """A vector with NaN or infinity; `row` is the first such input row."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"the vector of row {row} is not finite")
+        self.row = row
+
+
+def compute_gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBlock]:
+    """Return the Gram blocks of all questions, in cell order.
+
+    Parameters
+    ----------
+    vectors : (rows, d) dense, or sparse CSR; `cells.row` names the rows that are used. Any float
+        type; products are accumulated in float64.
+    centred : subtract each question's mean, for distances, which then do not cancel under an
+        offset; otherwise rows get unit length, for cosines.
+
+    Raises
+    ------
+    NonFiniteError
+        A used vector holds NaN or infinity.
+    """
+    try:
+        return _compute_blocks(vectors, cells, centred)
+    except NonFiniteError:
+        # A block names its own first row; the message names the first row of the input.
+        raise NonFiniteError(_find_first_non_finite(vectors, np.sort(cells.row))) from None
+
+
+def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
+    """Return the blocks of runs of questions of one size, each in its smallest form."""
+    blocks: list[GramBlock] = []
+    dimension = vectors.shape[1]
+    for size, first, last in cells.runs():
+        # With more answers than dimensions the vectors themselves are fewer numbers than (m, m).
+        direct = size > dimension
+        width = dimension if direct else size
+        most = max(1, BLOCK // (size * width))
+        for begin in range(first, last, most):
+            end = min(begin + most, last)
+            start = int(cells.starts[begin])
+            rows = cells.row[start : start + (end - begin) * size].reshape(end - begin, size)
+            block: GramBlock | None = None
+            if sparse.issparse(vectors) and size > MANY and not centred:
+                block = _compute_sparse_block(vectors, rows, width)
+            if block is None:
+                block = _compute_block(vectors, rows, centred=centred, direct=direct)
+            blocks.append(block)
+    return blocks
+
+
+def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
+    """Return a sparse block, or None where it would not be far smaller than a dense one.
+
+    None where that would not be far smaller than `width` numbers an answer, and for vectors whose
+    squares are no safe numbers.
+    """
+    count, size = rows.shape
+    x = sparse.csr_array(vectors[rows.ravel()], dtype=np.float64, copy=True)
+    if x.nnz * SPARSE > rows.size * width:
+        return None
+    if not np.isfinite(x.data).all():
+        raise NonFiniteError(0)
+    x.sum_duplicates()
+    x.eliminate_zeros()
+    row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
+    with np.errstate(over="ignore", under="ignore"):
+        squared = np.bincount(row, weights=x.data**2, minlength=rows.size)
+    if not _is_safe(squared[np.diff(x.indptr) > 0]):
+        return None
+    length = np.sqrt(squared)
+    used, place = np.unique(row // size * x.shape[1] + x.indices, return_inverse=True)
+    data = x.data * divide_where_positive(1.0, length, 0.0)[row]
+    return SparseGramBlock(
+        inner=np.empty((count, size, 0)),
+        own=(squared > 0).astype(np.float64).reshape(count, size),
+        length=length.reshape(count, size),
+        along_mean=np.zeros((count, size)),
+        mean_squared=np.zeros(count),
+        exponent=np.zeros(count, dtype=np.int64),
+        direct=False,
+        centred=False,
+        rows=sparse.csr_array((data, place, x.indptr), shape=(rows.size, max(1, len(used)))),
+    )
+
+
+def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:
+    """Return the dense block of questions (B, m) of input rows, as products or direct rows."""
+    count, size = rows.shape
+    block = GramBlock(
+        inner=np.empty((count, size, vectors.shape[1] if direct else size)),
+        own=np.empty((count, size)),
+        length=np.empty((count, size)),
+        along_mean=np.zeros((count, size)),
+        mean_squared=np.zeros(count),
+        exponent=np.zeros(count, dtype=np.int64),
+        direct=direct,
+        centred=centred,
+    )
+    fill = _fill_centred if centred else _fill_units
+    packed = sparse.issparse(vectors) and not direct
+    width = _count_most_used_columns(vectors, rows) if packed else vectors.shape[1]
+    step = max(1, CHUNK // (size * width))
+    for begin in range(0, count, step):
+        part = slice(begin, min(begin + step, count))
+        chosen = _take(vectors, rows[part].ravel())
+        x = (
+            _pack_rows(chosen, size)
+            if packed
+            else convert_to_dense(chosen).reshape(-1, size, width)
+        )
+        fill(block, part, x, rows[part])
+    return block
+
+
+def _count_most_used_columns(vectors: Vectors, rows: Integers) -> int:
+    """Return the largest number of columns that one question of rows (B, m) uses."""
+    return max(1, int(np.diff(vectors.indptr)[rows].sum(axis=1).max()))  # type: ignore[union-attr]
+
+
+def _pack_rows(x: Vectors, size: int) -> Floats:
+    """Return sparse rows (B m, d) as a dense array (B, m, k) without unused columns.
+
+    Each question has the columns that it uses, in their order; k is the most that one of them uses.
+    """
+    x = sparse.csr_array(x)
+    count, dimension = x.shape[0] // size, x.shape[1]
+    row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    question = row // size
+    used, place = np.unique(question * dimension + x.indices, return_inverse=True)
+    firsts = np.searchsorted(used, np.arange(count + 1) * dimension)
+    width = max(1, int(np.diff(firsts).max(initial=0)))
+    at = row * width + place - firsts[question]
+    # A row may name a column twice: both count.
+    summed = np.bincount(at, x.data, x.shape[0] * width).astype(np.float64, copy=False)
+    return summed.reshape(count, size, width)
+
+
+def _take(vectors: Vectors, rows: Integers) -> Vectors:
+    """Return the rows of `vectors`; a view, without a copy, where they are consecutive."""
+    first, last = int(rows[0]), int(rows[-1]) + 1
+    if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
+        return vectors[first:last]
+    return vectors[rows]
+
+
+def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+    """Write inner products and lengths of rows x (b, m, d), scaled to unit length, into `part`."""
+    inner = block.inner[part]
+    squared = _write_products(x, inner, direct=block.direct)
+    length = np.sqrt(squared)
+    if not _is_safe(squared):
+        _refuse_non_finite(x, rows)
+        # Each row by its own power of two; its length by the greatest one of the question.
+        own = _compute_exponents(np.abs(x).max(axis=2))
+        greatest = own.max(axis=1)
+        squared = _write_products(np.ldexp(x, -own[:, :, None]), inner, direct=block.direct)
+        length = np.ldexp(np.sqrt(squared), own - greatest[:, None])
+        block.exponent[part] = np.where(greatest == NO_EXPONENT, 0, greatest)
+    inverse = divide_where_positive(1.0, np.sqrt(squared), 0.0)
+    inner *= inverse[:, :, None]
+    if not block.direct:
+        inner *= inverse[:, None, :]
+        np.einsum("bii->bi", inner)[...] = squared > 0
+    block.own[part], block.length[part] = squared > 0, length
+
+
+def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+    """Write inner products of rows x (b, m, d) less their question's mean into `part`."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squared = np.einsum("bid,bid->bi", x, x)
+    if not _is_safe(squared):
+        _refuse_non_finite(x, rows)
+        greatest = _compute_exponents(np.abs(x).max(axis=(1, 2)))
+        exponent = np.where(greatest == NO_EXPONENT, 0, greatest)
+        x = np.ldexp(x, -exponent[:, None, None])
+        squared = np.einsum("bid,bid->bi", x, x)
+        block.exponent[part] = exponent
+    mean = x.mean(axis=1)
+    x = x - mean[:, None, :]
+    block.length[part] = np.sqrt(squared)
+    block.along_mean[part] = np.einsum("bid,bd->bi", x, mean)
+    block.mean_squared[part] = np.einsum("bd,bd->b", mean, mean)
+    block.own[part] = _write_products(x, block.inner[part], direct=block.direct)
+
+
+def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
+    """Write inner products of the rows, or the rows, into `inner`; return squared norms (b, m)."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        if direct:
+            inner[...] = x
+            return np.einsum("bid,bid->bi", x, x)
+        size, dimension = x.shape[1:]
+        step = SERIAL // size**2 if size <= MANY else dimension
+        other = (x.copy() if size <= FEW else x).transpose(0, 2, 1)
+        np.matmul(x[:, :, :step], other[:, :step], out=inner)
+        for begin in range(step, dimension, step):
+            inner += np.matmul(x[:, :, begin : begin + step], other[:, begin : begin + step])
+    return np.einsum("bii->bi", inner).copy()
+
+
+def _is_safe(squared: Floats) -> bool:
+    """Whether all squared norms are in the range where no rounding to 0 or infinity occurs."""
+    return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
+
+
+def _compute_exponents(largest: Floats) -> Integers:
+    """Return the power of two just above each number; `NO_EXPONENT` for zero."""
+    exponents = np.frexp(largest)[1].astype(np.int64)
+    return np.where(largest > 0, exponents, NO_EXPONENT)
+
+
+def _refuse_non_finite(x: Floats, rows: Integers) -> None:
+    """Raise NonFiniteError with the first input row that has NaN or infinity."""
+    bad = ~np.isfinite(x).all(axis=2)
+    if bad.any():
+        raise NonFiniteError(int(rows[bad].min()))
+
+
+def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
+    """Return the first of `rows` whose vector has NaN or infinity; one must have."""
+    step = max(1, CHUNK // vectors.shape[1])
+    for begin in range(0, len(rows), step):
+        some = rows[begin : begin + step]
+        bad = ~np.isfinite(convert_to_dense(vectors[some])).all(axis=1)
+        if bad.any():
+            return int(some[bad.argmax()])
+    raise AssertionError("all vectors are finite")
+
+
+def compact_vectors(vectors: Vectors, members: Sequence[Integers]) -> Floats:
+    """Return (R, k) short vectors with the same inner products within each question.
+
+    k is the greatest number of answers to a question; answers to different questions have nothing
+    in common any more. `members` : the rows of each question.
+    """
+    short = np.zeros((sum(map(len, members)), max(map(len, members))))
+    for rows in members:
+        x = vectors[rows]
+        if sparse.issparse(x):
+            x = sparse.csr_array(x)
+            x = x[:, np.unique(x.indices)]
+        # x' = Q R gives x x' = R' R; R is the triangle.
+        triangle = np.asarray(np.linalg.qr(convert_to_dense(x).T, mode="r"))
+        short[rows, : len(triangle)] = triangle.T
+    return short

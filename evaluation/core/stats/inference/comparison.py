@@ -1,0 +1,278 @@
+"""Comparison of several models on the same questions: all pairs, and significant ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
+from evaluation.core.stats.inference.differences import (
+    compute_bootstrap_means,
+    compute_clustered_standard_errors,
+    compute_sign_flip_p_values,
+)
+from evaluation.core.stats.inference.intervals import (
+    compute_bootstrap_t_interval,
+    compute_t_interval,
+)
+from evaluation.core.stats.inference.paired import (
+    DETECTABLE_STANDARD_ERRORS,
+    check_draws,
+    check_right,
+    compute_mcnemar_p_values,
+)
+from evaluation.core.stats.undefined import convert_nan_to_none
+
+FloatArray = NDArray[np.float64]
+Test = Literal["permutation", "mcnemar"]
+
+FEWER_THAN_2_COMMON_QUESTIONS = "fewer_than_2_common_questions"
+NO_COMPARISON = "no_comparison"
+
+_FEWEST_PERMUTATIONS = 9_999
+_PERMUTATIONS_PER_PAIR = 100
+_MOST_PERMUTATIONS = 99_999
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Difference of model A and model B on the n questions that both have a score for.
+
+    `difference` is the mean of A - B in the units of the scores, None without a common question.
+    Interval, p-values and `smallest_detectable` (2.8 paired standard errors) are None, with
+    `reason` "fewer_than_2_common_questions", where n < 2. `adjusted_p_value` is corrected over all
+    pairs that have a p-value. The interval is for this pair alone, not simultaneous over pairs.
+    """
+
+    model_a: str
+    model_b: str
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    smallest_detectable: float | None
+    n: int
+    reason: str | None
+    interval_method: str
+    test: str
+    correction: str
+    level: float
+    n_draws: int
+    n_permutations: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class SignificantRank:
+    """Rank of a model: 1 + the number of models significantly better; ranks may be shared.
+
+    `n_compared` of the other models could be compared. `rank` is None, with `reason`
+    "no_comparison", where there are others and none of them could.
+    """
+
+    model: str
+    rank: int | None
+    n_better: int
+    n_compared: int
+    reason: str | None
+
+
+def compare_models(
+    scores: ArrayLike,
+    names: Sequence[str],
+    correction: Correction = "holm",
+    n_draws: int = 400,
+    seed: int = 0,
+    *,
+    test: Test = "permutation",
+    n_permutations: int | None = None,
+    level: float = 0.95,
+) -> list[Comparison]:
+    """Return the comparison of every pair of models on their common questions.
+
+    Per pair the interval of `bootstrap_mean_difference` (the same numbers: all pairs with the same
+    common questions share the draws) and the p of the sign-flip test, exact up to 14 differing
+    questions, or of the exact McNemar test for right/wrong scores.
+
+    Parameters
+    ----------
+    scores : array_like
+        shape (models, questions), NaN where a model has no score (left out pair by pair).
+    names : sequence of str
+        the models' names, all different, in the order of the rows.
+    correction : {"holm", "benjamini-hochberg"}
+        "holm" (family-wise error) or "benjamini-hochberg" (false discovery rate).
+    n_draws : int
+        bootstrap draws, at least 2; 0 gives closed-form intervals.
+    seed : int
+        of draws and sign patterns.
+    test : {"permutation", "mcnemar"}
+        "permutation" for continuous scores, "mcnemar" for scores of 0 and 1.
+    n_permutations : int or None
+        random sign patterns; None takes 100 a pair, at least 9,999 and at most
+        99,999, so that the correction cannot by itself make significance impossible (the least
+        p is 1/(n_permutations + 1), Holm multiplies it by the number of pairs).
+    level : float
+        coverage of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    Pairs in the order (0, 1), (0, 2), ..., (1, 2), ...; the empty list for fewer than 2 models.
+
+    Raises
+    ------
+    ValueError : shapes or names that do not fit, infinite scores, unknown test or correction,
+        scores other than 0 and 1 with "mcnemar", n_draws, n_permutations or level out of range.
+    """
+    values = _check_scores(scores, names, test)
+    check_draws(n_draws)
+    if correction not in CORRECTIONS:
+        raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
+    pairs = list(combinations(range(len(names)), 2))
+    if not pairs:
+        return []
+    if n_permutations is None:
+        # The least p-value is 1/(n + 1), and Holm multiplies it by the number of pairs.
+        wanted = _PERMUTATIONS_PER_PAIR * len(pairs)
+        n_permutations = min(max(wanted, _FEWEST_PERMUTATIONS), _MOST_PERMUTATIONS)
+    if n_permutations < 1:
+        raise ValueError("n_permutations must be at least 1")
+    first, second = np.array(pairs).T
+    differences = values[first] - values[second]
+    common = ~np.isnan(differences)
+    differences[~common] = 0.0
+    n = np.count_nonzero(common, axis=1)
+    defined = n >= 2
+
+    p_values, tests = _compute_p_values(differences, test, n_permutations, seed)
+    p_values[~defined] = np.nan
+    adjusted = CORRECTIONS[correction](p_values)
+    low, high, errors = _compute_intervals(differences, common, n_draws, level, seed)
+    means = differences.sum(axis=1) / np.maximum(n, 1)
+    return [
+        Comparison(
+            model_a=names[a],
+            model_b=names[b],
+            difference=float(means[row]) if n[row] else None,
+            low=convert_nan_to_none(low[row]),
+            high=convert_nan_to_none(high[row]),
+            p_value=convert_nan_to_none(p_values[row]),
+            adjusted_p_value=convert_nan_to_none(adjusted[row]),
+            smallest_detectable=convert_nan_to_none(DETECTABLE_STANDARD_ERRORS * errors[row]),
+            n=int(n[row]),
+            reason=None if defined[row] else FEWER_THAN_2_COMMON_QUESTIONS,
+            interval_method="bootstrap-t" if n_draws else "closed-form",
+            test=tests[row],
+            correction=correction,
+            level=float(level),
+            n_draws=n_draws,
+            n_permutations=n_permutations if tests[row] == "sign-flip-monte-carlo" else 0,
+            seed=seed,
+        )
+        for row, (a, b) in enumerate(pairs)
+    ]
+
+
+def rank_by_significance(
+    comparisons: Sequence[Comparison], names: Sequence[str], alpha: float = 0.05
+) -> list[SignificantRank]:
+    """Return the rank of each model: 1 + the number of models significantly better.
+
+    Better means an adjusted p-value below alpha and a higher mean on the common questions. A model
+    that must not be ranked yet (a question still in ERROR) is for the caller to leave out, before
+    the comparison, so that the correction does not count it either.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        of `compare_models`, for all pairs of the names.
+    names : sequence of str
+        the models, in the order wanted.
+    alpha : float
+        significance level, strictly between 0 and 1.
+
+    Raises
+    ------
+    ValueError : a name occurs twice, a comparison names an unknown model, a pair is missing or
+        there twice, alpha is out of range.
+    """
+    if not 0 < alpha < 1:
+        raise ValueError("alpha must lie strictly between 0 and 1")
+    if len(set(names)) != len(names):
+        raise ValueError("names must all be different")
+    given = [frozenset((pair.model_a, pair.model_b)) for pair in comparisons]
+    wanted = {frozenset(pair) for pair in combinations(names, 2)}
+    if len(given) != len(wanted) or set(given) != wanted:
+        raise ValueError("comparisons must hold every pair of the names exactly once")
+    better, compared = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    for pair in comparisons:
+        if pair.adjusted_p_value is None or pair.difference is None:
+            continue
+        compared[pair.model_a] += 1
+        compared[pair.model_b] += 1
+        if pair.adjusted_p_value < alpha and pair.difference != 0:
+            better[pair.model_b if pair.difference > 0 else pair.model_a] += 1
+    ranks = []
+    for name in names:
+        known = compared[name] > 0 or len(names) == 1
+        rank, reason = (1 + better[name], None) if known else (None, NO_COMPARISON)
+        ranks.append(SignificantRank(name, rank, better[name], compared[name], reason))
+    return ranks
+
+
+def _compute_p_values(
+    differences: FloatArray, test: Test, n_permutations: int, seed: int
+) -> tuple[FloatArray, list[str]]:
+    """Return each row's p-value and the name of its test; a missing question counts 0."""
+    if test == "mcnemar":
+        only_a = np.count_nonzero(differences > 0, axis=1)
+        only_b = np.count_nonzero(differences < 0, axis=1)
+        return compute_mcnemar_p_values(only_a, only_b), ["mcnemar-exact"] * len(differences)
+    p_values, exact = compute_sign_flip_p_values(differences, n_permutations, seed)
+    return p_values, ["sign-flip-exact" if e else "sign-flip-monte-carlo" for e in exact]
+
+
+def _compute_intervals(
+    differences: FloatArray, common: NDArray[np.bool_], n_draws: int, level: float, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return low, high and standard error of each row's mean; NaN where n < 2.
+
+    Rows with the same common questions go together: complete data is one matrix product.
+    """
+    low, high, errors = (np.full(len(differences), np.nan) for _ in range(3))
+    groups: dict[bytes, list[int]] = {}
+    for row, mask in enumerate(np.packbits(common, axis=1)):
+        groups.setdefault(mask.tobytes(), []).append(row)
+    for rows in groups.values():
+        totals = differences[rows][:, common[rows[0]]]
+        n = totals.shape[1]
+        if n < 2:
+            continue
+        sizes = np.ones(n)
+        means = totals.mean(axis=1)
+        errors[rows] = compute_clustered_standard_errors(totals, sizes)
+        if n_draws:
+            draws = compute_bootstrap_means(totals, sizes, n_draws, seed)
+            intervals = compute_bootstrap_t_interval(means, draws, n, level)
+        else:
+            intervals = compute_t_interval(means, errors[rows], n, level)
+        low[rows], high[rows] = intervals.low, intervals.high
+    return low, high, errors
+
+
+def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
+    """Return scores as floats (models, questions). Raises ValueError for a misfit."""
+    if test not in ("permutation", "mcnemar"):
+        raise ValueError('test must be "permutation" or "mcnemar"')
+    values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or len(values) != len(names):
+        raise ValueError("scores must have shape (models, questions), one row for every name")
+    if np.isinf(values).any():
+        raise ValueError("scores must be finite; NaN stands for a missing one")
+    if len(set(names)) != len(names):
+        raise ValueError("names must all be different")
+    return values

@@ -1,0 +1,275 @@
+"""Paired comparison of two score vectors: difference, interval, p-value, detectable difference.
+
+Every function pairs row i of one vector with row i of the other; a pair in which either value is
+NaN (missing) is dropped, and n says how many are left. `clusters` names the question each pair
+belongs to, where a question has several: pairs of one question are not independent, so questions
+are resampled, flipped and counted whole.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from evaluation.core.stats.inference.differences import (
+    compute_bootstrap_means,
+    compute_clustered_standard_errors,
+    compute_paired_differences,
+    compute_sign_flip_p_values,
+    sum_by_cluster,
+)
+from evaluation.core.stats.inference.intervals import (
+    compute_bootstrap_t_interval,
+    compute_t_interval,
+)
+
+FloatArray = NDArray[np.float64]
+
+NO_PAIRS = "no_pairs"
+FEWER_THAN_2_CLUSTERS = "fewer_than_2_clusters"
+
+# z(.975) + z(.80) = 1.960 + .842: what 80% power at the 5% level needs, in standard errors.
+DETECTABLE_STANDARD_ERRORS = 2.8
+
+
+@dataclass(frozen=True)
+class MeanDifference:
+    """Mean of a - b over n pairs with its interval, in the units of the scores.
+
+    `difference` is None without a pair, `low` and `high` also with fewer than 2 clusters; `reason`
+    then says which. `method` is "bootstrap-t" or "closed-form"; `seed` is None for the latter.
+    """
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_clusters: int
+    level: float
+    method: str
+    n_draws: int
+    seed: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """Two-sided p-value of the sign-flip test; None with the reason below 2 clusters.
+
+    `method` is "sign-flip-exact" (no seed, no permutations drawn) or "sign-flip-monte-carlo".
+    """
+
+    p_value: float | None
+    n: int
+    n_clusters: int
+    method: str
+    n_permutations: int
+    seed: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class McNemarTest:
+    """Exact McNemar test of n pairs with `only_a` and `only_b` discordant ones."""
+
+    p_value: float | None
+    only_a: int
+    only_b: int
+    n: int
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class DetectableDifference:
+    """Smallest true difference the data could show; None with the reason below 2 clusters."""
+
+    difference: float | None
+    n: int
+    n_clusters: int
+    reason: str | None
+
+
+def compute_bootstrap_mean_difference(
+    a: ArrayLike,
+    b: ArrayLike,
+    clusters: ArrayLike | None = None,
+    n_draws: int = 400,
+    level: float = 0.95,
+    seed: int = 0,
+) -> MeanDifference:
+    """Return the mean paired difference a - b with its bootstrap-t interval.
+
+    Clusters are resampled whole, the mean is over pairs; the interval is
+    `compute_bootstrap_t_interval` with n the number of clusters. With 0 draws: the closed form, the
+    linearised clustered standard error and the same t quantile.
+
+    Parameters
+    ----------
+    a, b : array_like
+        scores, shape (n,), NaN for missing.
+    clusters : array_like or None
+        question of each pair, shape (n,); None: every pair is a question of its own.
+    n_draws : int
+        bootstrap draws, 0 or at least 2.
+    level : float
+        coverage, strictly between 0 and 1.
+    seed : int
+        of the draws; the same seed gives the same interval.
+
+    Raises
+    ------
+    ValueError : lengths differ, an infinite score, a missing label, n_draws or level out of
+        range.
+    """
+    check_draws(n_draws)
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    n, n_clusters = len(differences), len(sizes)
+    mean = float(totals.sum() / n) if n else np.nan
+    if n_draws and n_clusters:
+        draws = compute_bootstrap_means(totals[None, :], sizes, n_draws, seed)
+        interval = compute_bootstrap_t_interval(mean, draws, n_clusters, level)[0]
+    else:
+        error = compute_clustered_standard_errors(totals[None, :], sizes)
+        interval = compute_t_interval(mean, error, n_clusters, level)[0]
+    return MeanDifference(
+        difference=mean if n else None,
+        low=interval.low,
+        high=interval.high,
+        n=n,
+        n_clusters=n_clusters,
+        level=float(level),
+        method="bootstrap-t" if n_draws else "closed-form",
+        n_draws=n_draws,
+        seed=seed if n_draws else None,
+        reason=_find_reason(n_clusters),
+    )
+
+
+def compute_permutation_p_value(
+    a: ArrayLike,
+    b: ArrayLike,
+    clusters: ArrayLike | None = None,
+    n_permutations: int = 9_999,
+    seed: int = 0,
+) -> PermutationTest:
+    """Return the two-sided sign-flip p-value of a mean paired difference of 0.
+
+    The differences of a cluster change sign together. Exact where at most 14 clusters have a total
+    other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
+    2010, "Permutation p-values should never be zero"). No difference at all gives p = 1. For
+    right/wrong scores without clusters the exact test is McNemar's.
+
+    Parameters
+    ----------
+    a, b : array_like
+        scores, shape (n,), NaN for missing.
+    clusters : array_like or None
+        question of each pair, shape (n,); None: every pair is a question of its own.
+    n_permutations : int
+        random sign patterns, at least 1.
+    seed : int
+        of the patterns.
+
+    Raises
+    ------
+    ValueError : lengths differ, an infinite score, a missing label, n_permutations below 1.
+    """
+    if n_permutations < 1:
+        raise ValueError("n_permutations must be at least 1")
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    p_values, exact = compute_sign_flip_p_values(totals[None, :], n_permutations, seed)
+    reason = _find_reason(len(sizes))
+    return PermutationTest(
+        p_value=float(p_values[0]) if reason is None else None,
+        n=len(differences),
+        n_clusters=len(sizes),
+        method="sign-flip-exact" if exact[0] else "sign-flip-monte-carlo",
+        n_permutations=0 if exact[0] else n_permutations,
+        seed=None if exact[0] else seed,
+        reason=reason,
+    )
+
+
+def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
+    """Return the exact two-sided McNemar test of two systems' right (1) and wrong (0) answers.
+
+    Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2
+    under the null hypothesis. Source: McNemar 1947 (the exact form of the test).
+
+    No discordant pair gives p = 1, and that is no null in disguise: among 0 trials the one possible
+    outcome has probability 1, so the statistic is defined, and equal answers are evidence of
+    nothing (`only_a` and `only_b`, both 0, and n stand beside it). Without any pair p is None.
+
+    Parameters
+    ----------
+    right_a, right_b : array_like
+        booleans or 0 and 1, shape (n,), NaN for missing.
+
+    Raises
+    ------
+    ValueError : lengths differ, or a value other than 0, 1 and NaN.
+    """
+    differences, _ = compute_paired_differences(check_right(right_a), check_right(right_b))
+    only_a = int(np.count_nonzero(differences > 0))
+    only_b = int(np.count_nonzero(differences < 0))
+    if len(differences) == 0:
+        return McNemarTest(None, 0, 0, 0, NO_PAIRS)
+    p_value = float(compute_mcnemar_p_values(only_a, only_b))
+    return McNemarTest(p_value, only_a, only_b, len(differences), None)
+
+
+def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
+    """Return exact two-sided p-values of discordant counts, elementwise; 1 where both are 0.
+
+    Twice the smaller binomial tail, at most 1: binomtest's value, for arrays.
+    """
+    fewer = np.minimum(only_a, only_b)
+    total = np.add(only_a, only_b)
+    return np.asarray(np.minimum(1.0, 2 * stats.binom.cdf(fewer, total, 0.5)), dtype=np.float64)
+
+
+def compute_smallest_detectable_difference(
+    a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None
+) -> DetectableDifference:
+    """Return 2.8 paired standard errors: the difference found with 80% power at 5%.
+
+    In the units of the scores, at least 0 (0 where all pairs differ by the same amount). The error
+    is the clustered one of `bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
+    clusters.
+
+    Raises
+    ------
+    ValueError : lengths differ, an infinite score, a missing label.
+    """
+    differences, known = compute_paired_differences(a, b)
+    totals, sizes = sum_by_cluster(differences, known, clusters)
+    reason = _find_reason(len(sizes))
+    value = None
+    if reason is None:
+        error = compute_clustered_standard_errors(totals[None, :], sizes)[0]
+        value = float(DETECTABLE_STANDARD_ERRORS * error)
+    return DetectableDifference(value, len(differences), len(sizes), reason)
+
+
+def check_draws(n_draws: int) -> None:
+    """Raise ValueError unless n_draws is 0 (closed form) or enough for a standard deviation."""
+    if n_draws < 0 or n_draws == 1:
+        raise ValueError("n_draws must be 0 (closed form) or at least 2")
+
+
+def check_right(right: ArrayLike) -> FloatArray:
+    """Return `right` as floats. Raises ValueError unless every value is 0, 1 or NaN."""
+    values = np.asarray(right, dtype=np.float64)
+    if not np.all((values == 0) | (values == 1) | np.isnan(values)):
+        raise ValueError("right and wrong must be True and False or 1 and 0, NaN for missing")
+    return values
+
+
+def _find_reason(n_clusters: int) -> str | None:
+    """Return why nothing is tested with so many clusters: none or fewer than 2; else None."""
+    if n_clusters == 0:
+        return NO_PAIRS
+    return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

@@ -1,0 +1,188 @@
+"""Parse which choice of an item a reply names: by its text, else by its letter."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from evaluation.core.text.matching import fold_spaces, normalise
+
+_OPEN, _CLOSE = r"[\s\"'“”‘’(\[{*_]*", r"[\s\"'“”‘’)\]}*_.:,;]*"
+_LETTER = re.compile(rf"{_OPEN}([A-Za-z]){_CLOSE}")
+_LABELLED = re.compile(rf"{_OPEN}([A-Za-z])[\"'*_]*\s*[).:\]][\"')\]*_.:\s]*(\S.*)", re.DOTALL)
+# Here "a" is a letter and no article.
+_A_AND_MORE = re.compile(r"[\W_]*a\W*[,;/|&\n]", re.IGNORECASE)
+_SEVERAL_LETTERS = re.compile(r"[A-Z]{2,26}")
+_SAID = re.compile(
+    r"\W*(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:my|the)\s+)?"
+    r"(?:(?:final|best|correct|right)\s+)*(?:answers?|options?|choices?)\s*"
+    r"(?:(?:is|are|would be)\b\s*:?|:)\s*(?:(?:option|choice)\s+)?(\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAMED = re.compile(r"\W*(?:option|choice|answer)\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+_PARTS = re.compile(r"\s*(?:\n|;|\||/|,\s*(?:and|or)\b|,|\band\b|&)\s*", re.IGNORECASE)
+
+
+# Characters of a text that may be a letter with brackets and an article.
+LONGEST_LETTER = 8
+
+
+class Fault(StrEnum):
+    """Why a reply names no choice."""
+
+    OUT_OF_RANGE = "letter_out_of_range"
+    UNREADABLE = "no_choice"
+
+
+@dataclass(frozen=True)
+class ParsedChoice:
+    """The indices of the choices that a reply names; empty with a `fault`."""
+
+    choices: frozenset[int]
+    fault: Fault | None = None
+
+
+OUT_OF_RANGE = ParsedChoice(frozenset(), Fault.OUT_OF_RANGE)
+UNREADABLE = ParsedChoice(frozenset(), Fault.UNREADABLE)
+
+
+class Choices:
+    """The choices of an item, and the parser for replies to it.
+
+    A reply is first compared with the texts of the choices (normalised, exact), and only if none
+    is the same read as a letter: "b", "(B)", "B.", "B) ...", "The answer is B". It may name
+    several: "A, C", "A and C", "AC", a line each, or a JSON list. What stands in further lines
+    counts where the first one alone says nothing.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = tuple(texts)
+        known = [fold_spaces(text) for text in texts]
+        self._spaced = {text: at for at, text in reversed(list(enumerate(known)))}
+        self._known = known
+        # Where every text is longer than a letter with its punctuation, none is a letter's.
+        self._letters_only = min(map(len, known), default=0) > LONGEST_LETTER
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def alike(self) -> tuple[int, int] | None:
+        """Return the indices of two choices with the same text; None if all differ."""
+        if len(self._spaced) == len(self._known):
+            return None
+        return next(
+            (self._spaced[text], at)
+            for at, text in enumerate(self._known)
+            if self._spaced[text] != at
+        )
+
+    @cached_property
+    def _normalised(self) -> dict[str, int | None]:
+        """Indices of choices by normalised text; None for two that differ by punctuation."""
+        index_by_text: dict[str, int | None] = {}
+        for index, text in enumerate(self.texts):
+            key = normalise(text)
+            index_by_text[key] = None if key in index_by_text else index
+        return index_by_text
+
+    def read(self, reply: str) -> ParsedChoice:
+        """Return the choices that a reply names, or why it names none."""
+        lines = [line for line in reply.splitlines() if line.strip()]
+        attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
+        last_fault = UNREADABLE
+        for text in attempts:
+            for candidate in _list_candidates(text):
+                parsed = self._parse_one(candidate) or self._parse_several(candidate)
+                if parsed is not None and parsed.fault is None:
+                    return parsed
+                last_fault = parsed or last_fault
+        return last_fault
+
+    def _parse_one(self, text: str) -> ParsedChoice | None:
+        """Return the one choice in a text; None if it is neither a choice nor a letter."""
+        letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
+        if letter and self._letters_only:
+            return self._find_by_letter(letter[1])
+        index = self._find_by_text(text)
+        if index is not None:
+            return ParsedChoice(frozenset([index]))
+        if letter := letter or _LETTER.fullmatch(text):
+            return self._find_by_letter(letter[1])
+        if labelled := _LABELLED.fullmatch(text):
+            index = self._find_by_text(labelled[2])
+            return (
+                self._find_by_letter(labelled[1])
+                if index is None
+                else ParsedChoice(frozenset([index]))
+            )
+        return None
+
+    def _find_by_text(self, text: str) -> int | None:
+        """Return the index of the choice with this text; None without one."""
+        index = self._spaced.get(fold_spaces(text))
+        if index is None and not _A_AND_MORE.match(text):
+            return self._normalised.get(normalise(text))
+        return index
+
+    def _find_by_letter(self, letter: str) -> ParsedChoice:
+        """Return the choice of a letter, or that it is out of range."""
+        at = ord(letter.upper()) - ord("A")
+        return ParsedChoice(frozenset([at])) if at < len(self) else OUT_OF_RANGE
+
+    def _parse_several(self, text: str) -> ParsedChoice | None:
+        """Return the choices in a list of texts or letters; None if any part is none."""
+        if _SEVERAL_LETTERS.fullmatch(text.strip()):
+            parts = list(text.strip())
+            if len(set(parts)) < len(parts) or ord(max(parts)) - ord("A") >= len(self):
+                return None
+        else:
+            parts = _split_list(text)
+        if len(parts) < 2 and not text.lstrip().startswith("["):
+            return None
+        parsed_parts = list(self._parse_parts(parts))
+        if not parsed_parts or any(one is None for one in parsed_parts):
+            return None
+        choices_named = [one for one in parsed_parts if one is not None]
+        if any(one.fault for one in choices_named):
+            return OUT_OF_RANGE
+        return ParsedChoice(frozenset().union(*(one.choices for one in choices_named)))
+
+    def _parse_parts(self, parts: list[str]) -> Iterator[ParsedChoice | None]:
+        """Yield the choice of each part, longest runs first, as a choice may contain a comma."""
+        start = 0
+        while start < len(parts):
+            for end in range(len(parts), start, -1):
+                choice = self._find_by_text(", ".join(parts[start:end]))
+                if choice is not None:
+                    yield ParsedChoice(frozenset([choice]))
+                    start = end
+                    break
+            else:
+                yield self._parse_one(parts[start])
+                start += 1
+
+
+def _list_candidates(text: str) -> Iterator[str]:
+    """Yield the reply, then the reply without "The answer is" or "Option"."""
+    yield text
+    for pattern in (_SAID, _NAMED):
+        if (found := pattern.fullmatch(text)) and len(found[1]) < len(text):
+            yield found[1]
+
+
+def _split_list(text: str) -> list[str]:
+    """Return the parts of a JSON list or of a list with separators."""
+    stripped = text.strip()
+    if stripped.startswith("["):
+        try:
+            value = json.loads(stripped)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, list):
+            return [str(part) for part in value]
+        stripped = stripped.strip("[]")
+    return [part for part in _PARTS.split(stripped) if part.strip()]

@@ -1,9 +1,0 @@
-"""Imports of model answers that were collected elsewhere, from files into rows.
-
-The manner is that of `annotations.exchange.importing`, whose stages are used: one transaction,
-all or nothing, nothing overwritten, the same file again changes nothing.
-"""
-
-from evaluation.imports.model_answers import import_model_answers
-
-__all__ = ["import_model_answers"]

@@ -1,0 +1,159 @@
+"""Leave excluded workers out of later runs of the question set.
+
+The decisions are rows of `WorkerVerdict`. A run names the workers that it leaves out in its option
+`exclude_workers`; a new run starts with the workers who are excluded from its set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import transaction
+
+from annotations.exchange.ids import clean_id
+from annotations.exchange.reading.answers import normalise_text
+from annotations.models import QuestionSetVersion, Worker
+from evaluation.core.options import Parameters
+from evaluation.models import Run, WorkerGrade, WorkerVerdict
+from evaluation.runs.run_types import get_run_kind
+
+EXCLUDE = "exclude_workers"
+"""The option that names whom a run leaves out."""
+
+OptionsT = TypeVar("OptionsT", bound=Parameters)
+
+
+class NoExclusionsError(RuntimeError):
+    """No worker is excluded: there is nothing to apply."""
+
+
+class StaleDecisionsError(RuntimeError):
+    """The decisions have changed since they were shown."""
+
+
+class OtherSettingsError(RuntimeError):
+    """The run has options that this version of the platform does not know."""
+
+
+def list_exclusions(run: Run) -> list[WorkerVerdict]:
+    """Return the newest decision of each worker who voted in the run and is excluded.
+
+    Workers that the run's own settings exclude are not among them: they have no vote.
+    """
+    voted = WorkerGrade.objects.filter(run=run).exclude(weight=0, grade=None).values("worker")
+    counting = WorkerVerdict.counting(run).filter(worker__in=voted)
+    newest = {row.worker_id: row for row in counting.select_related("worker", "decided_by")}
+    return [row for row in newest.values() if row.kind == WorkerVerdict.Kind.EXCLUDE]
+
+
+def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
+    """Return the ids of a version's workers who are excluded from its question set.
+
+    By their own ids, as people know them; by the platform's where several have the same.
+    """
+    workers = [verdict.worker for verdict in WorkerVerdict.excluding(version.question_set)]
+    return _WorkerIds(version).list_ids(workers) if workers else ()
+
+
+def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
+    """Return the options with the workers excluded from the set left out as well.
+
+    Options of a kind of run that reads no people's answers come back as they are.
+    """
+    if not has_exclusions(options):
+        return options
+    before: Any = getattr(options, EXCLUDE)
+    ids: dict[str, Any] = {EXCLUDE: tuple(dict.fromkeys([*before, *list_excluded_ids(version)]))}
+    return replace(options, **ids)
+
+
+def has_exclusions(options: Parameters | type[Parameters]) -> bool:
+    """Return whether runs with these options can leave workers out."""
+    return EXCLUDE in options.options()
+
+
+@transaction.atomic
+def start_without_excluded(
+    run: Run,
+    owner_id: int,
+    shown: Sequence[str] | None = None,
+    *,
+    name: str = "",
+    notes: str = "",
+) -> Run:
+    """Start a run of the same version and settings without the excluded workers.
+
+    Whom the run left out already stays out, and so does who was excluded in another run of the set.
+    `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises
+    NobodyExcludedError, ChangedMeanwhileError, OtherSettingsError, `OptionError` and `LabelError`
+    as `lifecycle.queue` does.
+    """
+    from evaluation.runs.background import runs as lifecycle  # loads all that a run may undo
+
+    verdicts = list_exclusions(run)
+    if shown is not None and {_parse_uuid(one) for one in shown} != {
+        verdict.public_id for verdict in verdicts
+    }:
+        raise StaleDecisionsError
+    if not verdicts:
+        raise NoExclusionsError
+    options = leave_out_excluded(build_options_without(run, verdicts), run.version)
+    started = lifecycle.queue_run(
+        run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
+    )
+    WorkerVerdict.apply_to(started, verdicts)
+    return started
+
+
+def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
+    """Return the options of a run with the workers of these decisions left out as well."""
+    options: Any
+    try:
+        options = get_run_kind(run).options.of_dict(run.parameters)
+    except LookupError:
+        raise OtherSettingsError from None
+    known = _WorkerIds(run.version)
+    # Who withdrew all answers since has none that could vote.
+    before = [one for one in options.exclude_workers if known.has(one)]
+    ids = known.list_ids([verdict.worker for verdict in verdicts])
+    return replace(options, exclude_workers=tuple(dict.fromkeys([*before, *ids])))
+
+
+class _WorkerIds:
+    """The workers who answered a version, by external and by public id."""
+
+    def __init__(self, version: QuestionSetVersion) -> None:
+        from evaluation.runs.steps.remedy_inputs import (
+            select_answering_workers,  # loads the estimator
+        )
+
+        self._names = dict(
+            select_answering_workers(version).values_list("public_id", "external_id")
+        )
+        self._times = Counter(self._names.values())
+
+    def has(self, one: str) -> bool:
+        """Return whether an external or public id belongs to a worker who answered."""
+        return clean_id(one) in self._times or _parse_uuid(one) in self._names
+
+    def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
+        """Return the unique id of each of these workers who answered."""
+        return tuple(self._choose_id(one) for one in workers if one.public_id in self._names)
+
+    def _choose_id(self, worker: Worker) -> str:
+        """Return the external id if it is unique and on one line, else the public id."""
+        name = worker.external_id
+        one_line = len(name.splitlines()) == 1 and normalise_text(name) == name
+        return name if one_line and self._times[name] == 1 else str(worker.public_id)
+
+
+def _parse_uuid(text: str) -> UUID | None:
+    """Return the UUID in a text; None for any other text."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,215 @@
+"""Claim runs: a conditional update takes one, a heartbeat keeps it, every write checks it.
+
+The database's clock decides, so that workers on several machines agree. `attempt` is the fencing
+token: it grows with every claim, and a worker whose number is no longer the run's has lost it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Now
+
+from evaluation.models import Run, RunData
+from evaluation.runs.run_types import list_asking_kinds
+from evaluation.runs.steps.checkpoints import LANE, Lane
+
+# Signs of life in the time of a lease.
+BEATS = 6
+# How often a run may lose its worker before it is given up.
+MOST_CRASHES = 5
+
+
+def get_lease_time() -> timedelta:
+    """Return how long a claim holds without a heartbeat."""
+    return timedelta(seconds=settings.LEASE_SECONDS)
+
+
+class LeaseLostError(Exception):
+    """The run was cancelled or taken over; uncommitted work is dropped."""
+
+
+def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
+    """Return the database expression for its own time plus a delay."""
+    return ExpressionWrapper(Now() + delay, output_field=DateTimeField())
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A process's claim on a run, valid while the run still has this `attempt`."""
+
+    run_id: int
+    attempt: int
+
+    def held(self) -> Q:
+        """Return the filter for the run under this claim; it matches nothing once that is lost."""
+        return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
+
+    @contextmanager
+    def fenced(self) -> Iterator[None]:
+        """Run the block in a transaction that first checks and renews the claim.
+
+        The update locks the run's row until the commit, so the run cannot change hands between
+        the check and the writes. Raises `LeaseLostError` before the block.
+        """
+        with transaction.atomic():
+            if not self.renew():
+                raise LeaseLostError(self.run_id)
+            yield
+
+    def renew(self) -> bool:
+        """Extend the lease from now; return False if the claim is lost."""
+        return bool(
+            Run.objects.filter(self.held()).update(
+                lease_until=build_future_time(get_lease_time()), heartbeat_at=Now()
+            )
+        )
+
+    def hand_over(self, lane: Lane) -> bool:
+        """Release the run to the queue of another lane; return False if the claim is lost."""
+        with transaction.atomic():
+            if released := self.release():
+                RunData.objects.update_or_create(
+                    run_id=self.run_id, name=LANE, defaults={"data": lane.value}
+                )
+        return released
+
+    def release(self) -> bool:
+        """Put the run back into the queue; return False if the claim is lost."""
+        return bool(
+            Run.objects.filter(self.held()).update(
+                state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
+            )
+        )
+
+
+def filter_claimable(lane: Lane | None = None) -> Q:
+    """Return the filter for runs that are queued or have an expired lease, in one lane or in all.
+
+    Only of runs that go on in `lane`, where one is given.
+    """
+    waits = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
+    return waits if lane is None else waits & filter_lane(lane)
+
+
+def filter_lane(lane: Lane) -> Q:
+    """Return the filter for runs whose next step belongs to a lane."""
+    moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
+    asks = Q(kind__in=list_asking_kinds())
+    begins_here = asks if lane is Lane.ASKING else ~asks
+    return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
+
+
+def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
+    """Claim the next run in fair order and return the claim; None if there is none.
+
+    Of one `lane` only, where it is given, and of none of the requesters in `busy`, by their keys.
+
+    Whose runs had no turn for the longest time come first, so that many runs of one person, or a
+    long one that gives up its turn, hold up nobody else; of a person's runs it is the one that
+    waits longest, since its last turn or its beginning. Turns in another lane do not count: who has
+    a model asked for hours is not the last for whom something is computed. A run whose worker died
+    too often is not claimed but failed, with the reason.
+    """
+    turns = Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
+    if lane is not None:
+        turns = turns.filter(filter_lane(lane))
+    while True:
+        candidate = (
+            Run.objects.filter(filter_claimable(lane))
+            .exclude(owner__in=busy)
+            .annotate(
+                # None where no run of theirs had a turn yet: they come first.
+                last_turn=Subquery(turns.order_by("-heartbeat_at").values("heartbeat_at")[:1])
+            )
+            .order_by(
+                F("last_turn").asc(nulls_first=True),
+                Coalesce("heartbeat_at", "created_at"),
+                "pk",
+            )
+            .values("pk", "attempt", "state", "crashes")
+            .first()
+        )
+        if candidate is None:
+            return None
+        crashed = candidate["state"] == Run.State.RUNNING
+        # Only as it was seen: whoever is first changes the attempt, and the others look again.
+        as_read = Run.objects.filter(
+            filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"]
+        )
+        if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
+            as_read.update(
+                state=Run.State.FAILED,
+                crashes=F("crashes") + 1,
+                finished_at=Now(),
+                lease_until=None,
+                error=f"Its worker ended {MOST_CRASHES} times in the middle of the work (killed, "
+                "out of memory?). Look into the worker's log, then run it again.",
+            )
+            continue
+        was_claimed = as_read.update(
+            state=Run.State.RUNNING,
+            attempt=F("attempt") + 1,
+            crashes=F("crashes") + (1 if crashed else 0),
+            started_at=Coalesce(F("started_at"), Now()),
+            lease_owner=owner,
+            lease_until=build_future_time(get_lease_time()),
+            heartbeat_at=Now(),
+        )
+        if was_claimed:
+            return Claim(candidate["pk"], candidate["attempt"] + 1)
+
+
+class Heartbeat:
+    """Renews a claim from its own thread while a block runs.
+
+    `lost` is set as soon as the claim no longer holds; work looks at it between its parts.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.lost = threading.Event()
+        self._every = settings.LEASE_SECONDS / BEATS
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def check(self) -> None:
+        """Raise `LeaseLostError` if the claim is known to be lost."""
+        if self.lost.is_set():
+            raise LeaseLostError(self.claim.run_id)
+
+    def _beat(self) -> None:
+        """Renew the claim six times in each lease period, until it is stopped or lost."""
+        try:
+            while not self._stop.wait(self._every):
+                try:
+                    if not self.claim.renew():
+                        self.lost.set()
+                        return
+                except DatabaseError:
+                    # Busy or away for a moment: the lease is six beats long, try again.
+                    connection.close()
+        finally:
+            connection.close()

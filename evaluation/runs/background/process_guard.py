@@ -1,0 +1,194 @@
+"""Kill background processes that are stuck, or that ignore a cancelled run.
+
+A background process may hang in library code that lets no other thread run. It reports each turn
+and each sign of progress through a pipe to a guard process (`main`). Once a second the guard looks
+for two cases: a run that was cancelled, paused or taken over, but is still worked on after a while;
+and a run without a sign for `STALL_SECONDS`, which the guard fails with the reason. In both cases
+it kills the background process; the supervisor starts a new one, and committed work stays. A
+requesting process works on several runs: the others return to the queue before the kill.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models.functions import Now
+
+from evaluation.models import Run
+from evaluation.runs.background.leases import Claim
+
+ROOT = Path(__file__).resolve().parents[2]
+GRACE_SECONDS = 15.0
+"""Asking lets what is under way come in for ten seconds: it was paid for."""
+LOOK_EVERY = 1.0
+ENDED = "ended "
+# This module holds models, which are there only once Django is.
+START = "import django, sys; django.setup(); " + (
+    f"from {__name__} import main; main(int(sys.argv[1]))"
+)
+
+
+class Watch:
+    """The turns that a background process has reported, and whether it has to be killed.
+
+    `clock` gives seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._signs: dict[Claim, float] = {}
+        self._lost: dict[Claim, float] = {}
+
+    def read_line(self, line: str) -> None:
+        """Record a line: the run and attempt of a turn, at its begin and at each sign of progress.
+
+        At its end `ENDED` stands before them.
+        """
+        claim = Claim(*map(int, line.removeprefix(ENDED).split()))
+        if line.startswith(ENDED):
+            self._signs.pop(claim, None)
+            self._lost.pop(claim, None)
+        else:
+            self._signs[claim] = self._clock()
+
+    def decide_kill(self) -> bool:
+        """Return whether the process has to be killed, after storing a stall.
+
+        Its other runs are then in the queue again: that it ends is not theirs to count.
+        """
+        is_stuck = [claim for claim in self._signs if self._is_stuck(claim)]
+        if not is_stuck:
+            return False
+        # Released before the kill: a run that is not stuck must not count a crash.
+        for claim in self._signs:
+            claim.release()
+        return True
+
+    def _is_stuck(self, claim: Claim) -> bool:
+        """Return whether a claim was lost long ago, or has stalled (then the run is failed)."""
+        now = self._clock()
+        run = Run.objects.filter(claim.held()).only("stage", "done", "total").first()
+        if run is None:
+            return now - self._lost.setdefault(claim, now) >= GRACE_SECONDS
+        self._lost.pop(claim, None)
+        if now - self._signs[claim] < settings.STALL_SECONDS:
+            return False
+        Run.objects.filter(claim.held()).update(
+            state=Run.State.FAILED,
+            error=format_stall_reason(run),
+            finished_at=Now(),
+            lease_until=None,
+        )
+        return True
+
+
+def format_stall_reason(run: Run) -> str:
+    """Return the reason stored for a run that made no progress."""
+    where = f" ({run.stage}: {run.done:,} of {run.total:,})" if run.stage and run.total else ""
+    seconds = settings.STALL_SECONDS
+    long = f"{seconds // 60} minutes" if seconds >= 120 else f"{seconds} seconds"
+    return (
+        f"It made no progress for {long}{where}, so it was ended. Run it again with fewer answers "
+        "or a smaller model; if a model was still being downloaded, run it again once it is there. "
+        "Who runs the site may allow more by STALL_SECONDS."
+    )
+
+
+def start_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a Python process that runs `code`, with a pipe as its standard input."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdin=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+class _GuardPipe:
+    """The background process's end of the pipe to its guard."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        # Runs are worked on in several threads, where they wait for servers.
+        self._lock = threading.Lock()
+        self._reported: dict[Claim, float] = {}
+
+    def start(self) -> None:
+        self._process = start_python(START, str(os.getpid()))
+        assert self._process.stdin is not None
+        # Where nobody reads any more the work goes on all the same.
+        os.set_blocking(self._process.stdin.fileno(), False)
+
+    def report(self, claim: Claim, prefix: str = "") -> None:
+        """Write a line on a turn to the pipe; restart a guard that has died."""
+        with self._lock:
+            if self._process is None or self._process.stdin is None:
+                return
+            if self._process.poll() is not None:
+                self.start()
+            if prefix == ENDED:
+                self._reported.pop(claim, None)
+            else:
+                self._reported[claim] = time.monotonic()
+            with contextlib.suppress(OSError):
+                line = f"{prefix}{claim.run_id} {claim.attempt}\n"
+                os.write(self._process.stdin.fileno(), line.encode())
+
+    def report_sign(self, claim: Claim) -> None:
+        """Report a sign of progress, at most once a second."""
+        if time.monotonic() - self._reported.get(claim, 0.0) >= LOOK_EVERY:
+            self.report(claim)
+
+
+_guard = _GuardPipe()
+
+
+def start_guard() -> None:
+    """Start the guard of this process; without it nothing is guarded."""
+    _guard.start()
+
+
+@contextlib.contextmanager
+def report_turn(claim: Claim) -> Iterator[Callable[[], None]]:
+    """Report a turn while the block lasts; yields the function to call at each sign of progress."""
+    _guard.report(claim)
+    try:
+        yield partial(_guard.report_sign, claim)
+    finally:
+        _guard.report(claim, ENDED)
+
+
+def main(worker: int) -> None:
+    """Watch the process with this id until it closes the pipe, and kill it if it is stuck."""
+    # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    watch, rest = Watch(), ""
+    while True:
+        if select.select([0], [], [], LOOK_EVERY)[0]:
+            received = os.read(0, 65536).decode()
+            if not received:
+                return
+            *lines, rest = (rest + received).split("\n")
+            for line in lines:
+                watch.read_line(line)
+        try:
+            has_to_kill = watch.decide_kill()
+        except DatabaseError:  # away for a moment: nobody can say, so nothing is ended
+            connection.close()
+            continue
+        if has_to_kill and os.getppid() == worker:
+            os.kill(worker, signal.SIGKILL)
+            return

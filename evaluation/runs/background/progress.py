@@ -1,0 +1,106 @@
+"""Compute the progress of a run for its page and the page's script."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from evaluation.models import Run
+from evaluation.models.runs import ACTIVE
+from evaluation.runs.background.liveness import is_any_running
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The state and progress of a run.
+
+    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
+    they are unknown. `waiting` is True if no background process is running.
+
+    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
+    nobody can say. `waiting` says that no worker listens.
+    """
+
+    state: str
+    stage: str
+    done: int
+    total: int | None
+    percent: int | None
+    rate: float | None
+    seconds_left: float | None
+    left: str | None
+    line: str
+    finished: bool
+    waiting: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, ready for JSON."""
+        return asdict(self)
+
+
+def compute_progress(run: Run, now: datetime | None = None) -> Progress:
+    """Return the run's progress; queries for background processes unless it is finished."""
+    now = now or timezone.now()
+    percent = rate = seconds_left = left = None
+    if run.state in (Run.State.RUNNING, Run.State.PAUSED) and run.total:
+        percent = int(100 * run.done / run.total)
+    if run.state == Run.State.RUNNING and run.total:
+        began = run.stage_started_at
+        seconds = 0.0 if began is None else (now - began).total_seconds()
+        if run.done and seconds > 0:
+            rate = run.done / seconds
+            seconds_left = (run.total - run.done) / rate
+            left = format_duration(seconds_left)
+    return Progress(
+        state=run.state,
+        stage=run.stage,
+        done=run.done,
+        total=run.total,
+        percent=percent,
+        rate=None if rate is None else round(rate, 2),
+        seconds_left=None if seconds_left is None else round(seconds_left, 1),
+        left=left,
+        line=_format_line(run, rate, left),
+        finished=run.is_finished,
+        waiting=run.state in ACTIVE and not is_any_running(),
+    )
+
+
+def _format_line(run: Run, rate: float | None, left: str | None) -> str:
+    """Return the line of progress that the page shows; "" for a finished run."""
+    if run.state == Run.State.QUEUED:
+        return "Queued. It starts when a background process is free."
+    if run.state == Run.State.PAUSED:
+        how_far = f", after {run.done:,} of {run.total:,}" if run.total else ""
+        return f"It is paused{how_far}."
+    if run.state != Run.State.RUNNING:
+        return ""
+    if run.total is None or not run.stage:
+        return "Loading the answers."
+    line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
+    if rate is not None and left is not None and run.done < run.total:
+        line += f", {format_rate(rate)}, {left} left"
+    return line
+
+
+def format_rate(rate: float) -> str:
+    """Return a rate in words, a second, a minute or an hour, such as "12 a minute"."""
+    for seconds, unit in ((1, "second"), (60, "minute")):
+        if rate * seconds >= 10:
+            return f"{rate * seconds:,.0f} a {unit}"
+        if rate * seconds >= 1:
+            return f"{rate * seconds:.1f}".removesuffix(".0") + f" a {unit}"
+    return f"{rate * 3600:.1f}".removesuffix(".0") + " an hour"
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration in words, such as "3 min 20 s"."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

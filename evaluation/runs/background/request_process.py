@@ -1,0 +1,234 @@
+"""Run the process that sends model requests, beside each background process.
+
+A background process computes for one run at a time. A run that waits for a model's replies would
+block the others while the processor idles. So each background process starts a second process
+(`start`) that looks once a second (`main`) for runs whose next step asks a server, and works on
+`ASKING_RUNS` of them at a time: one thread for each, at most one of each requester, so that no
+requester takes all slots. It needs no message: the database holds what is queued. Where all slots
+are taken and another requester waits, the longest turn is ended. The process ends with its parent;
+if it dies alone, the parent starts it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import Error, connections
+
+from evaluation.models import Run
+from evaluation.runs.background import process_guard as guarding
+from evaluation.runs.background.leases import Claim, claim_oldest, filter_claimable
+from evaluation.runs.background.work import TURN_SECONDS, get_process_name, work_on
+from evaluation.runs.steps.checkpoints import Lane, Turn
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 1.0
+SHORT_TURN = 30.0
+"""Seconds that a run has at least where others wait for its place."""
+SECONDS_TO_END = 12.0
+"""What is under way comes in meanwhile; `crowdgrade.supervisor` waits for twenty."""
+LONGEST_PAUSE = 30.0
+"""Seconds before a process that dies at once is started again."""
+START = f"import django; django.setup(); from {__name__} import main; main()"
+
+
+@dataclass
+class Slot:
+    """A run that is being worked on: its owner, claim and start; `turn` once it has begun."""
+
+    owner: int
+    claim: Claim
+    since: float
+    turn: Turn | None = None
+
+    def end(self) -> None:
+        """End the turn as soon as the requests under way have returned."""
+        if self.turn is not None:
+            self.turn.deadline = min(self.turn.deadline, self.turn.clock())
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the turn begins nothing new."""
+        return self.turn is not None and self.turn.is_over()
+
+
+class Slots:
+    """The runs that this process works on in parallel, at most `most`."""
+
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._clock = most, clock
+        self._lock = threading.Lock()
+        self._taken: dict[threading.Thread, Slot] = {}
+
+    def list_taken(self) -> list[Slot]:
+        """Return the slots that are in use."""
+        with self._lock:
+            return list(self._taken.values())
+
+    def fill(self) -> None:
+        """Claim queued runs while slots are free, one for each owner; else end the longest turn."""
+        while len(slots := self.list_taken()) < self._most:
+            claim = claim_oldest(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
+            if claim is None:
+                return
+            self._begin(claim)
+        self._end_longest_turn(slots)
+
+    def end(self) -> None:
+        """End all turns; release the claims of those that do not end in time."""
+        deadline = time.monotonic() + SECONDS_TO_END
+        while (slots := self.list_taken()) and time.monotonic() < deadline:
+            for place in slots:
+                place.end()
+            time.sleep(0.1)
+        for place in slots:
+            place.claim.release()
+
+    def _begin(self, claim: Claim) -> None:
+        """Start a thread that works on the claimed run."""
+        owner = Run.objects.values_list("owner_id", flat=True).get(pk=claim.run_id)
+        place = Slot(owner, claim, self._clock())
+        thread = threading.Thread(target=self._work, args=(place,), name="turn", daemon=True)
+        with self._lock:
+            self._taken[thread] = place
+        thread.start()
+
+    def _work(self, place: Slot) -> None:
+        """Work on a run in its thread, and free the slot afterwards."""
+
+        def store_turn(turn: Turn) -> None:
+            place.turn = turn
+
+        try:
+            work_on(place.claim, self._clock() + TURN_SECONDS, self._clock, Lane.ASKING, store_turn)
+        except Exception:
+            logger.exception("run %s failed", place.claim.run_id)
+        finally:
+            connections.close_all()  # those of this thread
+            with self._lock:
+                del self._taken[threading.current_thread()]
+
+    def _end_longest_turn(self, slots: list[Slot]) -> None:
+        """End the longest turn if more requesters wait than turns are ending."""
+        other_runs = Run.objects.filter(filter_claimable(Lane.ASKING)).exclude(
+            owner__in={one.owner for one in slots}
+        )
+        n_waiting = other_runs.order_by().values("owner").distinct().count()
+        active = [one for one in slots if not one.is_ending]
+        if n_waiting <= len(slots) - len(active):
+            return
+        longest = min(active, key=lambda one: one.since)
+        # A run gets 30 seconds at least, or runs of many requesters would only replace each other.
+        if self._clock() - longest.since >= SHORT_TURN:
+            longest.end()
+
+
+def main() -> None:
+    """Work on runs that ask servers until the parent process has ended."""
+    # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    parent_pipe = os.dup(0)  # no child of ours holds it
+    null_device = os.open(os.devnull, os.O_RDONLY)
+    # Standard input becomes the null device: a child that inherited the pipe would keep it open.
+    os.dup2(null_device, 0)
+    guarding.start_guard()
+    places = Slots(settings.ASKING_RUNS)
+    # Nobody writes to the pipe: it can be read once its other end is closed.
+    while not select.select([parent_pipe], [], [], LOOK_EVERY)[0]:
+        try:
+            places.fill()
+        except Exception:
+            # Away for a moment, or a run was deleted just now: the next look comes in a second.
+            logger.exception("runs that wait for servers cannot be looked for")
+            connections.close_all()
+    with contextlib.suppress(Error):
+        places.end()
+    os._exit(0)  # whatever a thread still waits for
+
+
+class _ProcessKeeper:
+    """Starts the requesting process and restarts it whenever it ends by itself."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopping = threading.Event()
+        self._keeper: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the process, and a thread that restarts it."""
+        self._process = guarding.start_python(START)
+        self._keeper = threading.Thread(
+            target=self._restart_until_stopped, name="asking-process", daemon=True
+        )
+        self._keeper.start()
+
+    def stop(self) -> None:
+        """Close the pipe: the process ends by itself."""
+        self._stopping.set()
+        process = self._process
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+
+    def wait(self) -> None:
+        """Wait for the end of the process, 15 seconds at most."""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(SECONDS_TO_END + 3)
+
+    def _restart_until_stopped(self) -> None:
+        """Restart the process when it ends, with growing pauses if it dies at once."""
+        pause = 1.0
+        while self._process is not None:
+            began = time.monotonic()
+            code = self._process.wait()
+            if self._stopping.is_set():
+                return
+            pause = 1.0 if time.monotonic() - began > LONGEST_PAUSE else min(2 * pause, 30.0)
+            logger.warning("the process that asks ended (%s); again in %.0f s", code, pause)
+            if self._stopping.wait(pause):
+                return
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process = guarding.start_python(START)
+
+
+_asking = _ProcessKeeper()
+_divided = False
+
+
+def split_lanes() -> None:
+    """Limit this process to computing; the requesting process takes the other runs."""
+    global _divided  # noqa: PLW0603
+    _divided = True
+
+
+def get_own_lane() -> Lane | None:
+    """Return the lane of this process's own turns; None if it works on all runs."""
+    return Lane.COMPUTING if _divided else None
+
+
+def start_process() -> None:
+    """Start the requesting process, and restart it if it ends."""
+    _asking.start()
+
+
+def stop_process() -> None:
+    """Tell the requesting process to end, without waiting."""
+    _asking.stop()
+
+
+def wait_for_end() -> None:
+    """Wait for the end of the requesting process, 15 seconds at most."""
+    _asking.wait()

@@ -1,0 +1,232 @@
+"""Start, pause, resume, cancel, rename and repeat runs; all interfaces use it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
+from django.db.models import (
+    DateTimeField,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    QuerySet,
+)
+from django.db.models.functions import Now
+
+from annotations.models import QuestionSet, QuestionSetVersion, Response, is_operator
+from annotations.web.scope import RefusedError
+from evaluation.core.options import OptionError, Parameters, Problem
+from evaluation.core.options.problems import build_problem
+from evaluation.models import Run, WorkerVerdict
+from evaluation.models.removals import being_undone
+from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
+from evaluation.runs.background.notification import notify_on_commit
+from evaluation.runs.background.reserved_options import find_reserved_options
+from evaluation.runs.run_types import Kind, get_kind, get_run_kind
+
+
+class LabelError(ValueError):
+    """A name or notes of `given` characters, more than `most`; `field` names which."""
+
+    def __init__(self, field: str, given: int, most: int) -> None:
+        super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
+        self.field, self.given, self.most = field, given, most
+
+
+def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+    """Return the runs visible to the user, with version and question set."""
+    return Run.objects.visible_to(user).select_related("version__question_set")
+
+
+def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
+    """Return a run; raises `Run.DoesNotExist` also where the user may not see it."""
+    return visible_runs(user).get(public_id=public_id)
+
+
+def find_version(
+    question_set: QuestionSet, number: str | None, *, answered: bool = True
+) -> QuestionSetVersion | None:
+    """Return the set's version of that number, else the latest one; None if there is none.
+
+    One without answers is none, unless `answered` says that answers are not needed.
+    """
+    answers = Response.objects.filter(
+        state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
+    )
+    versions = question_set.versions.order_by("-number")
+    if answered:
+        versions = versions.filter(Exists(answers.filter(submission__version=OuterRef("pk"))))
+    if number and number.isdecimal() and len(number) < 9:
+        versions = versions.filter(number=int(number))
+    return versions.first()
+
+
+@transaction.atomic
+def queue_run(
+    version: QuestionSetVersion,
+    owner_id: int,
+    options: Parameters,
+    kind: str = GRADING,
+    *,
+    trusted: bool = False,
+    name: str = "",
+    notes: str = "",
+    made_from: Run | None = None,
+) -> Run:
+    """Store a queued run, and send the message for it once the transaction is committed.
+
+    `made_from` is the run with whose settings somebody began. `trusted` says that an operator
+    asks, in whomever's name: somebody at the command line. Raises `OptionError` where the options
+    contradict each other, cannot be used with this version, or are not for the owner, or where the
+    owner has too many runs under way; `LabelError` for a name or notes that are too long;
+    ValueError where the options are of another kind.
+    """
+    if not isinstance(options, get_kind(kind).options):
+        raise ValueError(f"{type(options).__name__} are no options of {kind}")
+    _check_start(get_kind(kind), version, owner_id, options, trusted)
+    if not trusted:
+        _refuse_too_many(owner_id)
+    run = Run.objects.create(
+        owner_id=owner_id,
+        version=version,
+        kind=kind,
+        parameters=options.as_dict(),
+        name=tidy_name(name),
+        notes=tidy_notes(notes),
+        made_from=made_from,
+    )
+    WorkerVerdict.record_exclusions(run)
+    notify_on_commit()
+    return run
+
+
+def _check_start(
+    kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
+) -> None:
+    """Raise `OptionError` or `RefusedError` if the run may not start; the only such check."""
+    problems: Sequence[Problem] = options.problems()
+    owner = get_user_model()._default_manager.get(pk=owner_id)
+    if version.question_set.archived_at is not None:
+        raise RefusedError("archived")
+    if being_undone(version.question_set_id):
+        raise RefusedError("undoing")
+    if not problems and not trusted:
+        problems = find_reserved_options(owner, options)
+    if not problems and kind.check is not None:
+        problems = kind.check(version, owner, options)
+    if problems:
+        raise OptionError(problems)
+
+
+def _refuse_too_many(owner_id: int) -> None:
+    """Raise `OptionError` if an owner who is no operator has too many unfinished runs.
+
+    Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
+    requests at a time do not both find a place.
+    """
+    owner = get_user_model()._default_manager.select_for_update().get(pk=owner_id)
+    most = settings.RUNS_PER_USER
+    if is_operator(owner):
+        return
+    if Run.objects.filter(owner=owner, state__in=UNFINISHED).count() >= most:
+        raise OptionError([build_problem("too_many_runs", most=most)])
+
+
+def rename_run(run: Run, name: str, notes: str) -> None:
+    """Set a run's name and notes, "" for none. Raises `LabelError`."""
+    run.name, run.notes = tidy_name(name), tidy_notes(notes)
+    run.save(update_fields=["name", "notes"])
+
+
+def tidy_name(name: str) -> str:
+    """Return the name on one line. Raises `LabelError` if it is too long."""
+    return _check_length("name", " ".join(name.split()), LONGEST_NAME)
+
+
+def tidy_notes(notes: str) -> str:
+    """Return the notes with uniform line breaks. Raises `LabelError` if they are too long."""
+    return _check_length("notes", "\n".join(notes.strip().splitlines()), LONGEST_NOTES)
+
+
+def _check_length(field: str, text: str, most: int) -> str:
+    """Return the text unchanged. Raises `LabelError` if it is too long."""
+    if len(text) > most:
+        raise LabelError(field, len(text), most)
+    return text
+
+
+def cancel_run(run: Run) -> bool:
+    """Cancel a queued, running or paused run; return False if it had ended before.
+
+    Only the state is changed: the worker that has it finds its claim gone, and writes no more.
+    """
+    cancelled = Run.objects.filter(pk=run.pk, state__in=UNFINISHED).update(
+        state=Run.State.CANCELLED, finished_at=Now(), lease_until=None
+    )
+    run.refresh_from_db()
+    return bool(cancelled)
+
+
+def pause_run(run: Run) -> bool:
+    """Pause a queued or running run until it is resumed; return False for any other run.
+
+    As with `cancel` the worker that has it finds its claim gone; what it committed stays.
+    """
+    paused = Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(
+        state=Run.State.PAUSED, lease_until=None, lease_owner="", heartbeat_at=Now()
+    )
+    run.refresh_from_db()
+    return bool(paused)
+
+
+@transaction.atomic
+def resume_run(run: Run) -> bool:
+    """Put a paused run at the end of the queue; return False if it is not paused."""
+    paused_for = ExpressionWrapper(Now() - F("heartbeat_at"), output_field=DurationField())
+    resumed = Run.objects.filter(pk=run.pk, state=Run.State.PAUSED).update(
+        state=Run.State.QUEUED,
+        # The pause is no time of the stage, or its rate would look too low.
+        stage_started_at=ExpressionWrapper(
+            F("stage_started_at") + paused_for, output_field=DateTimeField()
+        ),
+        heartbeat_at=Now(),
+    )
+    if resumed:
+        notify_on_commit()
+    run.refresh_from_db()
+    return bool(resumed)
+
+
+@transaction.atomic
+def repeat_run(run: Run, owner_id: int) -> Run:
+    """Start a run of the same version with the same parameters, beside the old one.
+
+    Raises `OptionError` where these are not for the owner, or will not do any more, or where the
+    owner has too many runs under way. A kind or
+    parameters that this version of the platform does not know make a run that fails and says so.
+    """
+    try:
+        kind = get_run_kind(run)
+        options = kind.options.of_dict(run.parameters)
+    except LookupError:  # UnknownKindError is one
+        pass
+    else:
+        _check_start(kind, run.version, owner_id, options, trusted=False)
+    _refuse_too_many(owner_id)
+    follower = Run.objects.create(
+        owner_id=owner_id,
+        version_id=run.version_id,
+        kind=run.kind,
+        parameters=run.parameters,
+        made_from=run,
+    )
+    WorkerVerdict.record_exclusions(follower)
+    notify_on_commit()
+    return follower

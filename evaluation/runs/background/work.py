@@ -1,0 +1,132 @@
+"""Work on queued runs, one after the other, a few minutes at a time."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+
+from django.db.models.functions import Now
+from django.utils.module_loading import import_string
+
+from evaluation.core.backends import BackendError
+from evaluation.models import Run
+from evaluation.models.interims import interims_wait
+from evaluation.models.runs import GRADING
+from evaluation.runs.background import process_guard as guarding
+from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
+from evaluation.runs.background.notification import notify
+from evaluation.runs.run_types import UnknownKindError, get_run_kind
+from evaluation.runs.steps.checkpoints import (
+    Lane,
+    OtherLaneError,
+    OutOfTimeError,
+    RunInputError,
+    Turn,
+)
+
+logger = logging.getLogger(__name__)
+
+# No task works longer than this on a run before it lets others have their turn (and long before
+# a broker takes a task for dead).
+TURN_SECONDS = 240.0
+# Features, which import this package.
+INTERIM_TURN = "evaluation.interim.turns.turn"
+REMOVAL_TURN = "evaluation.deletion.storage.removals.turn"
+FOLLOW_SCORES = "evaluation.admission.storage.follow"
+
+
+def get_process_name() -> str:
+    """Return this process's name for people: host and process id."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def work_one_turn(
+    seconds: float = TURN_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+    lane: Lane | None = None,
+) -> bool:
+    """Claim the oldest free run and work on it until it is done or the time is up.
+
+    `lane` is Lane.COMPUTING where another process does what waits for servers.
+
+    Returns
+    -------
+    Whether there was a run, or something to delete. If so, the bell was rung for the next one, or
+    for the rest of it.
+
+    Raises
+    ------
+    Exception
+        Whatever made the run fail, after its reason was stored.
+    """
+    removed = import_string(REMOVAL_TURN)()
+    if interims_wait():
+        import_string(INTERIM_TURN)()
+    claim = claim_oldest(get_process_name(), lane)
+    if claim is None:
+        if removed:
+            notify()
+        return removed
+    work_on(claim, clock() + seconds, clock, lane)
+    return True
+
+
+def work_on(
+    claim: Claim,
+    deadline: float,
+    clock: Callable[[], float] = time.monotonic,
+    lane: Lane | None = None,
+    on_turn: Callable[[Turn], None] = lambda _: None,
+) -> None:
+    """Work on a claimed run until it is done or the time is up, then send the next message.
+
+    `on_turn` gets the turn before the work begins. Raises what `work_one_turn` does.
+    """
+    try:
+        kind = get_run_kind(Run.objects.only("kind").get(pk=claim.run_id))
+        assert kind.run is not None  # or it would be no kind of run
+        # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
+        with guarding.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
+
+            def check() -> None:
+                sign()
+                heartbeat.check()
+
+            turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
+            on_turn(turn)
+            kind.run(turn)
+        _admit_by_scores(claim.run_id)
+    except OutOfTimeError:
+        claim.release()
+    except OtherLaneError as error:
+        claim.hand_over(error.lane)
+    except LeaseLostError:
+        logger.info("run %s was cancelled or taken over", claim.run_id)
+    except (RunInputError, BackendError, UnknownKindError) as error:
+        # What the requester can mend is no fault of the worker's.
+        store_failure(claim, str(error))
+    except BaseException as error:
+        if isinstance(error, Exception):
+            store_failure(claim, f"{type(error).__name__}: {error}")
+        else:  # the worker is being stopped: somebody else goes on
+            claim.release()
+        raise
+    finally:
+        notify()
+
+
+def _admit_by_scores(run_id: int) -> None:
+    """Update admissions by score if the finished run is the official one of its set."""
+    finished = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
+    for question_set in finished.values_list("version__question_set", flat=True):
+        import_string(FOLLOW_SCORES)(question_set)
+
+
+def store_failure(claim: Claim, reason: str) -> None:
+    """Store the reason of a failed run, unless the claim is lost."""
+    Run.objects.filter(claim.held()).update(
+        state=Run.State.FAILED, error=reason, finished_at=Now(), lease_until=None
+    )

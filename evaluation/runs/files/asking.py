@@ -1,0 +1,357 @@
+"""Ask a model the questions of a file: the steps of ``manage.py ask``.
+
+Read the questions (and passages), make a conversation of each, send the requests that the folder
+has no reply for, and rewrite its tables. All replies that arrived are in the folder, however the
+command ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError
+from annotations.exchange.reading.answers import normalise_text
+from annotations.exchange.reading.questions import (
+    PassageRecord,
+    QuestionRecord,
+    read_passages,
+    read_questions,
+)
+from evaluation.core.backends.chat.contract import ChatModel
+from evaluation.core.backends.chat.registry import get_chat
+from evaluation.runs.files.batches import read_batch, write_batch
+from evaluation.runs.files.journal import NAME, Configuration, Journal
+from evaluation.runs.files.problem_messages import build_error
+from evaluation.runs.files.reply_tables import ANSWERS, SUMMARY, is_cut_short, write_reply_tables
+from evaluation.runs.flow.asking.asker import End, Outcome, Progress, Settings, ask
+from evaluation.runs.flow.asking.budget import (
+    Budget,
+    Prices,
+    estimate_prompt_tokens,
+    find_most_completion_tokens,
+)
+from evaluation.runs.flow.asking.plan import Item, Planned, group_by_key, plan_requests
+from evaluation.runs.flow.asking.prompts import (
+    CLOSED,
+    PASSAGE,
+    SYSTEM,
+    TEMPLATES,
+    Prompt,
+    TemplateError,
+    build_item_fields,
+)
+from evaluation.runs.flow.asking.store import Store
+
+LONGEST_NAME = 255
+
+
+@dataclass(frozen=True)
+class AskSettings:
+    """The model to ask, its sampling parameters, request rates and budget.
+
+    Attributes
+    ----------
+    model : a SPEC; `name` what it is called in the tables, None for that in the SPEC.
+    parameters : sent with every request; one that is None is left out.
+    seed : of the first sample; None sends none.
+    budget : the most that may be spent on it; needs `prices`.
+    key_variable : name of the environment variable with the key.
+    keep_thinking : whether answers have their thinking before them.
+    """
+
+    model: str
+    name: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = 0
+    settings: Settings = field(default_factory=Settings)
+    prices: Prices | None = None
+    budget: float | None = None
+    key_variable: str = "OPENAI_API_KEY"
+    keep_thinking: bool = False
+
+    def chat(self) -> ChatModel:
+        """Return the chat model. Raises ChatError or InputError."""
+        return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
+
+    def name_of(self, model: ChatModel) -> str:
+        """Return the model's name in the tables. Raises InputError for an invalid name."""
+        name = normalise_text(self.name if self.name is not None else model.name)
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise InputError.single(
+                "--name", f"a name has 1 to {LONGEST_NAME} printable characters", "Choose another."
+            )
+        return name
+
+    def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the parameters to send, overridden by `more`; those of value None are left out."""
+        both = {**self.parameters, **(more or {})}
+        return {name: value for name, value in both.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """Questions, settings and output folder of one ``manage.py ask``."""
+
+    questions: Path
+    asking: AskSettings
+    output: Path
+    passages: Path | None = None
+    strategy: str | None = None
+    template: Path | None = None
+    system: str = SYSTEM
+    samples: int = 1
+
+
+@dataclass(frozen=True)
+class AskResult:
+    """The result of ``manage.py ask``; `name` is the model's name in the tables.
+
+    Attributes
+    ----------
+    rows : of the table. problem : why there is no table.
+    n_cut_off, n_cut_short, n_thinking : replies of the model in this asking, earlier ones too,
+        that were cut off before an answer came, whose answer was, and that held thinking.
+    adaptations : what was changed in requests, as the server wants it.
+    """
+
+    name: str
+    outcome: Outcome
+    rows: int
+    problem: str = ""
+    n_cut_off: int = 0
+    n_cut_short: int = 0
+    n_thinking: int = 0
+    adaptations: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question has a complete reply and the tables are written."""
+        done = self.outcome.complete and self.outcome.end is End.DONE
+        return done and not self.n_cut_off and not self.problem
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Number of requests, tokens and cost before anything is sent.
+
+    `requests` counts all, `stored` those with a reply. The tokens are estimates; those of replies,
+    and so the cost, are upper limits. `cost` is None without prices.
+
+    Tokens are reckoned; those of replies, and so the cost, are the most that they can be.
+    """
+
+    name: str
+    requests: int
+    stored: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class _PreparedRequest:
+    """The model, its configuration in the journal, and the planned requests."""
+
+    model: ChatModel
+    configuration: Configuration
+    planned: list[Planned]
+
+
+def estimate_requests(request: AskRequest) -> Estimate:
+    """Return the number of requests, tokens and cost; sends and writes nothing."""
+    asking = request.asking
+    with Journal(request.output, read_only=True) as journal:
+        prepared = _prepare(request, journal)
+        store = journal.store(prepared.model, prepared.configuration)
+        unanswered = list(group_by_key([one for one in prepared.planned if not store.has(one)]))
+        to_send = [group[0].request for group in unanswered if not store.known(group[0].key)]
+        n_prompt_tokens, n_completion_tokens = (
+            sum(map(estimate_prompt_tokens, to_send)),
+            sum(map(find_most_completion_tokens, to_send)),
+        )
+        return Estimate(
+            prepared.configuration.name,
+            len(prepared.planned),
+            len(prepared.planned) - sum(len(g) for g in unanswered if not store.known(g[0].key)),
+            n_prompt_tokens,
+            n_completion_tokens,
+            None
+            if asking.prices is None
+            else asking.prices.cost(n_prompt_tokens, n_completion_tokens),
+        )
+
+
+def write_batch_file(request: AskRequest, path: Path) -> int:
+    """Write the missing requests as a provider's batch file; return their number."""
+    with Journal(request.output, read_only=True) as journal:
+        prepared = _prepare(request, journal)
+        store = journal.store(prepared.model, prepared.configuration)
+        unanswered = [one for one in prepared.planned if not store.has(one)]
+        unanswered = [one for one in unanswered if not store.known(one.key)]
+        return write_batch(path, prepared.model, unanswered)
+
+
+def ask_questions(
+    request: AskRequest,
+    progress: Progress | None = None,
+    batch: Path | None = None,
+) -> AskResult:
+    """Send the missing requests, or read a provider's batch of replies, and write the tables.
+
+    Raises
+    ------
+    InputError
+        A file, an option or the folder cannot be used; nothing was asked.
+    ChatError
+        The model cannot be had at all; nothing was asked.
+    """
+    _refuse_to_replace(request)
+    asking = request.asking
+    with Journal(request.output) as journal:
+        prepared = _prepare(request, journal)
+        store = journal.store(prepared.model, prepared.configuration)
+        budget = Budget(
+            asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
+        )
+        if batch is not None:
+            outcome = read_batch(batch, prepared.planned, store, budget)
+        else:
+            outcome = ask_until_signal(
+                prepared.model, prepared.planned, store, asking.settings, budget, progress
+            )
+        problem = ""
+        try:
+            rows = write_reply_tables(
+                request.output,
+                journal,
+                prepared.configuration,
+                outcome,
+                asking.keep_thinking,
+                prepared.model.adaptations,
+            )
+        except InputError as error:
+            # What came is in the journal; the next run writes the tables.
+            rows, problem = len(journal.rows), str(error)
+        model_rows = [
+            row for row in journal.rows.values() if row.configuration == prepared.configuration.id
+        ]
+    return AskResult(
+        prepared.configuration.name,
+        outcome,
+        rows,
+        problem,
+        sum(row.status is AnswerStatus.CUT_OFF for row in model_rows),
+        sum(map(is_cut_short, model_rows)),
+        sum(bool(row.thinking) for row in model_rows),
+        prepared.model.adaptations,
+    )
+
+
+def ask_until_signal(
+    model: ChatModel,
+    planned: Sequence[Planned],
+    store: Store,
+    settings: Settings,
+    budget: Budget,
+    progress: Progress | None,
+) -> Outcome:
+    """Send the requests without a stored reply; stop in order on Ctrl-C and SIGTERM."""
+
+    async def run_until_signal() -> Outcome:
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, stop.set)
+        return await ask(model, planned, store, settings, budget, progress, stop)
+
+    return asyncio.run(run_until_signal())
+
+
+def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
+    """Return the model, its configuration and all planned requests."""
+    prompt = _build_prompt(request)
+    items = _build_items(request, prompt)
+    asking, model = request.asking, request.asking.chat()
+    parameters = asking.sent()
+    wanted = Configuration.of(model, prompt, parameters, asking.seed, asking.name_of(model))
+    return _PreparedRequest(
+        model, journal.named(wanted), plan_requests(model, items, parameters, asking.seed)
+    )
+
+
+def _build_prompt(request: AskRequest) -> Prompt:
+    """Return the prompt of the strategy or template. Raises InputError."""
+    strategy = request.strategy or (CLOSED if request.passages is None else PASSAGE)
+    if strategy == PASSAGE and request.passages is None:
+        raise build_error("--strategy passage", "passages_missing")
+    template, source_name = TEMPLATES[strategy], "--template"
+    if request.template is not None:
+        source_name = str(request.template)
+        try:
+            template = request.template.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeError) as error:
+            cause = getattr(error, "strerror", None) or "it is not UTF-8"
+            raise InputError.single(
+                source_name, f"it cannot be read: {cause}", "Check it."
+            ) from error
+        template = template.rstrip("\r\n")
+    try:
+        return Prompt(strategy, template, request.system)
+    except TemplateError as error:
+        raise InputError.single(source_name, str(error)) from error
+
+
+def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
+    """Return one item for each question, with its conversation."""
+    questions = read_questions(request.questions).records
+    passages: dict[str, PassageRecord] = {}
+    if request.passages is not None:
+        passages = {one.passage: one for one in read_passages(request.passages).records}
+    if prompt.strategy == PASSAGE:
+        _refuse_without_passage(request.questions.name, questions, passages)
+    return [
+        Item(one.question, prompt.messages(_build_fields(one, passages)), request.samples)
+        for one in questions
+    ]
+
+
+def _refuse_without_passage(
+    file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
+) -> None:
+    """Raise InputError for the first question without a known passage."""
+    for one in questions:
+        if not one.passage:
+            reason = f"question {one.question} has no passage, which --strategy passage needs"
+        elif one.passage not in passages:
+            reason = f"the passage {one.passage} is not in the file of passages"
+        else:
+            continue
+        remedy = "Add it, or ask these questions with --strategy closed."
+        raise InputError.single(file, reason, remedy, line=one.line)
+
+
+def _build_fields(question: QuestionRecord, passages: dict[str, PassageRecord]) -> dict[str, str]:
+    """Return the template fields of a question, with its passage if there is one."""
+    passage = passages.get(question.passage)
+    passage_fields = {"passage": passage.text, "title": passage.title} if passage else {}
+    return build_item_fields(
+        question.text, question.choices, question.category, question.language, **passage_fields
+    )
+
+
+def _refuse_to_replace(request: AskRequest) -> None:
+    """Raise InputError if the folder holds tables of another command."""
+    if not (request.output / NAME).exists():
+        for name in (ANSWERS, SUMMARY):
+            if (request.output / name).exists():
+                raise InputError.single(
+                    str(request.output / name),
+                    f"it is there without {NAME}, so another command wrote it",
+                    "Choose another folder with --output.",
+                )

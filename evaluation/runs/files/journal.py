@@ -1,0 +1,438 @@
+"""Store every reply as a line of the journal, requests.jsonl.
+
+Lines are only appended, each in one write, so that a reply stored by `keep` survives any end of the
+process; a second later it is on the disk as well. An incomplete last line is cut off when the
+journal is opened again. A line of its own rejects an earlier reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import hashlib
+import json
+import os
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotations.exchange import AnswerStatus, InputError
+from annotations.exchange.model_replies import read_reply
+from annotations.exchange.thinking import join_thinking
+from evaluation.core.backends.chat.contract import ChatModel
+from evaluation.runs.files.problem_messages import build_error
+from evaluation.runs.flow.asking.plan import Planned
+from evaluation.runs.flow.asking.prompts import Prompt
+from evaluation.runs.flow.asking.store import KeptReply
+
+NAME = "requests.jsonl"
+SYNC_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A model with its prompt and parameters, under one name in the tables.
+
+    `wanted` is the requested name, `name` the name in use; they differ if another configuration of
+    the same folder has the requested name.
+
+    `wanted` is the name that was asked for, `name` the one it has; they differ where another
+    configuration of the same folder had the name already.
+    """
+
+    name: str
+    wanted: str
+    backend: str
+    address: str
+    model: str
+    strategy: str
+    system: str
+    template: str
+    prompt_hash: str
+    parameters: dict[str, Any]
+    seed: int | None
+
+    @classmethod
+    def of(
+        cls,
+        model: ChatModel,
+        prompt: Prompt,
+        parameters: dict[str, Any],
+        seed: int | None,
+        wanted: str,
+    ) -> Configuration:
+        """Return the configuration under the requested name."""
+        return cls(
+            wanted,
+            wanted,
+            model.kind,
+            model.address,
+            model.model,
+            prompt.strategy,
+            prompt.system,
+            prompt.template,
+            prompt.hash,
+            parameters,
+            seed,
+        )
+
+    def list_facts(self) -> dict[str, Any]:
+        """Return all values that distinguish configurations, by name."""
+        values = {
+            name: getattr(self, name)
+            for name in ("backend", "address", "model", "strategy", "system", "template", "seed")
+        }
+        return {**values, **self.parameters}
+
+    @property
+    def id(self) -> str:
+        """Hash of 16 digits over the facts and the requested name."""
+        both = json.dumps([self.wanted, self.list_facts()], sort_keys=True)
+        return hashlib.sha256(both.encode()).hexdigest()[:16]
+
+    def describe_difference(self, other: Configuration) -> str:
+        """Return the values that differ from the other's, such as "temperature=1"."""
+        own_facts, other_facts = self.list_facts(), other.list_facts()
+        differences = []
+        for name in [*own_facts, *(name for name in other_facts if name not in own_facts)]:
+            if own_facts.get(name) == other_facts.get(name):
+                continue
+            value = own_facts.get(name)
+            if name in {"system", "template", "address"}:
+                value = hashlib.sha256(str(value).encode()).hexdigest()[:8]
+            differences.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+        return ", ".join(differences)[:150]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRow:
+    """The latest reply of an item and sample: a row of model_answers.csv.
+
+    `thinking` was put aside of the reply.
+    """
+
+    configuration: str
+    question: str
+    sample: int
+    place: int
+    key: str
+    answer: str
+    status: AnswerStatus
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    seconds: float
+    attempts: int
+    cost: float
+    seed: int | None
+    error: str
+    message: str
+    thinking: str = ""
+
+    def shown(self, keep_thinking: bool) -> ReplyRow:
+        """Return the row with the thinking before the answer, if `keep_thinking` is on."""
+        if not keep_thinking or not self.thinking:
+            return self
+        return replace(self, answer=join_thinking(self.answer, self.thinking))
+
+
+ROW = tuple(name for name in ReplyRow.__dataclass_fields__ if name not in ("status", "thinking"))
+
+
+@dataclass
+class Journal:
+    """A folder's journal, read on entry, and locked against other commands until exit.
+
+    Raises InputError: the file is not one of ours, another command writes into it, or the folder
+    cannot be written to. With `read_only` nothing is made or locked.
+    """
+
+    folder: Path
+    read_only: bool = False
+    configurations: dict[str, Configuration] = field(default_factory=dict)
+    rows: dict[tuple[str, str, int], ReplyRow] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.path = self.folder / NAME
+        self._by_key: dict[str, ReplyRow] = {}
+        self._dropped: list[ReplyRow] = []
+        self._places: dict[str, int] = {}
+        self._file: int | None = None
+        self._size = 0
+        self._synced = time.monotonic()
+        self._syncing: asyncio.Future[None] | None = None
+
+    def __enter__(self) -> Journal:
+        try:
+            if not self.read_only:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                # Non-blocking: a second command fails with a message instead of waiting.
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read()
+        except BlockingIOError as error:
+            self._close()
+            raise build_error(str(self.path), "journal_busy") from error
+        except (OSError, ValueError) as error:
+            self._close()
+            cause = getattr(error, "strerror", None) or str(error)
+            raise InputError.single(
+                str(self.folder),
+                f"the folder cannot be used: {cause}",
+                "Check the place, or choose another.",
+            ) from error
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        """Flush the file to the disk and close it."""
+        if self._file is not None:
+            with suppress(OSError):  # a device, or a disk that has complained before
+                os.fsync(self._file)
+            os.close(self._file)
+            self._file = None
+
+    def _read(self) -> None:
+        """Load all lines; cut an incomplete last line off."""
+        if not self.path.is_file():
+            return
+        with self.path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):  # torn
+                    if self._file is not None:
+                        os.ftruncate(self._file, self._size)
+                    break
+                self._size += len(line)
+                self._load_line(number, line)
+
+    def _load_line(self, number: int, line: bytes) -> None:
+        """Load one line into the indices. Raises InputError for a foreign line."""
+        try:
+            entry = json.loads(line)
+            if "described" in entry:
+                described = Configuration(**entry["described"])
+                self.configurations[described.id] = described
+            cells = {name: entry[name] for name in ROW}
+            row = ReplyRow(status=AnswerStatus(entry["status"]), **cells)
+            if entry.get("rejected"):
+                self._discard_row(row)
+            elif "thinking" in entry:
+                self._index_row(replace(row, thinking=entry["thinking"]))
+            else:
+                self._index_row(_upgrade_row(row))
+            if not entry.get("copied"):
+                self._places[cells["key"]] = self._size - len(line)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError.single(
+                str(self.path),
+                "this is no line of an asking",
+                "Choose another folder, or remove the line.",
+                line=number,
+            ) from error
+
+    def _index_row(self, row: ReplyRow) -> None:
+        """Store a row as the latest reply of its item and sample."""
+        self.rows[row.configuration, row.question, row.sample] = row
+        if row.status is not AnswerStatus.ERROR:
+            self._by_key.setdefault(row.key, row)
+
+    def _discard_row(self, row: ReplyRow) -> None:
+        """Remove a rejected reply from the indices; its cost still counts."""
+        place = row.configuration, row.question, row.sample
+        if place in self.rows:
+            self._dropped.append(self.rows.pop(place))
+        self._by_key.pop(row.key, None)
+
+    def named(self, wanted: Configuration) -> Configuration:
+        """Return the configuration under a unique name in this folder.
+
+        The first one keeps the name that is wanted; a later one under the same name says behind
+        it how it differs, such as "small (temperature=1)".
+        """
+        known = self.configurations.get(wanted.id)
+        if known is not None:
+            return known
+        others_by_name = {other.name: other for other in self.configurations.values()}
+        name = wanted.wanted
+        if name in others_by_name:
+            name = f"{name} ({wanted.describe_difference(others_by_name[name])})"
+        number = 1
+        unique_name = name
+        while unique_name in others_by_name:
+            number += 1
+            unique_name = f"{name} #{number}"
+        return replace(wanted, name=unique_name)
+
+    def store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
+        """Return the store for the replies of one configuration."""
+        return JournalStore(self, model, configuration)
+
+    def reply_of(self, key: str) -> ReplyRow | None:
+        """Return a row whose reply has this key, of any configuration; never an ERROR."""
+        return self._by_key.get(key)
+
+    def raw_of(self, key: str) -> Any:
+        """Return the server's raw answer to the latest request of this key; None without one."""
+        place = self._places.get(key)
+        if place is None:
+            return None
+        with self.path.open("rb") as lines:
+            lines.seek(place)
+            return json.loads(lines.readline()).get("reply")
+
+    def add(self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]) -> None:
+        """Append a row with the fields of `aside`. Raises OSError; the file stays whole.
+
+        The first row of a configuration describes it, too.
+        """
+        entry: dict[str, Any] = {"model": configuration.name, "status": row.status.value}
+        entry |= {name: getattr(row, name) for name in (*ROW, "thinking")} | aside
+        if row.configuration not in self.configurations:
+            entry["described"] = asdict(configuration)
+        place = self._size
+        self._append(entry)
+        if not aside.get("copied"):
+            self._places[row.key] = place
+        self.configurations[row.configuration] = configuration
+        self._index_row(row)
+
+    def reject(self, row: ReplyRow) -> None:
+        """Append that a reply is unusable, so that its request is sent again. Raises OSError."""
+        cells = {name: getattr(row, name) for name in (*ROW, "thinking")}
+        name = self.configurations[row.configuration].name
+        self._append({"model": name, "status": row.status.value, **cells, "rejected": True})
+        self._discard_row(row)
+
+    def spent(self, configuration: Configuration) -> float:
+        """Return the cost of all replies of a configuration, rejected ones included."""
+        which = configuration.id
+        rows = (*self.rows.values(), *self._dropped)
+        return sum(row.cost for row in rows if row.configuration == which)
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        """Write one line; cut it off again if the write fails. Raises OSError."""
+        assert self._file is not None
+        try:
+            text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
+        except ValueError:  # NaN in a server's answer is no JSON
+            text = json.dumps({**entry, "reply": repr(entry.get("reply"))}, ensure_ascii=False)
+        # Half characters of a server's answer have no bytes in UTF-8.
+        line = text.encode("utf-8", "replace") + b"\n"
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            with suppress(OSError):  # no file but a device
+                os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(line)
+        self._sync()
+
+    def _sync(self) -> None:
+        """Flush the file to the disk in a thread, at most once a second."""
+        now = time.monotonic()
+        if now - self._synced < SYNC_SECONDS or (self._syncing and not self._syncing.done()):
+            return
+        self._synced = now
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        self._syncing = loop.run_in_executor(None, _sync_file, os.dup(self._file or 0))
+
+
+def _upgrade_row(row: ReplyRow) -> ReplyRow:
+    """Return a row of an older journal with the thinking separated from the answer."""
+    parsed = read_reply(row.answer, row.status, row.finish_reason)
+    upgraded = replace(row, answer=parsed.text, status=parsed.status, thinking=parsed.thinking)
+    if parsed.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:
+        problem = f"the reply ended with an error (finish_reason {row.finish_reason})"
+        upgraded = replace(upgraded, answer="", error="error_in_reply", message=problem)
+    return upgraded
+
+
+def _sync_file(file: int) -> None:
+    """Flush a duplicated file descriptor to the disk and close it."""
+    try:
+        os.fsync(file)
+    except OSError:
+        pass  # the next write says it louder
+    finally:
+        os.close(file)
+
+
+class JournalStore:
+    """The replies of one configuration; implements `evaluation.runs.flow.asking.store.Store`."""
+
+    def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
+        self._journal, self._model = journal, model
+        self._configuration = configuration
+        self._id = configuration.id
+
+    def has(self, planned: Planned) -> bool:
+        """Return whether this item has a reply that is no ERROR."""
+        request = planned.request
+        row = self._journal.rows.get((self._id, request.id, request.sample))
+        return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
+
+    def known(self, key: str) -> bool:
+        """Return whether a reply of this key is stored, under any configuration."""
+        return self._journal.reply_of(key) is not None
+
+    def copy(self, planned: Planned) -> None:
+        """Store the reply of the same key for another item, at no cost."""
+        known = self._journal.reply_of(planned.key)
+        assert known is not None
+        cells = {name: getattr(known, name) for name in ReplyRow.__dataclass_fields__}
+        cells |= self._of(planned) | {"cost": 0.0}
+        self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
+
+    def keep(self, planned: Planned, kept: KeptReply) -> None:
+        """Append the reply with its raw request and answer."""
+        reply = kept.reply
+        row = ReplyRow(
+            **self._of(planned),
+            answer=reply.text,
+            status=reply.status,
+            finish_reason=reply.finish_reason,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            seconds=round(kept.seconds, 4),
+            attempts=kept.attempts,
+            cost=kept.cost,
+            error=reply.fault.code if reply.fault else "",
+            message=reply.fault.message if reply.fault else "",
+            thinking=reply.thinking,
+        )
+        self._journal.add(
+            self._configuration,
+            row,
+            {
+                "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                "address": self._model.address,
+                "request": self._model.body(planned.request) if kept.attempts else None,
+                "reply": reply.raw,
+                **({"adapted": list(changes)} if (changes := self._model.adaptations) else {}),
+            },
+        )
+
+    def _of(self, planned: Planned) -> dict[str, Any]:
+        """Return the row fields that identify a planned request."""
+        request = planned.request
+        return {
+            "configuration": self._id,
+            "question": request.id,
+            "sample": request.sample,
+            "place": planned.place,
+            "key": planned.key,
+            "seed": request.parameters.get("seed"),
+        }

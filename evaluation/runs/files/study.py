@@ -1,0 +1,174 @@
+"""Ask models in the steps of a study; the replies are stored in the journal of a folder.
+
+A study asks a model in steps (reword, answer, judge ...), each with its own prompt. The replies of
+a step are stored as ``manage.py ask`` stores them, so that the same command continues an
+interrupted study.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from annotations.exchange import AnswerStatus
+from evaluation.runs.files.asking import AskSettings, ask_until_signal
+from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
+from evaluation.runs.flow.asking.asker import End, Outcome
+from evaluation.runs.flow.asking.budget import Budget, Prices
+from evaluation.runs.flow.asking.plan import Item, plan_requests
+from evaluation.runs.flow.asking.prompts import hash_prompt
+
+Progress = Callable[[str, int, int], None]
+
+
+class EndedEarlyError(Exception):
+    """A step ended before all requests were sent; the replies so far are stored.
+
+    Reasons are the budget, Ctrl-C, a full disk, or too many failures. The message is for people.
+
+    What came is kept. The message is for people.
+    """
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a study, with its prompt and parameters.
+
+    Attributes
+    ----------
+    name : of the step, in the journal and in the summary, and for the progress.
+    template, system : what is stored as its prompt, and named by its hash.
+    parameters : sent over those of the asking, such as a temperature; None leaves one out.
+    """
+
+    name: str
+    template: str
+    system: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class StudyFolder:
+    """The folder of a study and the model that it asks; locked inside `with`.
+
+    `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
+    ChatError: the model cannot be had.
+    """
+
+    def __init__(self, folder: Path, asking: AskSettings, progress: Progress) -> None:
+        self.asking, self._progress = asking, progress
+        self._journal = Journal(folder)
+        self.system = asking.name_of(asking.chat())
+        self._asked: dict[str, tuple[Configuration, list[ReplyRow]]] = {}
+
+    def __enter__(self) -> Self:
+        self._journal.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._journal.__exit__(*error)
+
+    def ask(
+        self, step: Step, items: Sequence[Item], asking: AskSettings | None = None
+    ) -> dict[tuple[str, int], ReplyRow]:
+        """Send the requests without a reply; return the rows of all items, by id and sample.
+
+        Parameters
+        ----------
+        items : with ids that are unique in the step.
+        asking : another model than that of the study, such as a judge.
+
+        Raises
+        ------
+        EndedEarlyError
+            Not every item was asked. A reply that is an ERROR is a row, and no end.
+        """
+        asking = asking or self.asking
+        model = asking.chat()
+        parameters = asking.sent(step.parameters)
+        configuration = self._journal.named(
+            Configuration(
+                *(2 * (f"{asking.name_of(model)} ({step.name})",)),
+                *(model.kind, model.address, model.model),
+                *(step.name, step.system, step.template, hash_prompt(step.system, step.template)),
+                *(parameters, asking.seed),
+            )
+        )
+        planned = plan_requests(model, items, parameters, asking.seed)
+        outcome = ask_until_signal(
+            model,
+            planned,
+            self._journal.store(model, configuration),
+            asking.settings,
+            Budget(asking.prices or Prices(), asking.budget, self._spent_on(configuration)),
+            lambda done, total: self._progress(step.name, done, total),
+        )
+        if outcome.end is not End.DONE or outcome.n_left:
+            raise EndedEarlyError(_format_early_end(step, outcome))
+        asked = ((one.request.id, one.request.sample) for one in planned)
+        rows = {
+            both: self._journal.rows[configuration.id, *both].shown(asking.keep_thinking)
+            for both in asked
+        }
+        self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
+        return rows
+
+    def reject(self, rows: Iterable[ReplyRow]) -> None:
+        """Mark replies as unusable, so that the same command sends their requests again."""
+        for row in rows:
+            self._journal.reject(row)
+
+    def raw(self, row: ReplyRow) -> Any:
+        """Return the server's raw answer behind a row, such as token probabilities."""
+        return self._journal.raw_of(row.key)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every request so far has a reply; empty and refused replies count."""
+        return all(not row.status.is_missing for _, rows in self._asked.values() for row in rows)
+
+    def steps(self) -> list[dict[str, Any]]:
+        """Return a summary of each step so far: model, replies by status, tokens, cost."""
+        return [
+            _summarise_step(configuration, rows) for configuration, rows in self._asked.values()
+        ]
+
+    def _spent_on(self, wanted: Configuration) -> float:
+        """Return the cost of all replies of this model, in all steps."""
+        return sum(
+            self._journal.spent(one)
+            for one in self._journal.configurations.values()
+            if (one.backend, one.address, one.model)
+            == (wanted.backend, wanted.address, wanted.model)
+        )
+
+
+def _format_early_end(step: Step, outcome: Outcome) -> str:
+    """Return the sentence on a step that ended early."""
+    return (
+        f"{step.name}: {outcome.n_left:,} of {outcome.n_planned:,} not asked"
+        + (f": {outcome.reason}" if outcome.reason else "")
+        + (f" (spent {outcome.cost:.4f} now)" if outcome.cost else "")
+    )
+
+
+def _summarise_step(configuration: Configuration, rows: Sequence[ReplyRow]) -> dict[str, Any]:
+    """Return the summary entry of a step: counts by status and error, tokens, cost."""
+    statuses = Counter(row.status.value for row in rows)
+    return {
+        "step": configuration.strategy,
+        "model": configuration.name,
+        "prompt_hash": configuration.prompt_hash,
+        "parameters": configuration.parameters,
+        "seed": configuration.seed,
+        "requests": len(rows),
+        "statuses": {status.value: statuses[status.value] for status in AnswerStatus},
+        "with_thinking": sum(bool(row.thinking) for row in rows),
+        "errors": dict(Counter(row.error for row in rows if row.error)),
+        "prompt_tokens": sum(row.prompt_tokens or 0 for row in rows),
+        "completion_tokens": sum(row.completion_tokens or 0 for row in rows),
+        "cost": sum(row.cost for row in rows),
+        "seconds": sum(row.seconds for row in rows),
+    }

@@ -1,0 +1,422 @@
+"""Ask a model for all replies that a store lacks: concurrent, with retries, within limits.
+
+`ask` tells the flow. A reply is stored before the next request of its turn goes out, so that at
+most `at_once` requests are repeated after the process was killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import tenacity
+
+from annotations.exchange.records import MISSING
+from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
+from evaluation.core.backends.server import Patience
+from evaluation.runs.flow.asking.budget import Budget, Prices, estimate_prompt_tokens
+from evaluation.runs.flow.asking.limits import Pace
+from evaluation.runs.flow.asking.plan import Planned, group_by_key
+from evaluation.runs.flow.asking.store import KeptReply, Store
+
+Progress = Callable[[int, int], None]
+"""Called with (requests done, requests in all)."""
+
+OF_THE_MODEL = frozenset(
+    {"unauthorized", "not_found", "no_quota", "key", "address_refused", "redirect"}
+)
+"""Faults that the next request would meet as well, if they are the model's and not the item's."""
+ENOUGH_IN_A_ROW = 5
+ENOUGH_FAILURES = 25
+"""Replies of any other transport error in a row, each after all its attempts."""
+BUSY_IN_A_ROW = 10
+"""Attempts turned away in a row after which everybody pauses, not only who was turned away."""
+BUDGET_USED_UP = "the budget does not reach for the next request"
+"""Why the asking of a model ended, where its price is more than is left."""
+LOOK_AGAIN = 0.2
+"""Seconds after which a budget that others use too is looked at again."""
+
+
+class _OverError(Exception):
+    """The asking ended before this request was sent."""
+
+
+class End(StrEnum):
+    """Reason why the asking ended."""
+
+    DONE = "done"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
+    TIME = "time"
+    GIVEN_UP = "given_up"
+    STORE = "store"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Concurrency, retries, pace and time limit of an asking.
+
+    Attributes
+    ----------
+    at_once : requests at the same time.
+    patience : attempts, timeout and waits.
+    requests_a_minute, tokens_a_minute : None for as fast as it goes.
+    seconds : after which no further request is begun; None for no end. What is under way then is
+        awaited, but not asked once more.
+    stop_at_error : whether the first ERROR ends the asking.
+    """
+
+    at_once: int = 8
+    patience: Patience = field(default_factory=Patience)
+    requests_a_minute: float | None = None
+    tokens_a_minute: float | None = None
+    seconds: float | None = None
+    stop_at_error: bool = False
+
+
+@dataclass
+class Outcome:
+    """Counts of one asking: replies, errors, attempts, cost, and why it ended.
+
+    `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
+    requests that got a reply or an ERROR, `n_attempts` what was sent for them and for those whose
+    time was over; `last_fault` is the latest of any attempt, `messages` are the first of each code
+    of `faults`.
+    """
+
+    n_planned: int = 0
+    n_stored: int = 0
+    n_asked: int = 0
+    n_attempts: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    messages: dict[str, str] = field(default_factory=dict)
+    cost: float = 0.0
+    seconds: float = 0.0
+    end: End = End.DONE
+    reason: str = ""
+    last_fault: str = ""
+
+    @property
+    def n_left(self) -> int:
+        """Number of items that were not asked."""
+        return self.n_planned - self.n_stored - self.statuses.total()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every item has a text, empty or refused reply, none an error or cut off."""
+        return not self.n_left and not any(self.statuses[status] for status in MISSING)
+
+
+async def ask(
+    model: ChatModel,
+    planned: Sequence[Planned],
+    store: Store,
+    settings: Settings,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+    stop: asyncio.Event | None = None,
+    enough: asyncio.Event | None = None,
+) -> Outcome:
+    """Ask a model for all replies that the store lacks; keep each in the store.
+
+    Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
+    store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. `enough`
+    is set when the time is up for another reason than `settings.seconds`; `stop` does not wait for
+    what is under way. Raises ChatError: the back-end cannot be had at all.
+    """
+    asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)
+    asker.outcome.n_planned = len(planned)
+    begin = time.monotonic()
+    waiting = await asker.find_unknown(planned)
+    try:
+        if waiting:
+            await asker.ask_all(waiting, stop or asyncio.Event(), enough or asyncio.Event())
+    finally:
+        asker.outcome.seconds = time.monotonic() - begin
+    return asker.outcome
+
+
+class _Asker:
+    """State of one asking: concurrent workers, pace, budget, faults in a row."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        store: Store,
+        settings: Settings,
+        budget: Budget,
+        progress: Progress | None,
+    ) -> None:
+        self.model, self.store, self.settings, self.budget = model, store, settings, budget
+        self.progress = progress
+        self.outcome = Outcome()
+        self.pace = Pace(settings.requests_a_minute, settings.tokens_a_minute)
+        self.at_once = min(settings.at_once, model.at_once or settings.at_once)
+        self._settled = asyncio.Event()
+        self._over = asyncio.Event()
+        self._left: list[list[Planned]] = []
+        self._faults_in_a_row: list[Fault] = []
+        self._busy_in_a_row = 0
+        self._last_success = 0.0
+        patience = settings.patience
+        first = patience.first_wait
+        self._backoff = tenacity.wait_exponential(
+            first, max=patience.longest_wait
+        ) + tenacity.wait_random(0, first)
+
+    async def find_unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
+        """Return groups of requests without a stored reply, by key; copy stored replies."""
+        waiting, copied = [], []
+        for group in group_by_key([one for one in planned if not self.store.has(one)]):
+            if not self.store.known(group[0].key):
+                waiting.append(group)
+            else:
+                copied += group
+        try:
+            await _await_all([self.store.copy(one) for one in copied])
+        except OSError as error:
+            self._end_for_store_error(error)
+            return []
+        self.outcome.n_stored = len(planned) - sum(map(len, waiting))
+        self._report_progress()
+        return waiting
+
+    async def ask_all(
+        self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
+    ) -> None:
+        """Ask all groups with `at_once` concurrent workers, until done or a limit is reached."""
+        groups = iter(waiting)
+        if self.settings.seconds is not None and self.settings.seconds <= 0:
+            self._end(End.TIME, "the time is used up")
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.model.close)
+            # The back-end opens after the exit callback is registered, so a failure still closes
+            # it.
+            await self.model.open(self.at_once)
+            async with asyncio.TaskGroup() as tasks:
+                workers = [
+                    tasks.create_task(self._ask_groups(groups))
+                    for _ in range(min(self.at_once, len(waiting)))
+                ]
+                watchers = [
+                    tasks.create_task(self._end_when_stopped(stop, workers)),
+                    tasks.create_task(self._end_when_time_is_up(enough)),
+                ]
+                await asyncio.wait(workers)
+                for watcher in watchers:
+                    watcher.cancel()
+        if self.outcome.end is End.GIVEN_UP:
+            fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
+            kept = KeptReply(Reply.failed(fault), attempts=0)
+            await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
+
+    async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
+        """End the asking when its seconds are over or the event `enough` is set."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.settings.seconds):
+                await enough.wait()
+        self._end(End.TIME, "the time is used up")
+
+    async def _end_when_stopped(
+        self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
+    ) -> None:
+        """End the asking and cancel its workers when the event `stop` is set."""
+        await stop.wait()
+        self._end(End.INTERRUPTED, "interrupted")
+        for worker in workers:
+            worker.cancel()
+
+    async def _ask_groups(self, groups: object) -> None:
+        """Ask groups one after the other until none is left or the asking has ended."""
+        for group in groups:  # type: ignore[attr-defined]
+            if self._has_ended() or not await self._ask(group):
+                return
+
+    def _has_ended(self) -> bool:
+        return self.outcome.end is not End.DONE
+
+    async def _ask(self, group: list[Planned]) -> bool:
+        """Ask for one reply and keep it; return False where the asking has ended."""
+        request = group[0].request
+        price = self.budget.most(request)
+        while not self.budget.can_spend(price):
+            if not self.budget.under_way:
+                self._end(End.BUDGET, BUDGET_USED_UP)
+                return False
+            self._settled.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AGAIN):
+                    await self._settled.wait()
+            if self._has_ended():
+                self._left.append(group)
+                return False
+        # Reserved before it is sent: concurrent requests could otherwise exceed the budget
+        # together.
+        self.budget.reserve(price)
+        began = time.monotonic()
+        reply: Reply | None = None
+        try:
+            reply, attempts, seconds = await self._persist(group[0])
+        except _OverError:
+            self._left.append(group)
+            return False
+        finally:
+            failed = Reply.failed(Fault("cancelled", "cancelled"))
+            cost = self.budget.settle(price, request, reply or failed)
+            self._settled.set()
+        self.outcome.cost += cost
+        if self.outcome.end is End.TIME and reply.fault is not None and reply.fault.again:
+            return False  # it may pass: another time
+        self.outcome.n_asked += 1
+        if not await self._keep(group, KeptReply(reply, attempts, seconds, cost)):
+            return False
+        self._give_up_if_faulty(reply.fault, began)
+        return not self._has_ended()
+
+    async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
+        """Return reply, attempts and seconds, after retries of errors that may pass."""
+        tokens = estimate_prompt_tokens(planned.request)
+        attempts, seconds = 0, 0.0
+        reply = Reply.failed(Fault("not_asked", "not asked"))
+
+        async def once() -> Reply:
+            nonlocal attempts, seconds, reply
+            if not await self._wait_for_turn(tokens):
+                if not attempts:
+                    raise _OverError
+                return reply  # of the attempt before: there is no other
+            attempts += 1
+            self.outcome.n_attempts += 1
+            began = time.monotonic()
+            reply = await self.model.reply(planned.request)
+            seconds = time.monotonic() - began
+            self._learn_from_reply(reply, tokens, attempts)
+            return reply
+
+        again = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_result(self._is_worth_another),
+            stop=tenacity.stop_after_attempt(self.settings.patience.attempts),
+            wait=self._compute_wait,
+            sleep=self._sleep,
+            retry_error_callback=lambda state: state.outcome and state.outcome.result(),
+        )
+        reply = await again(once)
+        if reply.fault is not None and reply.fault.again and attempts > 1:
+            message = f"{reply.fault.message}, {attempts} times in a row"
+            reply = replace(reply, fault=replace(reply.fault, message=message))
+        return reply, attempts, seconds
+
+    async def _wait_for_turn(self, tokens: int) -> bool:
+        """Wait until a request may be sent; return False where the asking ended."""
+        if self._over.is_set():
+            return False
+        if self.pace.is_open:
+            return True
+        turn = asyncio.ensure_future(self.pace.turn(tokens))
+        over = asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait([turn, over], return_when=asyncio.FIRST_COMPLETED)
+            return turn.done()
+        finally:
+            turn.cancel()
+            over.cancel()
+
+    async def _sleep(self, seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._over.wait()
+
+    def _is_worth_another(self, reply: Reply) -> bool:
+        """Return whether the reply is an error that may pass and the asking goes on."""
+        return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
+
+    def _compute_wait(self, state: tenacity.RetryCallState) -> float:
+        """Return the seconds until the next attempt: the server's wish, else backoff."""
+        fault = state.outcome.result().fault if state.outcome else None
+        if fault is not None and fault.wait is not None:
+            # Not all at the same moment, and never before the server said.
+            return float(fault.wait + tenacity.wait_random(0, 0.05 + 0.1 * fault.wait)(state))
+        return float(self._backoff(state))
+
+    def _learn_from_reply(self, reply: Reply, tokens: int, attempt: int) -> None:
+        """Pause all workers where the server is down, busy or nearly exhausted."""
+        self.pace.heed(reply.allowance, tokens)
+        fault = reply.fault
+        self.outcome.last_fault = "" if fault is None else fault.message
+        if fault is None or not fault.again:
+            self._busy_in_a_row = 0
+            self._last_success = time.monotonic()
+            return
+        self._busy_in_a_row += 1
+        if fault.code == "connection" or self._busy_in_a_row >= BUSY_IN_A_ROW:
+            self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
+
+    def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
+        """End the asking where faults in a row are the model's, not the item's."""
+        if fault is None:
+            self._faults_in_a_row.clear()
+            return
+        faults = self._faults_in_a_row
+        faults.append(fault)
+        n_of_model = sum(one.code in OF_THE_MODEL for one in faults)
+        n_passing = sum(one.again for one in faults)
+        if (
+            self.settings.stop_at_error
+            or (fault.code == "connection" and self._last_success < began)
+            or n_of_model >= ENOUGH_IN_A_ROW
+            or n_passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
+        ):
+            self._end(End.GIVEN_UP, fault.message)
+
+    async def _keep(self, group: list[Planned], kept: KeptReply) -> bool:
+        """Store a reply for a group of requests; return False where the store fails."""
+        try:
+            await _await_all([self.store.keep(group[0], kept)])
+            copied = kept.reply.fault is None
+            await _await_all(
+                [
+                    self.store.copy(one) if copied else self.store.keep(one, kept)
+                    for one in group[1:]
+                ]
+            )
+        except OSError as error:
+            self._end_for_store_error(error)
+            return False
+        self.outcome.statuses[kept.reply.status] += len(group)
+        if kept.reply.fault is not None:
+            fault = kept.reply.fault
+            self.outcome.faults[fault.code] += len(group)
+            self.outcome.messages.setdefault(fault.code, fault.message)
+        self._report_progress()
+        return True
+
+    def _end_for_store_error(self, error: OSError) -> None:
+        """End the asking because the store cannot keep replies."""
+        self._end(End.STORE, "")
+        self.outcome.end = End.STORE  # whatever else ended it a moment ago
+        self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
+
+    def _end(self, end: End, reason: str) -> None:
+        """Set the reason of the end, unless there is one, and wake all workers."""
+        if self.outcome.end is End.DONE:
+            self.outcome.end, self.outcome.reason = end, reason
+            self._settled.set()
+            self._over.set()
+
+    def _report_progress(self) -> None:
+        """Report the numbers of finished and of all requests."""
+        if self.progress is not None:
+            outcome = self.outcome
+            self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)
+
+
+async def _await_all(stored: Sequence[Awaitable[None] | None]) -> None:
+    """Await what is not None of a store's results."""
+    if waiting := [one for one in stored if one is not None]:
+        await asyncio.gather(*waiting)

@@ -1,0 +1,239 @@
+"""Options of the run type `ask`: models, prompt, sampling, pace and budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+from evaluation.core.backends.server import Patience
+from evaluation.core.options import (
+    Option,
+    Parameters,
+    Real,
+    RegisteredModels,
+    Switch,
+    Text,
+    Whole,
+    declare_option,
+)
+from evaluation.core.options.declaration import BASIC, DATABASE
+from evaluation.runs.flow.asking.asker import Settings
+
+TEMPERATURE, MAX_TOKENS = 0.0, 256
+"""What is sent where neither the run nor the model says anything."""
+LONGEST_WAIT = 120.0
+"""Seconds that a server may ask us to wait before the next attempt."""
+MOST_SEED = 2**31 - 1
+OTHER_NAME = "max_completion_tokens"
+"""What some models call max_tokens; theirs is null then among the model's parameters."""
+
+MODEL_SENTENCES: Mapping[str, str] = {
+    "no_models": "choose the models to ask",
+    "unknown_models": "{missing} of the models are not there, or not yours to ask",
+    "no_spec": "{name} has no address: only its imported answers are known",
+    "model_archived": "{name} is archived: restore it on its page first",
+    "model_refused": "{name}: {reason}",
+    "no_prices": "{budget} needs the prices of every model: without them nobody knows what "
+    "is spent ({names})",
+}
+"""What can be wrong with the registered models that options name, whatever they are asked."""
+
+
+@dataclass(frozen=True)
+class AskOptions(Parameters):
+    """Options of asking a set's questions: models, prompt, sampling, pace, budget."""
+
+    sentences: ClassVar[Mapping[str, str]] = {
+        **Parameters.sentences,
+        **MODEL_SENTENCES,
+        "unknown_prompt": "there is no such prompt, or none of yours: write closed, passage, or "
+        "the id of a version of a prompt",
+        "other_strategy": "{name} is ranked as asked with the strategy {own}, and the prompt has "
+        "the strategy {strategy}: choose another prompt, or register it once more",
+        "no_questions": "the version has no questions",
+        "no_text": "{count} questions have no text (only their ids came with answers): upload the "
+        "questions first",
+        "no_passage": "{count} questions have no passage, which the prompt shows",
+    }
+
+    models: tuple[str, ...] = declare_option(
+        (),
+        RegisteredModels(
+            label="Models",
+            help="Each is asked every question.",
+            group=BASIC,
+            most=50,
+            needed="no_models",
+        ),
+    )
+    prompt: str | None = declare_option(
+        None,
+        Text(
+            label="Prompt",
+            help="closed (the question alone), passage (beside its text), or the id of a version "
+            "of a prompt of yours. Without one: closed or passage, whichever the model is ranked "
+            "by, else passage where every question has one.",
+            group=BASIC,
+            places=(DATABASE,),
+            optional=True,
+            max_length=100,
+        ),
+    )
+    samples: int = declare_option(
+        1,
+        Whole(
+            label="Samples",
+            help="Conversations about each question. The first is graded; beyond one choose a "
+            "{temperature}.",
+            group=BASIC,
+            places=(DATABASE,),
+            lowest=1,
+            highest=100,
+        ),
+    )
+    budget: float | None = declare_option(
+        None,
+        Real(
+            label="Budget",
+            help="Spend no more than this, all models together; needs their prices.",
+            group=BASIC,
+            places=(DATABASE,),
+            lowest=0.0,
+            optional=True,
+            signed_as="",
+        ),
+    )
+    temperature: float | None = declare_option(
+        None,
+        Real(
+            label="Temperature",
+            help="0 for the likeliest words, 1 for the model's own spread. Without one: the "
+            "model's, else 0.",
+            places=(DATABASE,),
+            lowest=0.0,
+            highest=100.0,
+            optional=True,
+        ),
+    )
+    max_tokens: int | None = declare_option(
+        None,
+        Whole(
+            label="Longest reply",
+            help="In tokens. Without it: the model's, else 256.",
+            places=(DATABASE,),
+            lowest=1,
+            highest=1_000_000,
+            optional=True,
+        ),
+    )
+    seed: int = declare_option(
+        0,
+        Whole(
+            label="Seed",
+            help="Of the first sample; further ones have seeds derived from it.",
+            places=(DATABASE,),
+            highest=MOST_SEED,
+        ),
+    )
+    logprobs: bool = declare_option(
+        False,
+        Switch(
+            label="Probabilities of words",
+            help="Ask for them and keep them, where the server offers them.",
+            places=(DATABASE,),
+        ),
+    )
+    concurrency: int = declare_option(
+        8,
+        Whole(
+            label="At the same time",
+            help="Requests to each model at the same time.",
+            places=(DATABASE,),
+            lowest=1,
+            highest=256,
+            signed_as="",
+        ),
+    )
+    requests_per_minute: float | None = declare_option(
+        None,
+        Real(
+            label="Requests a minute",
+            help="No more than these to each model. Without it: as fast as its server takes them.",
+            places=(DATABASE,),
+            lowest=1.0,
+            optional=True,
+            signed_as="",
+        ),
+    )
+    timeout: float = declare_option(
+        120.0,
+        Real(
+            label="Patience",
+            help="Seconds for one attempt.",
+            places=(DATABASE,),
+            above=0.0,
+            highest=300.0,
+            signed_as="",
+        ),
+    )
+    attempts: int = declare_option(
+        5,
+        Whole(
+            label="Attempts",
+            help="Of one request, where the fault may pass: busy, down, cut off.",
+            places=(DATABASE,),
+            lowest=1,
+            highest=20,
+            signed_as="",
+        ),
+    )
+
+    def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a request: the run's over the registered ones, without seed.
+
+        One that is None among the model's is left out.
+        """
+        parameters = {"temperature": TEMPERATURE, "max_tokens": MAX_TOKENS, **of_model}
+        if self.temperature is not None:
+            parameters["temperature"] = self.temperature
+        if self.max_tokens is not None:
+            parameters[OTHER_NAME if parameters.get(OTHER_NAME) else "max_tokens"] = self.max_tokens
+        if self.logprobs:
+            parameters["logprobs"] = True
+        return {
+            name: value
+            for name, value in parameters.items()
+            if value is not None and name != "seed"
+        }
+
+    def get_first_seed(self, of_model: Mapping[str, Any]) -> int | None:
+        """Return the seed of the first sample; None for a model without seeds (null)."""
+        own = of_model.get("seed", self.seed)
+        return own if isinstance(own, int) else None
+
+    def pace(self) -> Settings:
+        """Return concurrency, retries and requests per minute as `Settings`."""
+        return Settings(
+            at_once=self.concurrency,
+            patience=self.patience(),
+            requests_a_minute=self.requests_per_minute,
+        )
+
+    def patience(self) -> Patience:
+        """Return attempts, timeout and waits of one request."""
+        return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
+
+
+_OWN = AskOptions.options()
+OF_REPLIES: Mapping[str, Option] = {
+    "models": replace(cast(RegisteredModels, _OWN["models"]), most=20),
+    "budget": _OWN["budget"],
+    "temperature": replace(
+        _OWN["temperature"],
+        optional=False,
+        help="Of the replies: 0 for the likeliest words, 1 for the model's own spread.",
+    ),
+    "max_tokens": replace(_OWN["max_tokens"], optional=False, help="In tokens."),
+}
+"""Options of other kinds that ask models: theirs have values of their own for every model."""

@@ -1,0 +1,184 @@
+"""Ask a model about answers, and once more where its reply cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
+
+import numpy as np
+
+from annotations.exchange.records import AnswerStatus
+from evaluation.core.backends.chat.contract import Message
+from evaluation.core.stats.cells import Booleans, Integers, encode_labels
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.prompts import PASSAGE, TemplateError, hash_prompt, parse_template
+
+
+@dataclass(frozen=True)
+class PromptWithReminder:
+    """A template, and the reminder that follows a reply that cannot be read.
+
+    `{passage}` stands for the text that a question is about, with a line of its own, or nothing.
+    A brace itself is written twice. Raises TemplateError: an unknown field, or one but the passage
+    that is missing.
+    """
+
+    template: str
+    again: str
+    fields: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Raise TemplateError for an unknown field, or a needed one that is missing."""
+        used = [name for _, name in parse_template(self.template) if name is not None]
+        known = ", ".join(f"{{{name}}}" for name in self.fields)
+        for name in used:
+            if name not in self.fields:
+                raise TemplateError(
+                    f"the field {{{name}}} is unknown: the template may use {known}",
+                    "unknown",
+                    field=f"{{{name}}}",
+                    known=known,
+                )
+        for name in self.fields:
+            if name != PASSAGE and name not in used:
+                raise TemplateError(
+                    f"the field {{{name}}} is missing: it needs {known}",
+                    "missing",
+                    field=f"{{{name}}}",
+                )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the template and the reminder: the version of the prompt."""
+        return hash_prompt(self.again, self.template)
+
+    def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
+        """Return the conversation about one answer; a missing field is empty."""
+        given = dict(values)
+        if given.get(PASSAGE):
+            given[PASSAGE] = f"Text: {given[PASSAGE]}\n\n"
+        content = "".join(
+            text + (given.get(name, "") if name else "")
+            for text, name in parse_template(self.template)
+        )
+        return ({"role": "user", "content": content},)
+
+    def asked_again(self, messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
+        """Return the conversation with reply and reminder appended."""
+        more: Message = {"role": "user", "content": self.again}
+        if not reply.strip():  # servers refuse an empty turn
+            return (
+                *messages[:-1],
+                {**messages[-1], "content": _append_reminder(messages[-1], self.again)},
+            )
+        return (*messages, {"role": "assistant", "content": reply}, more)
+
+
+def _append_reminder(message: Message, again: str) -> str:
+    """Return the text of a message with the reminder below it."""
+    return f"{message['content']}\n\n{again}"
+
+
+class Reply(Protocol):
+    """Protocol of a stored reply."""
+
+    @property
+    def answer(self) -> str:
+        """Text of the reply."""
+
+    @property
+    def status(self) -> AnswerStatus:
+        """Status of the reply: text, empty, refused, cut off or error."""
+
+
+Replies = Mapping[tuple[str, int], Reply]
+Ask = Callable[[str, PromptWithReminder, Sequence[Item]], Replies]
+T = TypeVar("T")
+Read = Callable[[str], tuple[T | None, str | None]]
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """N answers with a text and their questions, as columns.
+
+    Attributes
+    ----------
+    authors : ids of who answered. people : whether that is a worker; others are models.
+    questions : ids. texts : the answers.
+    wordings, passages : of the questions, by their ids; a question without one has its id as
+        wording, and no passage.
+    """
+
+    authors: Sequence[Any]
+    people: Sequence[bool]
+    questions: Sequence[Any]
+    texts: Sequence[str]
+    wordings: Mapping[Any, str]
+    passages: Mapping[Any, str]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def name(self, row: int) -> str:
+        """Return a name of an answer that is unique among all answers."""
+        kind = "worker" if self.people[row] else "model"
+        return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
+
+    def fields(self, row: int) -> dict[str, str]:
+        """Return the prompt fields of an answer's question: wording and passage."""
+        question = self.questions[row]
+        return {
+            "question": self.wordings.get(question, str(question)),
+            "passage": self.passages.get(question, ""),
+        }
+
+    def codes(self) -> tuple[Integers, Integers, Booleans]:
+        """Return codes (N,) of questions and of authors, and which authors are workers."""
+        asked = encode_labels(np.array([str(one) for one in self.questions], dtype=object))[0]
+        who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
+        author = encode_labels(np.array(who, dtype=object))[0]
+        return asked, author, np.array(self.people, dtype=bool)
+
+
+def read_replies(
+    ask: Ask,
+    step: str,
+    prompt: PromptWithReminder,
+    items: Sequence[Item],
+    read: Read[T],
+    nothing: str,
+) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
+    """Return what `read` makes of each reply, or why nothing, and the number of re-asks.
+
+    By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR
+    or was cut off, as it would be again; `nothing` is why of an empty one.
+    """
+    if not items:
+        return {}, 0
+    replies = ask(step, prompt, items)
+    found = {which: _read_reply(reply, read, nothing) for which, reply in replies.items()}
+    messages = {item.id: item.messages for item in items}
+    unread = [
+        which
+        for which, (value, _) in found.items()
+        if value is None and not replies[which].status.is_missing
+    ]
+    if unread:
+        name = {which: f"{which[0]}/again-{which[1]}" for which in unread}
+        more = [
+            Item(name[which], prompt.asked_again(messages[which[0]], replies[which].answer))
+            for which in unread
+        ]
+        second = ask(f"{step} again", prompt, more)
+        for which in unread:
+            found[which] = _read_reply(second[name[which], 0], read, nothing)
+    return found, len(unread)
+
+
+def _read_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
+    """Return what `read` makes of one reply; None with the reason for a reply without text."""
+    if reply.status is AnswerStatus.TEXT:
+        return read(reply.answer)
+    return None, nothing if reply.status is AnswerStatus.EMPTY else reply.status.value

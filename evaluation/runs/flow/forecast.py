@@ -1,0 +1,141 @@
+"""Forecast of the consensus error with more workers, by the planner's formulas.
+
+Ten more people bring the consensus of questions nearer to what people without number would say.
+They do not narrow the intervals of those who have answered: these hang on how many questions each
+of them answered.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
+
+TEN = 10
+LEAST_ANSWERS = 4
+"""To the middle question; with fewer nobody has tried how near the forecast comes (evidence.md)."""
+MOST_NAMED = 10
+WITHIN = 0.05
+"""How far off a consensus may be and still count as settled, unless a requester wants another."""
+
+
+@dataclass(frozen=True)
+class Wanting:
+    """A question above the error limit: its expected error now and with more answers."""
+
+    key: str
+    name: str
+    answers: int
+    more: int
+    off: float
+    off_then: float
+
+
+@dataclass(frozen=True)
+class TenMore:
+    """Expected change of the consensus error with `people` more workers.
+
+    Attributes
+    ----------
+    people : how many more; answers : what they would write in all.
+    questions : how many have an answer; known : of how many one can tell anything.
+    off, off_then : by how much the consensus of the middle question is expected to be off, 0 to 1.
+    within : what counts as settled; n_wanting : questions that are off by more now.
+    wanting : the first of these, the farthest off first.
+    """
+
+    people: int
+    answers: int
+    questions: int
+    known: int
+    off: float
+    off_then: float
+    within: float
+    n_wanting: int
+    wanting: tuple[Wanting, ...]
+
+
+def forecast_more_people(
+    questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
+) -> TenMore | None:
+    """Return the forecast for `people` more workers; None with too few answers.
+
+    Parameters
+    ----------
+    questions : those with an answer. each : questions that a person answers; None for all. The
+        questions with the fewest answers are given out first.
+    """
+    if not questions or median(one.answers for one in questions) < LEAST_ANSWERS:
+        return None
+    more = _distribute_answers([one.answers for one in questions], people, each)
+    rows = []
+    for one, n in zip(questions, more, strict=True):
+        similar = estimate_likeness(one)
+        if similar == similar:  # not NaN: two answers or more, and a measure with a truth
+            off, then = compute_error(similar, one.answers), compute_error(similar, one.answers + n)
+            rows.append(Wanting(str(one.key), one.name, one.answers, n, float(off), float(then)))
+    if not rows:
+        return None
+    unsettled = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
+    return TenMore(
+        people=people,
+        answers=sum(more),
+        questions=len(questions),
+        known=len(rows),
+        off=median(row.off for row in rows),
+        off_then=median(row.off_then for row in rows),
+        within=within,
+        n_wanting=len(unsettled),
+        wanting=tuple(unsettled[:MOST_NAMED]),
+    )
+
+
+def convert_to_dict(found: TenMore) -> dict[str, Any]:
+    """Return a forecast as plain values for JSON."""
+    return {**vars(found), "wanting": [vars(row) for row in found.wanting]}
+
+
+def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -> list[int]:
+    """Return how many new answers each question gets, those with the fewest first."""
+    more = [0] * len(answers)
+    left = people * min(each or len(answers), len(answers))
+    heap = [(n, at) for at, n in enumerate(answers)]
+    # Each further answer goes to the question with the fewest, so a heap gives the next in log n.
+    heapq.heapify(heap)
+    while left and heap:
+        n, at = heapq.heappop(heap)
+        more[at] += 1
+        left -= 1
+        if more[at] < people:
+            heapq.heappush(heap, (n + 1, at))
+    return more
+
+
+@dataclass(frozen=True)
+class GradedQuestion:
+    """Answers and leave-one-out score of a graded question.
+
+    Attributes
+    ----------
+    key, name : whatever names it to programs and to people.
+    answers : how many people answered it. left_out : mean likeness of an answer to the consensus
+        of the others; None for fewer than two answers.
+    """
+
+    key: Any
+    name: str
+    answers: int
+    left_out: float | None
+
+
+def estimate_likeness(question: GradedQuestion) -> float:
+    """Return S, the estimated similarity of answers to the truth; NaN where unknown."""
+    if question.left_out is None or question.answers < 2:
+        return math.nan
+    # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.
+    return estimate_similarity_to_truth(min(1.0, max(0.0, question.left_out)), question.answers - 1)

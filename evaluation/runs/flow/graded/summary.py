@@ -1,0 +1,188 @@
+"""Summary of all methods tried on graded answers: table, verdict and messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+from evaluation.core.messages.message import Message
+from evaluation.runs.flow.stored import RunSummary
+
+VERSION = 1
+METHODS_HEADER = (
+    *("method", "kind", "pearson", "low", "high", "spearman", "pearson_choosing"),
+    *("pearson_heldout", "heldout_low", "heldout_high", "lead", "lead_low", "lead_high"),
+)
+# What is taken where nothing else was shown to be better.
+DEFAULT = "aqer"
+
+# better: than the default, on questions that it was not chosen by; default: the default is, than
+# the next best; apart: nothing is shown to be better than the default; small: too few workers or
+# questions to tell.
+Verdict = Literal["better", "default", "apart", "small"]
+
+
+@dataclass(frozen=True)
+class Between:
+    """A correlation or difference of correlations with its 95% interval over workers.
+
+    All None where it is undefined, the ends alone where only they are.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """Correlation (Pearson's r) of one method's worker scores with mean grades.
+
+    Attributes
+    ----------
+    kind : "aqer" (AQER and its variants), "baseline", or "supervised": it knows right answers.
+    full : on all questions; `rank` is Spearman's. held : on those that nothing was chosen by.
+    choosing : r on the others. lead : of `held` over that of the default.
+    reason : why it could not be computed.
+    run : options of a grading run that computes it, by name; None where no run does.
+    """
+
+    renamed_keys: ClassVar = {"held": "held_out"}
+
+    name: str
+    kind: str
+    full: Between = Between()
+    rank: float | None = None
+    choosing: float | None = None
+    held: Between = Between()
+    lead: Between = Between()
+    reason: str | None = None
+    run: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class GradedSummary(RunSummary):
+    """Result of trying all methods: rows, verdict and counts.
+
+    Attributes
+    ----------
+    file, layout : name of the file, slug of its layout.
+    dealt : "" where the file names the workers; else how they were dealt from the answers: "best"
+        ones of each question, or "random" ones.
+    answers, workers, questions : that were used. compared : workers with enough graded answers.
+    held : questions that nothing was chosen by; 0 where there were too few to part.
+    repetitions : crowds that were dealt; 1 for real workers. seed : of draws, deals and halves.
+    verdict : see `Verdict`. method : what to trust. best : what was best on the choosing half.
+    rival : what the lead is over. lead : of `method` (of `best`, where nothing is shown) over the
+        rival, on the held-out half; where that is undefined there is none.
+    rows : all methods. notes : what to know of the file and of what was left out, as messages.
+    """
+
+    file: str = ""
+    layout: str = ""
+    dealt: str = ""
+    answers: int = 0
+    workers: int = 0
+    compared: int = 0
+    questions: int = 0
+    held: int = 0
+    repetitions: int = 1
+    seed: int = 0
+    verdict: Verdict = "small"
+    method: str = DEFAULT
+    best: str = ""
+    rival: str = ""
+    lead: Between = Between()
+    rows: tuple[MethodRow, ...] = ()
+    notes: tuple[dict[str, Any], ...] = ()
+
+    def row(self, name: str) -> MethodRow:
+        """Return a method's row. Raises KeyError for a method that was not tried."""
+        return {row.name: row for row in self.rows}[name]
+
+    def shown_counts(self) -> dict[str, int]:
+        """Return the counts for the run's page: graded answers, workers, questions."""
+        return {
+            "graded answers": self.answers,
+            "workers": self.workers,
+            "questions": self.questions,
+        }
+
+    @property
+    def sentence(self) -> Message:
+        """Message that says which method to trust."""
+        row = self.row(self.method)
+        r = row.held if self.held else row.full
+        values = {
+            "method": self.method,
+            "best": self.best,
+            "rival": self.rival,
+            "default": DEFAULT,
+            "held": self.held,
+            "r": r.value,
+            "low": r.low,
+            "high": r.high,
+            "lead": self.lead.value,
+            "lead_low": self.lead.low,
+            "lead_high": self.lead.high,
+        }
+        return Message(f"graded.{self.verdict}", values)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Messages: which method to trust, how to run it, and the data behind it."""
+        return [self.sentence, *self._build_advice(), self._build_basis()]
+
+    def _build_advice(self) -> Iterator[Message]:
+        """Yield how to run the method to trust; nothing for the default method."""
+        run = self.row(self.method).run
+        if run is None:
+            yield Message("graded.no_run", {"method": self.method})
+            yield from self._build_best_run()
+        elif self.method != DEFAULT:
+            yield Message("graded.run", {"method": self.method, "options": _format_options(run)})
+
+    def _build_best_run(self) -> Iterator[Message]:
+        """Yield which method of a grading run was best on the choosing half."""
+        known = [row for row in self.rows if row.run is not None and row.choosing is not None]
+        if not known:
+            return
+        best = max(known, key=lambda row: row.choosing or 0.0)
+        values = {
+            "method": best.name,
+            "options": _format_options(best.run or {}) or "the defaults",
+            "r": best.held.value,
+            "low": best.held.low,
+            "high": best.held.high,
+        }
+        yield Message("graded.best_run", values)
+
+    def _build_basis(self) -> Message:
+        """Return the message on the answers, questions and workers behind the verdict."""
+        values = {
+            "file": self.file,
+            "answers": self.answers,
+            "questions": self.questions,
+            "workers": self.workers,
+            "compared": self.compared,
+            "repetitions": self.repetitions,
+        }
+        return Message(f"graded.by_{self.dealt or 'workers'}", values)
+
+
+def build_method_rows(summary: GradedSummary) -> list[tuple[object, ...]]:
+    """Return the rows of the methods table, cells as in `METHODS_HEADER`."""
+    return [
+        (
+            *(row.name, row.kind, *asdict(row.full).values(), row.rank, row.choosing),
+            *asdict(row.held).values(),
+            *asdict(row.lead).values(),
+        )
+        for row in summary.rows
+    ]
+
+
+def _format_options(options: dict[str, str]) -> str:
+    """Return options as text, name and value, joined by commas."""
+    return ", ".join(f"{name} {value}" for name, value in options.items())

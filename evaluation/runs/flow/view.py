@@ -1,0 +1,181 @@
+"""Views of language models: one number for each model and question, read from tables.
+
+Several evaluations look at the same models and questions: how near an answer is to people's, how
+sure the model is, whether it says the same when asked otherwise, whether it notices that there is
+no answer. Each tells its number in a column of one of its tables, and the columns of a run's
+tables are those of the files, so that one declaration serves both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple
+
+Cells = Mapping[str, Any]
+"""A row of a table by its columns: text cells of a file, or values of a run."""
+Reads = Callable[[Cells], float | None]
+
+# Why a row tells no number, where its table does not say it.
+NO_NUMBER = "no_number_told"
+
+
+class Side(StrEnum):
+    """Aspect of a model that a view measures, in the order of display."""
+
+    CROWD = "crowd"
+    UNCERTAINTY = "uncertainty"
+    ROBUSTNESS = "robustness"
+    ANSWERABILITY = "answerability"
+
+
+@dataclass(frozen=True)
+class View:
+    """Meaning of a number: name, title, range and direction.
+
+    Attributes
+    ----------
+    name : in files and addresses; no two kinds may have the same.
+    side : the first view of a side that a set has stands for it where there is room for one.
+    title, words : what people call it, and what it says, in a sentence.
+    lowest, highest : ends of its range; None for an open one.
+    better : "higher" or "lower" where that is better for a model, or surer; "" where it is neither.
+    of : whether it tells a number for each answer, for each question whoever answers it, or for
+        each model over all questions.
+    """
+
+    name: str
+    side: Side
+    title: str
+    words: str
+    lowest: float | None = None
+    highest: float | None = None
+    better: Literal["higher", "lower", ""] = "higher"
+    of: Literal["answer", "question", "model"] = "answer"
+
+
+class Observation(NamedTuple):
+    """One number of a view: `model` is "" in a view of questions, `question` in one of models.
+
+    `reason` is the code of why `value` is None, else "".
+    """
+
+    model: str
+    question: str
+    value: float | None
+    reason: str
+
+
+def read_column(name: str) -> Reads:
+    """Return a function that reads the number in a column of a row."""
+
+    def read(row: Cells) -> float | None:
+        return parse_number(row.get(name))
+
+    return read
+
+
+def parse_number(cell: Any) -> float | None:
+    """Return the number in a cell, 1 for true, 0 for false; None for an empty cell.
+
+    Raises
+    ------
+    ValueError : it holds something else, or a number that is not finite.
+    """
+    if cell is None or cell == "":
+        return None
+    if cell in ("true", "false"):
+        return float(cell == "true")
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"{cell!r} is no number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{cell!r} is not finite")
+    return number
+
+
+@dataclass(frozen=True)
+class ViewSource:
+    """Where a run type's table holds the numbers of a view.
+
+    Attributes
+    ----------
+    view : what it means.
+    number : reads it from a row; by default the column of the view's name.
+    table : name among the tables of the kind. file : of the command's output; by default
+        TABLE.csv.
+    model, question, reason : columns with the model's name, the question's id in files, and the
+        code of why there is no number; a table may lack the last.
+    only : rows that count, by cells of theirs; by default all.
+    merges : whether numbers of several runs may stand beside each other, each for its models; no
+        for what hangs on who else was in the run.
+    split : column by whose values the view falls apart into several, such as the form in which a
+        problem was put, where these must not be pooled; "" for none.
+    """
+
+    view: View
+    number: Reads | None = None
+    table: str = "items"
+    file: str = ""
+    model: str = "system"
+    question: str = "item"
+    reason: str = "reason"
+    only: Mapping[str, str] = field(default_factory=dict)
+    split: str = ""
+    merges: bool = True
+
+    @property
+    def file_name(self) -> str:
+        """File of the table in the command's output folder."""
+        return self.file or f"{self.table.replace('-', '_')}.csv"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Columns that the table must have for the view, besides that of the number."""
+        whose = {"answer": (self.model, self.question), "question": (self.question,)}
+        return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
+
+
+class ViewedObservation(NamedTuple):
+    """A view, or a part of it, with one number."""
+
+    view: View
+    told: Observation
+
+
+def select_part(view: View, part: str) -> View:
+    """Return the view of one part, with the part in name and title; itself for the part ""."""
+    if not part:
+        return view
+    return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
+
+
+def read_views(
+    views: Sequence[ViewSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Iterator[ViewedObservation]:
+    """Yield each row's number for each view of the table.
+
+    Raises
+    ------
+    ValueError : a cell that should hold a number holds something else.
+    """
+    parts: dict[tuple[str, str], View] = {}
+    reads = [(one, one.number or read_column(one.view.name)) for one in views]
+    for cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        for viewed, read in reads:
+            if any(str(row.get(name, "")) != wanted for name, wanted in viewed.only.items()):
+                continue
+            value = read(row)
+            reason = "" if value is not None else str(row.get(viewed.reason) or NO_NUMBER)
+            of = viewed.view.of
+            model = "" if of == "question" else str(row[viewed.model])
+            question = "" if of == "model" else str(row[viewed.question])
+            part = str(row.get(viewed.split) or "") if viewed.split else ""
+            key = (viewed.view.name, part)
+            if key not in parts:
+                parts[key] = select_part(viewed.view, part)
+            yield ViewedObservation(parts[key], Observation(model, question, value, reason))

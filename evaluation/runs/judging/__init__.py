@@ -1,0 +1,48 @@
+"""Blind judgements of experts, on workers' answers and on what a run type shows.
+
+`declaration` defines what is judged and on which scale. `sample` draws things of a run and asks
+experts to judge them, `audit` draws answers of a grading. `tasks` leads an expert from one to the
+next, `inbox` lists everything that is open, `given` reads the judgements. `ANSWERS` is the
+declaration for answers of workers and models.
+"""
+
+from evaluation.runs.judging.declaration import ANSWERS, Choice, Exhibit, Judging, Part
+from evaluation.runs.judging.judgements import ExpertJudgement, load_judgements
+from evaluation.runs.judging.sample import draw_sample, list_progress, request_judgements
+from evaluation.runs.judging.tasks import (
+    NotAskedError,
+    Progress,
+    Queue,
+    Task,
+    delete_judgement,
+    find_last_judged,
+    load_progress,
+    load_queues,
+    load_task,
+    request_answers,
+    store_judgement,
+)
+
+__all__ = [
+    "ANSWERS",
+    "Choice",
+    "Exhibit",
+    "ExpertJudgement",
+    "Judging",
+    "NotAskedError",
+    "Part",
+    "Progress",
+    "Queue",
+    "Task",
+    "delete_judgement",
+    "draw_sample",
+    "find_last_judged",
+    "list_progress",
+    "load_judgements",
+    "load_progress",
+    "load_queues",
+    "load_task",
+    "request_answers",
+    "request_judgements",
+    "store_judgement",
+]

@@ -1,0 +1,281 @@
+"""Draw a random sample of a grading's answers, which experts grade blindly.
+
+Workers' answers are drawn at random, spread evenly over the questions, or in equal numbers from
+workers with low, middle and high grades. With models every fourth answer is a model's. The order of
+all answers is drawn once with a seed, and the sample is its beginning, so that a larger sample
+contains the smaller one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotations.models import Response
+from evaluation.core.stats.statistics.sampling import draw_stratified_order
+from evaluation.models import (
+    AnswerScore,
+    Audit,
+    AuditItem,
+    HumanJudgement,
+    JudgementRequest,
+    LLMAnswerScore,
+    Run,
+    WorkerGrade,
+    WorkerVerdict,
+)
+from evaluation.models.judgements import PLACES
+from evaluation.runs.judging.sample import ExpertProgress
+from evaluation.runs.judging.tasks import filter_excluded
+
+COUNT, MOST = 20, 2_000
+# A model's answer stands at every so many places.
+EVERY = 4
+PEOPLE, MODELS = "people", "models"
+THIRDS = ("low", "middle", "high")
+STRATA = (PEOPLE, *THIRDS, MODELS)
+
+
+class CannotDrawError(ValueError):
+    """The run cannot give the requested sample; the message is for people."""
+
+
+# As many as the papers had experts grade: a tenth of all answers, or 200.
+TENTH, TWO_HUNDRED = "tenth", "200"
+PRESETS = (TENTH, TWO_HUNDRED)
+
+
+def compute_preset_size(name: str, n_answers: int) -> int:
+    """Return the number of answers that a preset draws; there may be fewer."""
+    return max(1, math.ceil(n_answers / 10)) if name == TENTH else 200
+
+
+@dataclass(frozen=True)
+class Drawable:
+    """The answers of a run that can be drawn, in a fixed order.
+
+    Attributes
+    ----------
+    answers : of people, as primary key, question and worker. models : primary keys of models' ones.
+    grades : of workers, by primary key.
+    """
+
+    answers: Sequence[tuple[int, int, int]]
+    models: Sequence[int]
+    grades: dict[int, float]
+
+    def drawn_by(self, preset: str, with_models: bool) -> int:
+        """Return the number of answers that a preset draws, models' answers included."""
+        return compute_preset_size(
+            preset, len(self.answers) + (len(self.models) if with_models else 0)
+        )
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions with a worker's answer."""
+        return len({question for _, question, _ in self.answers})
+
+
+def load_drawable(run: Run) -> Drawable:
+    """Return the answers with a score that can be drawn from a run, by four queries.
+
+    Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
+    those of workers whom the run left out, and whom people excluded from the set.
+    """
+    answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+    excluded_workers = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
+    excluded_workers.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
+    if excluded_workers:
+        answers = answers.exclude(response__submission__worker__in=excluded_workers)
+    if run.parameters.get("anchors") and run.started_at is not None:
+        ranking_grades = HumanJudgement.objects.filter(
+            response__submission__version=run.version_id,
+            grade__isnull=False,
+            created_at__lte=run.started_at,
+        )
+        answers = answers.exclude(response__in=ranking_grades.values("response"))
+    models = LLMAnswerScore.objects.filter(
+        run=run, score__isnull=False, llm_response__status=Response.Status.TEXT
+    )
+    grades = WorkerGrade.objects.filter(run=run, grade__isnull=False)
+    rows = grades.values_list("worker_id", "grade")
+    columns = ("response_id", "response__question_id", "response__submission__worker_id")
+    return Drawable(
+        list(answers.order_by("response_id").values_list(*columns)),
+        list(models.order_by("llm_response_id").values_list("llm_response_id", flat=True)),
+        {worker: grade for worker, grade in rows if grade is not None},
+    )
+
+
+@transaction.atomic
+def draw_audit(
+    run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
+) -> Audit:
+    """Return the run's sample with at least `count` answers; draw the missing ones.
+
+    Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
+    `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.
+    """
+    # The run's row makes two who draw at once wait for each other.
+    Run.objects.select_for_update().get(pk=run.pk)
+    audit = Audit.objects.filter(run=run).first()
+    if audit is None:
+        audit = Audit(run=run, design=design, with_models=with_models, seed=seed)
+    if step is not None:
+        audit.step = step
+    drawable_answers = load_drawable(run)
+    rng = np.random.default_rng(audit.seed)
+    worker_order = _order_worker_answers(drawable_answers, audit.design, rng)
+    model_order = rng.permutation(np.array(drawable_answers.models, dtype=np.int64)).tolist()
+    order = _mix_models_in(worker_order, model_order if audit.with_models else [])
+    if not order:
+        raise CannotDrawError("This run has no answer to judge.")
+    audit.strata = dict(Counter(stratum for stratum, _ in order))
+    audit.save()
+    drawn = list(audit.items.order_by("place").values_list("response_id", "llm_response_id"))
+    drawn_keys = {(llm is not None, response or llm) for response, llm in drawn}
+    new_items = [
+        (stratum, key) for stratum, key in order if (stratum == MODELS, key) not in drawn_keys
+    ]  # an answer that was withdrawn since leaves its place empty
+    place = 1 + max(audit.items.values_list("place", flat=True), default=-1)
+    AuditItem.objects.bulk_create(
+        AuditItem(
+            audit=audit,
+            place=place + at,
+            stratum=stratum,
+            **{"llm_response_id" if stratum == MODELS else "response_id": key},
+        )
+        for at, (stratum, key) in enumerate(new_items[: max(0, count - len(drawn))])
+    )
+    return audit
+
+
+def ask_for_audit(audit: Audit, expert: int) -> None:
+    """Ask an expert to judge the sample, in an order of the expert's own.
+
+    In an order of the expert's own, drawn with the seed of the sample.
+    """
+    items = list(
+        audit.items.annotate(of_author=WorkerVerdict.of_author())
+        .exclude(of_author=WorkerVerdict.Kind.EXCLUDE)
+        .order_by("place")
+    )
+    if not items:
+        return
+    rng = np.random.default_rng([audit.seed, expert])
+    places = rng.integers(0, PLACES, max(item.place for item in items) + 1)
+    # Only a sample that hangs on what the run found is one that "a run led to".
+    run = audit.run_id if audit.design == Audit.Design.GRADE else None
+    JudgementRequest.objects.bulk_create(
+        [
+            JudgementRequest(
+                run_id=run,
+                response_id=item.response_id,
+                llm_response_id=item.llm_response_id,
+                expert_id=expert,
+                place=int(places[item.place]),
+            )
+            for item in items
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
+    """Return the experts who were asked about a sample, with their progress, by one query."""
+    done_by_expert: dict[tuple[str, int], list[bool]] = {}
+    rows = filter_requests(audit).values_list("expert__username", "expert", "is_done")
+    for name, user, done in rows:
+        done_by_expert.setdefault((name, user), []).append(done)
+    return [
+        ExpertProgress(user, name, len(done), sum(done))
+        for (name, user), done in sorted(done_by_expert.items())
+    ]
+
+
+def withdraw_requests(audit: Audit, expert: int) -> int:
+    """Withdraw an expert's open requests on a sample; return the number of answers."""
+    open_requests = list(filter_requests(audit).filter(expert=expert, is_done=False))
+    # What this one was to settle is to be settled by somebody else.
+    for field in ("response_id", "llm_response_id"):
+        keys = [key for one in open_requests if (key := getattr(one, field)) is not None]
+        items = audit.items.filter(**{f"{field}__in": keys}, adjudicator=expert)
+        items.update(adjudicator=None)
+    JudgementRequest.objects.filter(pk__in=[one.pk for one in open_requests]).delete()
+    return len(open_requests)
+
+
+def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
+    """Return what experts were asked about the answers of a sample, with whether it `is_done`.
+
+    Answers of workers who were excluded since are not asked about any more.
+    """
+    items = AuditItem.objects.filter(audit=audit)
+    given = HumanJudgement.objects.filter(expert=OuterRef("expert"))
+    done = [
+        Exists(given.filter(**{thing: OuterRef(thing)})) for thing in ("response", "llm_response")
+    ]
+    rows = JudgementRequest.objects.filter(
+        Q(response__in=items.filter(response__isnull=False).values("response"))
+        | Q(llm_response__in=items.filter(llm_response__isnull=False).values("llm_response"))
+    )
+    return filter_excluded(rows.annotate(is_done=done[0] | done[1]))
+
+
+def _order_worker_answers(
+    drawable_answers: Drawable, design: str, rng: np.random.Generator
+) -> list[tuple[str, int]]:
+    """Return workers' answers with their strata, in the order of the draw."""
+    keys = [key for key, _, _ in drawable_answers.answers]
+    if design == Audit.Design.RANDOM:
+        return [(PEOPLE, keys[at]) for at in rng.permutation(len(keys)).tolist()]
+    if design == Audit.Design.QUESTION:
+        strata = [question for _, question, _ in drawable_answers.answers]
+        return [(PEOPLE, keys[at]) for at in draw_stratified_order(strata, rng).tolist()]
+    if len(drawable_answers.grades) < len(THIRDS):
+        raise CannotDrawError(
+            "Fewer than 3 workers have a grade: draw at random, or spread over the questions."
+        )
+    third_by_worker = split_into_thirds(drawable_answers.grades)
+    lists: dict[str, list[int]] = {name: [] for name in THIRDS}
+    for at in rng.permutation(len(keys)).tolist():
+        worker = drawable_answers.answers[at][2]
+        if worker in third_by_worker:
+            lists[third_by_worker[worker]].append(keys[at])
+    turns = [
+        (turn, place, (name, key))
+        for place, name in enumerate(THIRDS)
+        for turn, key in enumerate(lists[name])
+    ]
+    return [one for _, _, one in sorted(turns)]
+
+
+def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
+    """Return each worker's third by grade; ties are ordered by key."""
+    order = sorted(grades, key=lambda worker: (grades[worker], worker))
+    return {
+        int(worker): name
+        for name, part in zip(THIRDS, np.array_split(np.array(order), len(THIRDS)), strict=True)
+        for worker in part
+    }
+
+
+def _mix_models_in(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
+    """Return one order with a model's answer at every fourth place while both last."""
+    remaining_workers, remaining_models = iter(people), iter(models)
+    order: list[tuple[str, int]] = []
+    for _ in range(len(people) + len(models)):
+        model_next = (len(order) + 1) % EVERY == 0
+        model_key = next(remaining_models, None) if model_next else None
+        worker_item = None if model_key is not None else next(remaining_workers, None)
+        if model_key is None and worker_item is None:
+            model_key = next(remaining_models, None)
+        order.append((MODELS, model_key) if model_key is not None else worker_item)  # type: ignore[arg-type]
+    return order

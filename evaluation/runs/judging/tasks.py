@@ -1,0 +1,293 @@
+"""Lead an expert through the things to judge, and store the judgements.
+
+An expert sees the question, its passage and the text of an answer, or the parts that a run type
+declares. This module hides everything else: the author, the score, the camp, and the run that asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from secrets import randbelow
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from annotations.models import QuestionSet, Response
+from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerVerdict
+from evaluation.models.judgements import PLACES, THINGS
+from evaluation.runs.judging.adjudication import list_grades_to_settle
+from evaluation.runs.judging.declaration import ANSWERS, Choice, Part, load_parts
+
+TO_SETTLE = (
+    "Nobody is told who gave which. Your grade counts in place of theirs; it need not be one of "
+    "them, nor lie between them."
+)
+
+
+class JudgingKey(NamedTuple):
+    """Which `Judging` says what is judged: of a kind of run, or "" for answers of people."""
+
+    kind: str
+    name: str
+
+
+OF_ANSWERS = JudgingKey("", ANSWERS.name)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One thing to judge, with all that the expert may know of it.
+
+    Attributes
+    ----------
+    number : among the expert's things of this sort, from 1. before : the one before, None if first.
+    grade, label : given before; None and "" if not yet.
+    """
+
+    declared: JudgingKey
+    number: int
+    total: int
+    done: int
+    before: UUID | None
+    parts: tuple[Part, ...]
+    grade: float | None
+    label: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """An expert's progress in a set; `next` is the first thing without a judgement."""
+
+    total: int
+    done: int
+    next: UUID | None
+    first: UUID | None
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The things that an expert judges on one scale."""
+
+    declared: JudgingKey
+    progress: Progress
+
+
+class NotAskedError(LookupError):
+    """The expert was not asked to judge this."""
+
+
+class Row(NamedTuple):
+    """A thing to judge, and whether it is judged."""
+
+    task: UUID
+    done: bool
+    declared: JudgingKey
+
+
+def request_answers(run: Run | None, responses: Iterable[Response], expert: int) -> None:
+    """Ask an expert to judge answers, in random order; earlier requests stay."""
+    JudgementRequest.objects.bulk_create(
+        [
+            JudgementRequest(run=run, response=response, expert_id=expert, place=randbelow(PLACES))
+            for response in responses
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def load_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> Progress:
+    """Return an expert's progress with everything of a set, by two queries.
+
+    By one where it is known that the expert `is_asked` to judge something.
+    """
+    return compute_progress(_load_rows(question_set, expert, known=is_asked))
+
+
+def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
+    """Return what an expert was asked, answers first, by two queries."""
+    rows = _load_rows(question_set, expert)
+    return [
+        Queue(declared, compute_progress([row for row in rows if row.declared == declared]))
+        for declared in sorted({row.declared for row in rows})
+    ]
+
+
+def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
+    """Return the thing that a request is about, by four queries; None if not asked."""
+    queue_rows, index = _find_place(_load_rows(question_set, expert), request)
+    if index is None:
+        return None
+    request_row = JudgementRequest.objects.select_related(
+        "exhibit", "response__question__passage", "llm_response__question__passage"
+    ).get(public_id=request)
+    grade, label = (
+        HumanJudgement.objects.filter(**_build_thing_fields(request_row), expert=expert)
+        .values_list("grade", "label")
+        .first()
+    ) or (None, "")
+    return Task(
+        declared=queue_rows[index].declared,
+        number=index + 1,
+        total=len(queue_rows),
+        done=sum(row.done for row in queue_rows),
+        before=queue_rows[index - 1].task if index else None,
+        parts=_build_parts(request_row),
+        grade=grade,
+        label=label,
+    )
+
+
+def store_judgement(
+    question_set: QuestionSet, expert: int, request: UUID, choice: Choice
+) -> UUID | None:
+    """Store an expert's choice, replacing an earlier one; return the next thing to judge.
+
+    None when all of that sort are judged. Sending it twice changes nothing. Raises
+    `NotAskedError`.
+    """
+    queue_rows, index = _find_place(_load_rows(question_set, expert), request)
+    if index is None:
+        raise NotAskedError(request)
+    label = choice.code if choice.grade is None else ""
+    HumanJudgement.objects.update_or_create(
+        **_build_thing_fields(JudgementRequest.objects.get(public_id=request)),
+        expert_id=expert,
+        defaults={"grade": choice.grade, "label": label},
+    )
+    undone = [row.task for row in queue_rows[index + 1 :] + queue_rows[:index] if not row.done]
+    return undone[0] if undone else None
+
+
+def find_last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
+    """Return the request that an expert judged or changed last in a set; None without any."""
+    asked = select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(
+        is_done=True
+    )
+    given = HumanJudgement.objects.filter(expert=expert).order_by()
+    times = [
+        Subquery(given.filter(**{thing: OuterRef(thing)}).values("updated_at")[:1])
+        for thing in THINGS
+    ]
+    latest = asked.annotate(at=Coalesce(*times)).order_by("-at", "-pk")
+    return latest.values_list("public_id", flat=True).first()
+
+
+def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> bool:
+    """Delete a judgement, so that it is open again; return whether there was one.
+
+    Raises `NotAskedError`.
+    """
+    asked = (
+        select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
+        .filter(public_id=request)
+        .first()
+    )
+    if asked is None:
+        raise NotAskedError(request)
+    gone, _ = HumanJudgement.objects.filter(**_build_thing_fields(asked), expert=expert).delete()
+    return gone > 0
+
+
+def _build_thing_fields(asked: JudgementRequest) -> dict[str, Any]:
+    """Return the thing that a request is about, as fields of a judgement."""
+    return {f"{thing}_id": getattr(asked, f"{thing}_id") for thing in THINGS}
+
+
+def _build_parts(asked: JudgementRequest) -> tuple[Part, ...]:
+    """Return the texts that the expert sees, without anything on the author."""
+    if asked.exhibit is not None:
+        return load_parts(asked.exhibit.shown)
+    # The database sees to it that there is one of the three. Who wrote it, a person or a model,
+    # shows in nothing.
+    response = asked.response or asked.llm_response
+    assert response is not None
+    question, passage = response.question, response.question.passage
+    parts = [Part("Question", question.text, "The text of this question is not known.")]
+    if passage is not None:
+        title = f"The passage: {passage.title}" if passage.title else "The passage"
+        parts.append(Part(title, passage.text, folded=True))
+    if question.accepted_answers:
+        is_single = len(question.accepted_answers) == 1
+        title = "Reference answer" if is_single else "Reference answers"
+        parts.append(Part(title, _format_reference(question.accepted_answers)))
+    parts.append(Part("Answer", response.text, "It was left empty.", quoted=True))
+    if grades_to_settle := list_grades_to_settle(asked):
+        grades_text = " and ".join(f"{grade:g}" for grade in grades_to_settle)
+        parts.append(Part("To settle: experts disagree", f"They gave {grades_text}. {TO_SETTLE}"))
+    return tuple(parts)
+
+
+def _format_reference(accepted: list[Any]) -> str:
+    """Return the reference answers, one a line, with " / " between alternatives."""
+    lines = [entry if isinstance(entry, list) else [entry] for entry in accepted]
+    return "\n".join(" / ".join(str(wording) for wording in line) for line in lines)
+
+
+def compute_progress(rows: list[Row]) -> Progress:
+    """Return the progress in an ordered list of things to judge."""
+    undone = [row.task for row in rows if not row.done]
+    first = rows[0].task if rows else None
+    return Progress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
+
+
+def _find_place(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
+    """Return the rows on the request's scale in order, and the request's index among them."""
+    declared = next((row.declared for row in rows if row.task == request), None)
+    queue = [row for row in rows if row.declared == declared]
+    return queue, next((at for at, row in enumerate(queue) if row.task == request), None)
+
+
+def _load_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:
+    """Return an expert's requests in order, with whether they are done."""
+    if not (known or is_asked(expert)):
+        return []
+    rows = (
+        select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
+        .order_by("place", "pk")
+        .values_list("public_id", "is_done", "exhibit__run__kind", "exhibit__judging")
+    )
+    return [Row(task, is_done, build_judging_key(kind, name)) for task, is_done, kind, name in rows]
+
+
+def is_asked(expert: int) -> bool:
+    """Return whether the expert has any request; a cheap check before the larger queries."""
+    return filter_requests(expert).exists()
+
+
+def filter_requests(expert: int) -> QuerySet[JudgementRequest]:
+    """Return all requests to an expert."""
+    return JudgementRequest.objects.filter(expert=expert)
+
+
+def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
+    """Return what an expert was asked of some sets, with whether it `is_done`.
+
+    Answers of workers who were excluded since are not asked about any more.
+    """
+    own_judgements = HumanJudgement.objects.filter(expert=expert)
+    done = [Exists(own_judgements.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
+    set_ids = sets.order_by().values("pk")
+    of_sets = (
+        Q(
+            response__submission__version__question_set__in=set_ids,
+            response__state=Response.State.SUBMITTED,
+        )
+        | Q(llm_response__question__version__question_set__in=set_ids)
+        | Q(exhibit__run__version__question_set__in=set_ids)
+    )
+    rows = JudgementRequest.objects.filter(of_sets, expert=expert)
+    return filter_excluded(rows.annotate(is_done=done[0] | done[1] | done[2]))
+
+
+def filter_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+    """Return the requests that are done, or are about nobody whom people excluded from the set."""
+    rows = requests.annotate(of_author=WorkerVerdict.of_author())
+    return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
+
+
+def build_judging_key(kind: str | None, name: str | None) -> JudgingKey:
+    """Return which `Judging` it is, by what is stored with an exhibit; None for an answer."""
+    return OF_ANSWERS if name is None else JudgingKey(kind or "", name)

@@ -1,0 +1,125 @@
+"""Raw leave-one-out scores of a run's workers, with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from django.db.models import BooleanField, Count, IntegerField, OuterRef, StdDev, Value
+
+from annotations.models import QuestionSetVersion
+from annotations.web.numbers import count_rows_by
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.models import AnswerScore, Run, WorkerGrade
+from evaluation.models.runs import GRADING
+from evaluation.models.runs_of_record import run_that_counts
+
+
+@dataclass(frozen=True, slots=True)
+class RawScore:
+    """A worker's mean similarity to the exemplary answers of the others, on the run's own scale.
+
+    Attributes
+    ----------
+    value : None where nothing could be compared. low, high : the closed-form 95% interval over the
+        worker's answers, mean +- t sd / sqrt(n); None below two of them.
+    n_answers : answers that were graded. supported : whether they are enough for a rank.
+    contradicted, fact_questions : facts of the answers that contradict the crowd, of how many
+        questions with one; None in runs without facts. They are notices, and in no rule.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n_answers: int
+    supported: bool
+    rank_low: int | None = None
+    contradicted: int | None = None
+    fact_questions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the raw scores of people lie, for who has to name one.
+
+    Attributes
+    ----------
+    n : people with a score and answers enough for a rank. lowest, best : of them. half, fifth :
+        what at least half and a fifth of them reach.
+    """
+
+    n: int
+    lowest: float
+    half: float
+    fifth: float
+    best: float
+
+
+def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
+    """Return how scores lie; None where nobody has one with answers enough."""
+    known = sorted(one.value for one in scores.values() if one.supported and one.value is not None)
+    if not known:
+        return None
+    n = len(known)
+    return Spread(n, known[0], known[n - ceil(n / 2)], known[n - ceil(n / 5)], known[-1])
+
+
+def run_of(version: QuestionSetVersion) -> Run | None:
+    """Return the grading that counts for a version: that of record, if it is of this version.
+
+    Else the newest that is done; None without any. With it comes `n_ranked`, the people with a
+    rank.
+    """
+    done = Run.objects.filter(version=version, kind=GRADING, state=Run.State.DONE)
+    ranked = WorkerGrade.objects.filter(run=OuterRef("pk"), rank__isnull=False)
+    done = done.annotate(n_ranked=count_rows_by(ranked, "run"))
+    return run_that_counts(done.select_related("version"))
+
+
+def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mapping[int, RawScore]:
+    """Return the scores of workers by their keys, everybody's without any; one query."""
+    if run is None:
+        return {}
+    grades = WorkerGrade.objects.filter(run=run)
+    answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
+    if workers is not None:
+        grades = grades.filter(worker__in=workers)
+        answers = answers.filter(response__submission__worker__in=workers)
+    # Grades with 0 in front, and how the answers' scores spread, with how many these are.
+    nothing = Value(None, IntegerField())
+    graded = grades.order_by().values_list(
+        *(Value(0), "worker", "leave_one_out", "n_answers"),
+        *("support", "rank_low", "fact_contradicted", "fact_questions"),
+    )
+    spreads = (
+        answers.order_by()
+        .values("response__submission__worker")
+        .annotate(n=Count("pk"), sd=StdDev("score_leave_one_out"))
+        .values_list(
+            *("n", "response__submission__worker", "sd", nothing),
+            *(Value(None, BooleanField()), nothing, nothing, nothing),
+        )
+    )
+    rows, spread = [], {}
+    for n_scored, worker, number, *rest in graded.union(spreads, all=True):
+        if n_scored:
+            spread[worker] = n_scored, number
+        else:
+            rows.append((worker, number, *rest))
+    value = np.array([np.nan if row[1] is None else row[1] for row in rows], dtype=float)
+    n = np.array([spread.get(row[0], (0, None))[0] for row in rows], dtype=float)
+    sd = np.array([spread.get(row[0], (0, None))[1] or 0.0 for row in rows], dtype=float)
+    # Of the population, over sqrt(n - 1): SQLite's of a sample fails for one answer.
+    error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
+    # No row has no interval: `t_interval` takes a number as one row, and no rows as an error.
+    interval = compute_t_interval(value, error, n) if rows else None
+    found = {}
+    for at, row in enumerate(rows):
+        one = interval[at] if interval is not None else None
+        found[row[0]] = RawScore(
+            *(row[1], one.low if one else None, one.high if one else None, row[2], row[3]),
+            *row[4:],
+        )
+    return found

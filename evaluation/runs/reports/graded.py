@@ -1,0 +1,81 @@
+"""Report which method agrees best with graded answers, of a run and of a set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+from uuid import UUID
+
+from annotations.models import QuestionSet
+from evaluation.core.options import SITE
+from evaluation.models import Run
+from evaluation.runs.flow.graded.summary import (
+    DEFAULT,
+    METHODS_HEADER,
+    GradedSummary,
+    MethodRow,
+    build_method_rows,
+)
+from evaluation.runs.reports.spreadsheet import Table
+
+KIND = "graded"
+
+
+@dataclass(frozen=True)
+class GradedReport:
+    """Result of comparing all methods on graded answers.
+
+    Attributes
+    ----------
+    said : which method to trust, in one sentence. more : how to have it, and what it rests on.
+    verdict, method, rows : as in `GradedSummary`.
+    """
+
+    renamed_keys: ClassVar = {"said": "message"}
+
+    said: str
+    more: list[str]
+    verdict: str
+    method: str
+    rows: list[MethodRow]
+
+
+@dataclass(frozen=True)
+class OwnDomain:
+    """The newest such result of a question set; `run` is its public id."""
+
+    run: UUID
+    report: GradedReport
+
+    @property
+    def default(self) -> str:
+        """The default method, whose lead is 0."""
+        return DEFAULT
+
+
+def build_report(run: Run) -> GradedReport:
+    """Return the report of a finished run, best methods first; no query."""
+    summary = GradedSummary.of(run.summary)
+    verdict, *more = (SITE.said(message) for message in summary.messages)
+    rows = sorted(summary.rows, key=_rank_key)
+    return GradedReport(verdict, more, summary.verdict, summary.method, rows)
+
+
+def build_table(run: Run) -> Table:
+    """Return the table of all methods."""
+    return Table(METHODS_HEADER, build_method_rows(GradedSummary.of(run.summary)))
+
+
+def find_own_domain(question_set: QuestionSet) -> OwnDomain | None:
+    """Return the newest result on a set's graded answers; None without one; one query."""
+    runs = Run.objects.filter(
+        version__question_set=question_set, kind=KIND, state=Run.State.DONE, archived_at=None
+    )
+    run = runs.order_by("-pk").first()
+    return None if run is None else OwnDomain(run.public_id, build_report(run))
+
+
+def _rank_key(row: MethodRow) -> tuple[bool, float]:
+    """Return the sort key of a row: held-out correlation, else the overall one; undefined last."""
+    r = row.full.value if row.held.value is None else row.held.value
+    return r is None, 0.0 if r is None else -r

@@ -1,0 +1,127 @@
+"""Report how many answers a question needs, by the paper's bounds and the run's own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Avg, F, Max, Min, Sum
+
+from evaluation.core.stats.planner import (
+    Plan,
+    Requirement,
+    estimate_similarity_to_truth,
+    find_workers_needed,
+    plan_error,
+)
+from evaluation.models import ExemplaryAnswer, Run
+from evaluation.runs.reports.about import RunAbout, build_about
+
+DELTA = 0.05
+MORE = 10
+TARGETS = (0.1, 0.05, 0.02, 0.01)
+NO_PLAN = {
+    "distances": "The formulas are for similarities from 0 to 1; this run compares by distance.",
+    "no_scores": "It needs questions with at least two answers, and a run that recorded their mean "
+    "scores: grade again if this one is older.",
+    "nothing_in_common": "The answers have nothing in common, so more of them would not help.",
+}
+"""Why there is no plan, by code."""
+TABLE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100)
+
+
+@dataclass(frozen=True)
+class PlannerReport:
+    """The expected error for more workers than the run has.
+
+    Attributes
+    ----------
+    left_out : mean leave-one-out score of the answers. answers : mean number of answers to a
+        question with two or more, `fewest` to `most`.
+    similarity : S, the similarity of an answer to the truth that fits these two; None, with a
+        `reason` in words, where the formulas do not hold.
+    now, more : what to expect of as many answers as there are, and of ten more.
+    curve : for the picture; table : some numbers of workers, the run's own among them.
+    needed : answers that bring the error down to round numbers.
+    """
+
+    about: RunAbout
+    left_out: float | None
+    answers: float
+    fewest: int
+    most: int
+    similarity: float | None
+    reason: str
+    now: Plan | None
+    more: Plan | None
+    curve: list[Plan]
+    table: list[Plan]
+    needed: list[Requirement]
+
+    @property
+    def saved(self) -> float | None:
+        """Share of the average error that ten more workers remove; None if undefined."""
+        if self.now is None or self.more is None or self.now.average_error <= 0:
+            return None
+        return 1 - self.more.average_error / self.now.average_error
+
+
+def build_planner_report(run: Run) -> PlannerReport:
+    """Return the plan of a finished run, by one query."""
+    totals = ExemplaryAnswer.objects.filter(
+        run=run, n_answers__gte=2, mean_score__isnull=False
+    ).aggregate(
+        total=Sum(F("n_answers") * F("mean_score")),
+        answers=Sum("n_answers"),
+        mean=Avg("n_answers"),
+        fewest=Min("n_answers"),
+        most=Max("n_answers"),
+    )
+    left_out = totals["total"] / totals["answers"] if totals["answers"] else None
+    mean = totals["mean"] or 0.0
+    reason = _find_reason(run, left_out)
+    similarity = None
+    if not reason and left_out is not None:
+        # Equal answers have a likeness of 1 and a rounding.
+        similarity = estimate_similarity_to_truth(min(left_out, 1.0), mean - 1)
+    curve: list[Plan] = []
+    table: list[Plan] = []
+    needed: list[Requirement] = []
+    now = more = None
+    if similarity is not None:
+        count = round(mean)
+        now, more = (
+            plan_error(similarity, count, DELTA),
+            plan_error(similarity, count + MORE, DELTA),
+        )
+        curve_end = max(40, 2 * count + MORE)
+        step = max(1, curve_end // 200)
+        curve_points = sorted({*range(1, curve_end + 1, step), count, count + MORE})
+        curve = [plan_error(similarity, workers, DELTA) for workers in curve_points]
+        rows = sorted({*TABLE, count, count + MORE})
+        table = [plan_error(similarity, workers, DELTA) for workers in rows]
+        needed = [find_workers_needed(similarity, target, DELTA) for target in TARGETS]
+    return PlannerReport(
+        about=build_about(run),
+        left_out=left_out,
+        answers=mean,
+        fewest=totals["fewest"] or 0,
+        most=totals["most"] or 0,
+        similarity=similarity,
+        reason=reason,
+        now=now,
+        more=more,
+        curve=curve,
+        table=table,
+        needed=needed,
+    )
+
+
+def _find_reason(run: Run, left_out: float | None) -> str:
+    """Return the reason for having no plan; "" if there is one."""
+    if run.parameters.get("similarity", "cosine") != "cosine":
+        return NO_PLAN["distances"]
+    if left_out is None:
+        return NO_PLAN["no_scores"]
+    if left_out <= 0:
+        return NO_PLAN["nothing_in_common"]
+    return ""

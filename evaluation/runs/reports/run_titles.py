@@ -1,0 +1,134 @@
+"""Build the titles of runs: the name, else the non-default options, else the date."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from django.utils.text import capfirst
+
+from annotations.models import Worker
+from annotations.web.downloads import build_file_name
+from evaluation.core.options import Parameters
+from evaluation.core.options.declaration import IDS_SHOWN
+from evaluation.models import LanguageModel, PromptVersion, Run
+from evaluation.models.runs import GRADING
+
+DEFAULTS = "the defaults"
+# Settings that are told in a list, and characters of a title made of them.
+SHOWN, LONGEST = 5, 90
+_LENGTH_OF_ID = 36
+
+
+@dataclass(frozen=True)
+class RunTitle:
+    """The title of a run, and its non-default options.
+
+    Attributes
+    ----------
+    title : its name; without one what differs from the defaults; without that its date.
+    differs : what differs from the defaults, a few words each, in the order of the form.
+    began : when it was started, where another run of the list has the same title; else "".
+    """
+
+    title: str
+    differs: tuple[str, ...]
+    began: str = ""
+
+    @property
+    def full(self) -> str:
+        """The title, which no other run of the list has."""
+        return f"{self.title} ({self.began})" if self.began else self.title
+
+    @property
+    def settings(self) -> str:
+        """The non-default options in one line."""
+        more = len(self.differs) - SHOWN
+        shown = "; ".join(self.differs[:SHOWN]) or DEFAULTS
+        return f"{shown}; {more} more" if more > 0 else shown
+
+    @property
+    def beside(self) -> str:
+        """The non-default options, for display beside the title; "" where the title has them."""
+        settings = self.settings
+        return "" if self.title == _capitalise(settings) else settings
+
+
+def build_title(run: Run, options: type[Parameters]) -> RunTitle:
+    """Return the title of a run; `options` are those of its run type."""
+    attributes: dict[str, Any] = vars(run)
+    if "names_in_parameters" not in attributes:  # a run's parameters never change
+        attributes["names_in_parameters"] = load_names([run.parameters])
+    return _build_title(run, options, attributes["names_in_parameters"])
+
+
+def build_run_file_name(run: Run, what: str) -> str:
+    """Return the file name of a run's download: set, run type, title and content."""
+    kind = "" if run.kind == GRADING else run.kind
+    title = run.name or f"{run.created_at:%Y-%m-%d-%H%M}"
+    return build_file_name(run.version.question_set.name, kind, title, what)
+
+
+def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
+    """Return the titles of runs, by one query at most.
+
+    Runs of the list that share a title get the time at which they were started.
+    """
+    names = load_names(run.parameters for run, _ in runs)
+    titles = [_build_title(run, options, names) for run, options in runs]
+    counts = Counter(title.title for title in titles)
+    return [
+        replace(title, began=f"{run.created_at:%-d %b %Y, %H:%M:%S} UTC")
+        if counts[title.title] > 1
+        else title
+        for (run, _), title in zip(runs, titles, strict=True)
+    ]
+
+
+def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
+    """Return the title of a run, given the names behind its ids."""
+    differs = tuple(options.in_short(run.parameters, names))
+    text = RunTitle("", differs).settings
+    if not differs:
+        text = f"Run of {run.created_at:%-d %B %Y, %H:%M} UTC"
+    elif len(text) > LONGEST:
+        text = f"{text[: LONGEST - 1].rstrip()}…"
+    return RunTitle(run.name or _capitalise(text), differs)
+
+
+def _capitalise(text: str) -> str:
+    return capfirst(text)
+
+
+def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the values that may be public ids of models, prompts or workers."""
+    for value in parameters.values():
+        for one in value[:IDS_SHOWN] if isinstance(value, list) else [value]:
+            if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_id(one):
+                yield one
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names of the ids in stored parameters, by one query at most."""
+    ids = {id for parameters in stored for id in _list_ids(parameters)}
+    if not ids:
+        return {}
+    models, *others = (
+        rows.filter(public_id__in=ids).order_by().values_list("public_id", name)
+        for rows, name in (
+            (LanguageModel.objects.all(), "name"),
+            (PromptVersion.objects.all(), "prompt__name"),
+            (Worker.objects.all(), "external_id"),
+        )
+    )
+    return {str(id): name for id, name in models.union(*others, all=True)}

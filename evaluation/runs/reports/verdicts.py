@@ -1,0 +1,303 @@
+"""Load decisions about the workers of a run: current, active, past, and those a run applied.
+
+An active decision is not taken back. The newest active decision of a worker is the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
+
+from evaluation.core.messages.exclusion_reasons import OWN, REASONS
+from evaluation.models import Run, WorkerVerdict
+from evaluation.models.runs import GRADING
+from evaluation.runs.steps.remedy_inputs import find_named_workers, select_answering_workers
+
+COLUMNS = (
+    *("public_id", "worker__public_id", "kind", "category", "reason", "rejects"),
+    *("decided_by__username", "created_at", "together"),
+)
+
+
+# No row has this id. Django skips a query with an empty list, so the number of queries would
+# depend on the data; tests count them.
+NOBODY = UUID(int=0)
+# A run stores the workers that it excluded with weight 0 and without a grade.
+VOTED = ~Q(weight=0, grade__isnull=True)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What somebody decided of a worker, or took back.
+
+    Attributes
+    ----------
+    kind : "accept", "look" or "exclude"; "undo" for a row that takes another one back.
+    category : code of the reason, a key of `REASONS`. reason : own words of the user.
+    rejects : whether the panel is asked to refuse pay.
+    together : id of the batch; None for a worker who was decided alone.
+    """
+
+    renamed_keys: ClassVar = {"at": "decided_at"}
+
+    id: UUID
+    worker: UUID
+    kind: str
+    category: str
+    reason: str
+    rejects: bool
+    by: str
+    at: datetime
+    together: UUID | None = None
+
+    @property
+    def word(self) -> str:
+        """Label of the decision, as in "Look again"."""
+        return str(WorkerVerdict.Kind(self.kind).label)
+
+    @property
+    def why(self) -> str:
+        """Short reason of an exclusion; "" for other decisions."""
+        if self.kind != WorkerVerdict.Kind.EXCLUDE:
+            return ""
+        if self.category == OWN or self.category not in REASONS:
+            return self.reason
+        return REASONS[self.category].briefly
+
+
+@dataclass(frozen=True)
+class Together:
+    """People who were accepted by one press.
+
+    Attributes
+    ----------
+    n : of them whose acceptance was not taken back.
+    """
+
+    id: UUID
+    by: str
+    at: datetime
+    n: int
+
+
+Verdicts = dict[UUID, Decided]
+
+
+def load_current_verdicts(run: Run, workers: Collection[UUID] | None = None) -> Verdicts:
+    """Return the current decision of each worker with one, by public id; one query.
+
+    `workers` limits the query to these; None loads all.
+    """
+    # Later rows overwrite earlier ones: the newest decision of a worker remains.
+    return {row.worker: row for row in load_active_verdicts(run, workers)}
+
+
+def load_active_verdicts(run: Run, workers: Collection[UUID] | None = None) -> list[Applied]:
+    """Return the active decisions of a run, the newest last; one query.
+
+    Several of one worker may be active; see `load_current_verdicts`.
+    """
+    rows: QuerySet[WorkerVerdict, Any] = WorkerVerdict.counting(run)
+    if workers is not None:
+        rows = rows.filter(worker__public_id__in=[NOBODY, *workers])
+    return [Applied(*row) for row in rows.values_list(*APPLIED)]
+
+
+def find_own_last_verdict(decided: Sequence[Applied], user: Any) -> Applied | None:
+    """Return a user's last decision if it is current and was made about one worker, else None.
+
+    `decided` are the active decisions of the run, the newest last. The page offers to take it back.
+    """
+    own_last = next(
+        (verdict for verdict in reversed(decided) if verdict.by == user.get_username()), None
+    )
+    if own_last is None or own_last.together is not None:
+        return None
+    current = {verdict.worker: verdict for verdict in decided}
+    return own_last if current[own_last.worker] is own_last else None
+
+
+def group_batches(decided: Iterable[Decided]) -> list[Together]:
+    """Return the batches of acceptances among active decisions, the newest first."""
+    batches: dict[UUID, list[Decided]] = {}
+    for verdict in decided:
+        if verdict.together is not None:
+            batches.setdefault(verdict.together, []).append(verdict)
+    return [
+        Together(key, members[0].by, min(verdict.at for verdict in members), len(members))
+        for key, members in reversed(batches.items())
+    ]
+
+
+def load_history(run: Run, worker: UUID) -> list[Decided]:
+    """Return all decisions and take-backs of a worker in a run, the newest first; one query."""
+    rows = WorkerVerdict.of_run(run).filter(worker__public_id=worker).order_by("-pk")
+    return [Decided(*row) for row in rows.values_list(*COLUMNS)]
+
+
+def load_active_and_history(run: Run, worker: UUID) -> tuple[list[Applied], list[Decided]]:
+    """Return the active decisions of a run and the history of one worker, by one query."""
+    active = Q(takes_back=None, taken_back=None)
+    rows = WorkerVerdict.of_run(run).filter(active | Q(worker__public_id=worker))
+    verdicts = [
+        (takes_back is None and taken_back is None, Applied(*row))
+        for takes_back, taken_back, *row in rows.values_list("takes_back", "taken_back", *APPLIED)
+    ]
+    history = [verdict for _, verdict in reversed(verdicts) if verdict.worker == worker]
+    # The copy has the element type `Decided`: lists are invariant in Python's types.
+    return [verdict for is_active, verdict in verdicts if is_active], [*history]
+
+
+@dataclass(frozen=True)
+class Applied(Decided):
+    """A decision that excluded a worker from a run, or that is active in it.
+
+    Attributes
+    ----------
+    name : external id of the worker. made_in : public id of the run in which it can be taken back;
+        None once that run is deleted.
+    """
+
+    name: str = ""
+    made_in: UUID | None = None
+
+    def fill_origin(self, run: Run) -> Applied:
+        """Return the decision with a run in which it can be taken back.
+
+        That is `run` where the original run is deleted and `run` is a finished grading; otherwise
+        the decision is returned unchanged.
+        """
+        # A verdict outlives its run; any finished grading of the question set can take it back.
+        if self.made_in is not None or run.kind != GRADING or run.state != Run.State.DONE:
+            return self
+        return replace(self, made_in=run.public_id)
+
+
+APPLIED = (*COLUMNS, "worker__external_id", "run__public_id")
+
+
+def load_applied_verdicts(run: Run) -> list[Applied]:
+    """Return the decisions that a run applied when it was made, oldest first; one query."""
+    verdicts = run.applied_verdicts.order_by("pk")
+    return [Applied(*row) for row in verdicts.values_list(*APPLIED)]
+
+
+@dataclass(frozen=True)
+class VerdictsAround:
+    """Decisions that a run applied, and decisions made since.
+
+    Attributes
+    ----------
+    applied : decisions that the run applied. counting : current decisions of the workers asked for.
+    any_counts : whether any worker of the run has an active decision.
+    """
+
+    applied: list[Applied]
+    counting: Verdicts
+    any_counts: bool
+
+
+def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
+    """Return the applied decisions, the current ones of some workers, and whether any is active.
+
+    One query instead of `load_applied_verdicts`, `load_current_verdicts` and a check.
+    """
+    active = WorkerVerdict.counting(run)
+    applied = Exists(
+        run.applied_verdicts.through.objects.filter(run=run, workerverdict=OuterRef("pk"))
+    )
+    about_workers = Q(pk__in=active.filter(worker__public_id__in=list(workers)).values("pk"))
+    # One row suffices to know that any is active.
+    any_active = active.order_by("pk").values("pk")[:1]
+    rows = (
+        WorkerVerdict.objects.annotate(
+            is_applied=applied,
+            is_active=ExpressionWrapper(Q(pk__in=active.values("pk")), BooleanField()),
+        )
+        .filter(Q(is_applied=True) | about_workers | Q(pk__in=any_active))
+        .order_by("pk")
+        .values_list("is_applied", "is_active", *APPLIED)
+    )
+    worker_ids = set(workers)
+    verdicts = [(is_applied, is_active, Applied(*row)) for is_applied, is_active, *row in rows]
+    return VerdictsAround(
+        applied=[verdict for is_applied, _, verdict in verdicts if is_applied],
+        counting={
+            verdict.worker: verdict
+            for _, is_active, verdict in verdicts
+            if is_active and verdict.worker in worker_ids
+        },
+        any_counts=any(is_active for _, is_active, _ in verdicts),
+    )
+
+
+def build_applied_context(run: Run, verdicts: list[Applied] | None = None) -> dict[str, Any]:
+    """Return the template context of `cards/made_by.html`: applied decisions and the run they cite.
+
+    `verdicts` are the decisions where the caller has read them. One query for them, and one for the
+    run if there is any decision.
+    """
+    verdicts = load_applied_verdicts(run) if verdicts is None else verdicts
+    source_run = (
+        Run.objects.filter(verdicts__applied_in=run).order_by("pk").first() if verdicts else None
+    )
+    return {"made_by": [verdict.fill_origin(run) for verdict in verdicts], "made_of": source_run}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A worker whom a new run excludes; `decision` is None if the settings name the worker."""
+
+    worker: UUID
+    name: str
+    decision: Applied | None
+
+
+@dataclass(frozen=True)
+class Voters:
+    """Workers that a run with the settings of another run would exclude.
+
+    `n_people` counts the workers who answered, excluded ones included.
+    """
+
+    left_out: list[LeftOut]
+    n_people: int
+
+    @property
+    def n_graded(self) -> int:
+        """Number of workers who remain."""
+        return self.n_people - len(self.left_out)
+
+    @property
+    def ids(self) -> str:
+        """Public ids of the excluded workers, comma-separated, for a form field."""
+        return ",".join(sorted(excluded.worker.hex for excluded in self.left_out))
+
+
+def load_voters(run: Run) -> Voters:
+    """Return the workers that a run with these settings would exclude; at most four queries.
+
+    These are workers excluded by a decision, and those named by the option `exclude_workers`.
+    """
+    workers = select_answering_workers(
+        run.version, rejected=bool(run.parameters.get("include_rejected"))
+    )
+    decided = [verdict.pk for verdict in WorkerVerdict.excluding(run.version.question_set)]
+    rows = WorkerVerdict.objects.filter(pk__in=decided, worker__in=workers)
+    decisions = [Applied(*row).fill_origin(run) for row in rows.values_list(*APPLIED)]
+    left_out = {
+        decision.worker: LeftOut(decision.worker, decision.name, decision) for decision in decisions
+    }
+    named = run.parameters.get("exclude_workers") or ()
+    if named:
+        worker_keys = find_named_workers(run.version, named)
+        for worker, name in workers.filter(pk__in=worker_keys).values_list(
+            "public_id", "external_id"
+        ):
+            left_out.setdefault(worker, LeftOut(worker, name, None))
+    return Voters(sorted(left_out.values(), key=lambda excluded: excluded.name), workers.count())

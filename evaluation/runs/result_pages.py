@@ -1,0 +1,269 @@
+"""What pages and files of results share: the run, who may see it, ways to other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
+from django.template.response import TemplateResponse
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_safe
+
+from annotations.models import QuestionSet
+from annotations.web.pages import Breadcrumbs
+from annotations.web.query import parse_choice
+from annotations.web.scope import get_visible_or_404
+from evaluation.core.estimates import CORRECTED_BY, HOLM
+from evaluation.core.options import SITE
+from evaluation.core.stats.inference.corrections import Correction
+from evaluation.models import Run
+from evaluation.models.runs import GRADING
+from evaluation.runs.reports.about import build_about
+from evaluation.runs.reports.run_titles import build_title
+from evaluation.runs.run_types import (
+    Kind,
+    Page,
+    RunSummary,
+    UnknownKindError,
+    get_options,
+    get_run_kind,
+)
+
+
+def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
+    """Return a run that the one who asks may see, with its question set."""
+    rows = Run.objects.select_related("version__question_set", "of_record")
+    return get_visible_or_404(request, annotate_other_gradings(rows), run_id)
+
+
+def annotate_other_gradings(runs: QuerySet[Run]) -> QuerySet[Any]:
+    """Return runs annotated with `has_other_gradings`: the set has another finished grading."""
+    others = Run.objects.filter(
+        version__question_set=OuterRef("version__question_set"),
+        kind=GRADING,
+        state=Run.State.DONE,
+    )
+    return runs.annotate(has_other_gradings=Exists(others.exclude(pk=OuterRef("pk"))))
+
+
+Context = dict[str, Any]
+View = Callable[..., HttpResponseBase]
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page of the results, as every other one links to it.
+
+    Attributes
+    ----------
+    is_above : whether the page that is shown is below this one, as an alarm is below the alarms.
+    """
+
+    title: str
+    address: str
+    is_here: bool
+    is_above: bool = False
+
+
+@dataclass(frozen=True)
+class TabGroup:
+    """Pages that stand under one tab; the tab leads to the first of them.
+
+    Attributes
+    ----------
+    title : of the group, or of its only page.
+    """
+
+    title: str
+    pages: tuple[Tab, ...]
+
+    @property
+    def address(self) -> str:
+        """Where the tab leads."""
+        return self.pages[0].address
+
+    @property
+    def is_here(self) -> bool:
+        """Whether one of its pages is shown, or one below it."""
+        return any(page.is_here or page.is_above for page in self.pages)
+
+
+def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
+    """Return the kind of a run.
+
+    404 for one that the site does not know (any more), and for one that stores another `summary`.
+    """
+    try:
+        kind = get_run_kind(run)
+    except UnknownKindError as error:
+        raise Http404(str(error)) from error
+    if not kind.stores(summary):
+        raise Http404(f"{kind.title} has no such page")
+    return kind
+
+
+def tabs_of(kind: Kind, run: Run, path: str) -> list[TabGroup]:
+    """Return the pages of the results as the kind declares them, then what experts judge."""
+    found: dict[str, list[Tab]] = {}
+    for page in kind.pages:
+        if page.offered(run):
+            group = found.setdefault(page.group or page.title, [])
+            group.append(_tab(page, run, path))
+    for judging in kind.judging:
+        ids = {"run": run.public_id, "name": judging.name}
+        address = reverse("admin:results-judging", kwargs=ids)
+        found[judging.title] = [Tab(judging.title, address, path == address)]
+    return [TabGroup(title, tuple(pages)) for title, pages in found.items()]
+
+
+def _tab(page: Page, run: Run, path: str) -> Tab:
+    ids: dict[str, Any] = {"run": run.public_id}
+    if not page.slug:
+        address = reverse("admin:results-run", kwargs=ids)
+    elif page.address:
+        address = reverse(f"admin:{page.address}", kwargs=ids)
+    else:
+        address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
+    return Tab(page.title, address, path == address, bool(page.slug) and path.startswith(address))
+
+
+def results_page(
+    template: str, summary: type[RunSummary] = RunSummary
+) -> Callable[[Callable[..., Context]], View]:
+    """Make a view of a function that takes the request, a run that is done and further ids.
+
+    It returns what the template shows, beside what every page does; a run that is not done gets a
+    page that says so, and one whose kind stores another `summary` than the page reads is not found.
+    The function may name another `template`.
+    """
+
+    def made(shown: Callable[..., Context]) -> View:
+        @require_safe
+        @wraps(shown)
+        def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
+            found = run_or_404(request, run)
+            kind = kind_or_404(found, summary)
+            if found.state != Run.State.DONE:
+                return _without_results(request, found)
+            context = {
+                "breadcrumbs": way_here(found),
+                "notice": found.version.question_set.notice,
+                "kind": kind,
+                "tabs": tabs_of(kind, found, request.path),
+                "about": build_about(found, kind.options),
+                "is_of_record": found.kind == GRADING and hasattr(found, "of_record"),
+                "status_link": status_link(found),
+            }
+            own = shown(request, found, **ids)
+            return TemplateResponse(request, own.get("template", template), context | own)
+
+        return view
+
+    return made
+
+
+def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
+    """Make a view of a function that takes the request, a run and further ids and sends a file.
+
+    404 for a run that is not done or whose kind stores another `summary` than the file is made of.
+    """
+
+    @require_safe
+    @wraps(made)
+    def view(request: HttpRequest, run: UUID, **ids: Any) -> HttpResponseBase:
+        found = run_or_404(request, run)
+        kind_or_404(found, summary)
+        if found.state != Run.State.DONE:
+            raise Http404("the run has no results")
+        return made(request, found, **ids)
+
+    return view
+
+
+def way_here(run: Run) -> Breadcrumbs:
+    """Return the pages above the ones of a worker, a question or the models."""
+    return [
+        (run.version.question_set.name, question_set_link(run)),
+        (build_title(run, get_options(run)).title, results_link(run)),
+    ]
+
+
+def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
+    """Return the page of a run that is waiting, running, failed or cancelled."""
+    context = {
+        "title": f"Results of {run.version.question_set.name}",
+        "about": build_about(run),
+        "error": SITE.said(run.error),
+        "status_link": status_link(run),
+        "breadcrumbs": way_here(run)[:1],
+    }
+    return TemplateResponse(request, "evaluation/no_results.html", context)
+
+
+def status_link(run: Run) -> str:
+    """Return the page that shows how far a run is."""
+    return _reverse("run", run_id=run.public_id)
+
+
+def question_set_link(run: Run) -> str:
+    """Return the page of the run's question set."""
+    return _reverse("question-set", set_id=run.version.question_set.public_id)
+
+
+def results_link(run: Run) -> str:
+    """Return the page of a run's results."""
+    return reverse("admin:results-run", kwargs={"run": run.public_id})
+
+
+def worker_link(run: Run, worker: UUID) -> str:
+    """Return the page of a worker in a run."""
+    return reverse("admin:results-worker", kwargs={"run": run.public_id, "worker": worker})
+
+
+def question_link(run: Run, question: UUID) -> str:
+    """Return the page of a question in a run."""
+    return reverse("admin:results-question", kwargs={"run": run.public_id, "question": question})
+
+
+def _reverse(name: str, **ids: UUID) -> str:
+    """Return a page of another room; the overview on a site that has no such page."""
+    try:
+        return reverse(f"admin:{name}", kwargs=ids)
+    except NoReverseMatch:
+        return reverse("admin:index")
+
+
+def asked_correction(asked: QueryDict) -> Correction:
+    """Return the correction that the address names, Holm's without one; 404 for an unknown one."""
+    word: Any = parse_choice(asked, "correction", CORRECTED_BY, HOLM)
+    return word
+
+
+@dataclass(frozen=True)
+class StartLink:
+    """A way to start a run of a kind; `words` say what it does.
+
+    `is_research` and `is_suited` are those of the kind, the latter for the questions of a set.
+    """
+
+    label: str
+    words: str
+    link: str
+    needs_answers: bool
+    is_research: bool = False
+    is_suited: bool = True
+
+
+def start_link(kind: Kind, question_set: QuestionSet) -> str:
+    """Return the address at which a run of a kind is started."""
+    key = {"set_id": question_set.public_id}
+    if kind.start.address:
+        return reverse(f"admin:{kind.start.address}", kwargs=key)
+    if kind.name == GRADING:
+        return reverse("admin:grade", kwargs=key)
+    return reverse("admin:start", kwargs={**key, "name": kind.name})

@@ -1,0 +1,50 @@
+"""Define run types: what can be computed on a question set.
+
+A run type is one `Kind` (`kind`), named by one line of the setting `RUN_KINDS` and found by its
+name (`registry`). Background, pages, REST and commands know run types only through it. A new one
+therefore needs no line elsewhere: it has a run page with progress, can be cancelled, repeated and
+continued after a crash, is started by REST and the command line, and its tables are shown and
+downloaded. platform/docs/kinds.md describes how to add one.
+"""
+
+from evaluation.runs.flow.stored import RunSummary
+from evaluation.runs.run_types.kind import (
+    Beforehand,
+    Evaluation,
+    Kind,
+    Page,
+    Start,
+    StartFile,
+    Studied,
+    Study,
+)
+from evaluation.runs.run_types.registry import (
+    UnknownKindError,
+    find_judging,
+    get_kind,
+    get_options,
+    get_run_kind,
+    list_asking_kinds,
+    list_kinds,
+    list_run_kinds,
+)
+
+__all__ = [
+    "Beforehand",
+    "Evaluation",
+    "Kind",
+    "Page",
+    "RunSummary",
+    "Start",
+    "StartFile",
+    "Studied",
+    "Study",
+    "UnknownKindError",
+    "find_judging",
+    "get_kind",
+    "get_options",
+    "get_run_kind",
+    "list_asking_kinds",
+    "list_kinds",
+    "list_run_kinds",
+]

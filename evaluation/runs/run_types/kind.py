@@ -1,0 +1,319 @@
+"""Define what a run type declares."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from annotations.web.samples import find_sample
+from evaluation.runs.flow.stored import RunSummary
+from evaluation.runs.run_types.parts import Part, Parts, has_part
+
+if TYPE_CHECKING:
+    from annotations.exchange.reading.source import Source
+    from annotations.models import Question, QuestionSet, QuestionSetVersion
+    from evaluation.core.charts.chart import Chart
+    from evaluation.core.options import Parameters, Problem
+    from evaluation.models import Run
+    from evaluation.runs.files.asking import AskSettings
+    from evaluation.runs.flow.view import ViewedObservation, ViewSource
+    from evaluation.runs.judging import Judging
+    from evaluation.runs.reports.spreadsheet import Table
+    from evaluation.runs.steps.asking.request_forecast import RequestForecast
+    from evaluation.runs.steps.checkpoints import Turn
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a finished run.
+
+    Attributes
+    ----------
+    slug : its part of the address; "" for the first one, which stands where the results are.
+    template : extends "evaluation/kind_base.html" and fills its block `results`.
+    context : what the template shows of a run. A door calls it, so it knows no request.
+    paged : the same of a list that goes on over several pages, in place of `context`: takes the
+        run and the place in the list where the page begins, from 0, which is `after` in the
+        address.
+    address : name of an address of the site, for a page that needs more than the run: what the
+        address asks for, pictures, a yes. Its view makes the page; template and context are unused.
+    group : pages of one group stand under one tab, which leads to the first of them; "" for a
+        page with a tab of its own.
+    offered : whether a run has what the page shows; another run's tabs leave it out.
+    """
+
+    slug: str
+    title: str
+    template: str = ""
+    context: Callable[[Run], Mapping[str, Any]] = field(default=lambda _: {})
+    paged: Callable[[Run, int], Mapping[str, Any]] | None = None
+    address: str = ""
+    group: str = ""
+    offered: Callable[[Run], bool] = field(default=lambda _: True)
+
+
+@dataclass(frozen=True)
+class Beforehand:
+    """What the question set holds for a run type, in a sentence, and whether that suffices."""
+
+    words: str
+    ready: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartFile:
+    """A file that can be uploaded on the start page of a run type.
+
+    Attributes
+    ----------
+    name : of the field. title, words : what the file holds, for people.
+    accept : endings and media types that the page offers.
+    switches : boxes to tick beside it, by name, with what they say.
+    upload : the slug of its kind of upload (`annotations.web.upload_kinds`), whose options are the
+        switches: what it would add is shown before it is stored.
+    take : without `upload`, reads it at once into a question set, told which switches are on and
+        the key of the user who sent it; returns lines of what was read. Raises
+        `annotations.exchange.InputError`.
+    """
+
+    name: str
+    title: str
+    words: str
+    take: Callable[[QuestionSet, Source, Mapping[str, bool], int], Sequence[str]] | None = None
+    upload: str = ""
+    accept: str = ".csv,.tsv,.json,.jsonl,.xlsx"
+    switches: Mapping[str, str] = field(default_factory=dict)
+    most_bytes: int = 20 * 1024**2
+
+    @property
+    def sample(self) -> str:
+        """The static path of a sample file; "" without one."""
+        return find_sample(self.upload or self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """The start page of a run type: the form of its options and what it shows beside them.
+
+    Attributes
+    ----------
+    words : a further sentence about what the run is good for.
+    before : of the version that would be run over, None while there is none; it may have nothing
+        to say, which is None.
+    files : what may be uploaded on the page first.
+    foreseen : what a run of these options would ask of models, by a version, who asks, and valid
+        options; the page shows it on request, before anything is sent.
+    address : name of an address of the site whose page starts it instead, where the form of the
+        options does not do, such as a preview that has to be seen; it takes the public id of a
+        question set, and `version`. Nothing else counts then.
+    """
+
+    words: str = ""
+    before: Callable[[QuestionSetVersion | None], Beforehand | None] | None = None
+    files: tuple[StartFile, ...] = ()
+    foreseen: Callable[[QuestionSetVersion, Any, Any], RequestForecast] | None = None
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command of a run type that works on files.
+
+    Attributes
+    ----------
+    help, description, epilog : for the terminal.
+    groups : groups of options that stand apart in the help, with a sentence for each.
+    add_arguments : adds what there is beside the options of the kind.
+    """
+
+    help: str
+    description: str
+    epilog: str
+    add_arguments: Callable[[ArgumentParser], None]
+    groups: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation(Command):
+    """The command ``manage.py evaluate NAME``, which reads files and writes tables.
+
+    Attributes
+    ----------
+    run : takes the options, all arguments by name, and whom to tell how far it is; writes the
+        files and returns the report for the terminal.
+    """
+
+    run: Part[Callable[[Any, Mapping[str, Any], Progress], str]] = Part()
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The text that a study prints, and whether every request has its reply."""
+
+    said: str
+    complete: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Command):
+    """The command ``manage.py study NAME``, which asks a model and evaluates its replies.
+
+    The command adds the arguments of ``manage.py ask`` (which model, how, how fast, for how
+    much) except those that the options of the kind have themselves.
+
+    Attributes
+    ----------
+    run : takes the options, all arguments by name, how to ask, and whom to tell how far it is.
+        It asks by a `StudyFolder` and lets its `EndedEarlyError` out; the same command goes on.
+    """
+
+    run: Part[Callable[[Any, Mapping[str, Any], AskSettings, Progress], Studied]] = Part()
+
+
+def _add_judgements(
+    kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
+) -> Mapping[str, Callable[[Run], Table]]:
+    """Return the tables with one more for each thing that experts judge."""
+    if not kind.judging:
+        return tables
+    from evaluation.runs.reports.judging import build_table
+
+    return {
+        **tables,
+        **{one.name: partial(build_table, judging=one) for one in kind.judging},
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A run type; it equals only itself.
+
+    Each `Part` may be given by its dotted name, such as "evaluation.maqa.report.build_report",
+    which is imported at its first use; so may each value of `Parts`. Nothing else of a kind needs
+    an import, so that lists of kinds load none of them.
+
+    Attributes
+    ----------
+    name : stored with each run, in addresses and on the command line; at most 20 characters.
+    title, words : what people call it, and what it does, in a sentence.
+    options : how a run may be done; forms, requests, commands and signatures follow from them.
+    run : goes on with a claimed run until it is done, or ends with `OutOfTimeError` where the turn
+        is over; what it put aside by then is its checkpoint. Raises `RunInputError` for what the
+        requester can mend. Its end is `Turn.end`. None: a kind for files only, with no runs.
+    summary : what it stores in `Run.summary`. counts : what went into a run that is done, where
+        the summary alone does not say it.
+    tables : by name, in addresses; each reads a run that is done, row by row.
+    columns : what columns of its tables hold, by name, or by table and name ("items.score"), where
+        `evaluation.core.messages.columns` does not say it; for the README of the download.
+    files : further files of the download of all that a run found, by name, as bytes.
+    charts : pictures by name, in addresses, to take away; None where there is nothing to draw.
+    report : what a run found, as a dataclass; None where the summary tells it.
+    text : the same for a terminal; None shows the tables.
+    pages : of a run that is done. Without any, its report and its tables are shown.
+    named : what options that hold ids stand for, by option, where people read them.
+    standing : how a run stands, from its beginning on, as a part of its page: beside what every
+        run says, such as how far each model is. Its template is such a part.
+    judging : what experts judge of a run that is done, blindly: each has a page of its own, where
+        a random sample is drawn and experts are asked, and a table of what they said.
+    asks : whether its runs begin by asking models, so that they wait for a server first.
+    needs_answers : whether a version without an answer is refused.
+    reads_answers : whether people's answers are read where there are some, though none is needed.
+    check : takes a version, who starts the run, and the options; returns what only the database
+        can tell to be wrong with them. Asked wherever a run is started from.
+    evaluate, study : its commands on files.
+    action : what the button says that starts it; the title, if it is "".
+    is_research : whether the page of a set offers it among further analyses, which are folded.
+    suits : takes some questions of a set; whether they are of the sort that it is made for.
+    start : the page that starts it.
+    views : numbers of models and questions in its tables, and in the files of `evaluate`, that
+        stand beside those of other kinds where a model is looked at from all sides.
+    """
+
+    name: str
+    title: str
+    words: str
+    options: Part[type[Parameters]] = Part()
+    run: Part[Callable[[Turn], None] | None] = Part(None)
+    summary: Part[type[RunSummary]] = Part(RunSummary)
+    tables: Parts[Mapping[str, Callable[[Run], Table]]] = Parts({}, finish=_add_judgements)
+    columns: Part[Mapping[str, str]] = Part({})
+    files: Part[Callable[[Run], Mapping[str, bytes]] | None] = Part(None)
+    charts: Part[Mapping[str, Callable[[Run], Chart | None]]] = Part({})
+    report: Part[Callable[[Run], Any] | None] = Part(None)
+    text: Part[Callable[[Run], str] | None] = Part(None)
+    pages: Parts[tuple[Page, ...]] = Parts(())
+    named: Part[Callable[[Run], Mapping[str, str]] | None] = Part(None)
+    standing: Part[Page | None] = Part(None)
+    judging: Parts[tuple[Judging, ...]] = Parts(())
+    asks: bool = False
+    needs_answers: bool = True
+    reads_answers: bool = False
+    check: Part[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = Part(None)
+    evaluate: Part[Evaluation | None] = Part(None)
+    study: Part[Study | None] = Part(None)
+    action: str = ""
+    is_research: bool = False
+    suits: Part[Callable[[Sequence[Question]], bool] | None] = Part(None)
+    start: Part[Start] = Part(Start())
+    views: Part[tuple[ViewSource, ...]] = Part(())
+    counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether it has runs, or only works on files; loads nothing."""
+        return has_part(self, "run")
+
+    @property
+    def is_evaluated_on_files(self) -> bool:
+        """Whether ``manage.py evaluate NAME`` exists; loads nothing."""
+        return has_part(self, "evaluate")
+
+    @property
+    def is_studied(self) -> bool:
+        """Whether ``manage.py study NAME`` exists; loads nothing."""
+        return has_part(self, "study")
+
+    @property
+    def has_views(self) -> bool:
+        """Whether its tables are part of a view of models or questions; loads nothing."""
+        return has_part(self, "views")
+
+    @property
+    def reads_people(self) -> bool:
+        """Whether its runs read workers' answers."""
+        return self.needs_answers or self.reads_answers
+
+    @property
+    def verb(self) -> str:
+        """Text of the button that starts a run."""
+        return self.action or self.title
+
+    def stores(self, summary: type[RunSummary]) -> bool:
+        """Return whether its runs store a summary of that class."""
+        return issubclass(self.summary, summary)
+
+    def summary_of(self, run: Run) -> RunSummary:
+        """Return the stored summary of a run."""
+        return self.summary.of(run.summary)
+
+    def counts_of(self, run: Run) -> Mapping[str, int]:
+        """Return the input counts of a finished run, by name."""
+        return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
+
+    def found(self, run: Run) -> Any:
+        """Return the result of a finished run as a dataclass."""
+        return self.report(run) if self.report else self.summary_of(run)
+
+    def told(self, run: Run) -> Iterator[ViewedObservation]:
+        """Yield a finished run's numbers for each view of the run type, table by table."""
+        from evaluation.runs.flow.view import read_views
+
+        for name in dict.fromkeys(viewed.table for viewed in self.views):
+            table = self.tables[name](run)
+            here = [viewed for viewed in self.views if viewed.table == name]
+            yield from read_views(here, table.header, table.rows)

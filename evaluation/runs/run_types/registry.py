@@ -1,0 +1,87 @@
+"""Find the run types of this site by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from evaluation.core.options import Parameters
+from evaluation.runs.run_types.kind import Kind
+
+if TYPE_CHECKING:
+    from evaluation.models import Run
+    from evaluation.runs.judging import Judging
+    from evaluation.runs.judging.tasks import JudgingKey
+
+
+class UnknownKindError(LookupError):
+    """The setting `RUN_KINDS` has no run type of this name; the message is for people."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"This site knows no kind of run called {name!r}: it is of another version of the "
+            "platform, or was taken out of its settings."
+        )
+
+
+def list_kinds() -> Mapping[str, Kind]:
+    """Return all run types by name, in the order of the setting `RUN_KINDS`."""
+    return _import_kinds(tuple(settings.RUN_KINDS))
+
+
+def list_run_kinds() -> Mapping[str, Kind]:
+    """Return the run types that have runs, by name; the others only work on files."""
+    return {name: kind for name, kind in list_kinds().items() if kind.has_runs}
+
+
+def list_asking_kinds() -> list[str]:
+    """Return the names of the run types whose runs begin with model requests."""
+    return [name for name, kind in list_run_kinds().items() if kind.asks]
+
+
+def get_kind(name: str) -> Kind:
+    """Return the run type of that name. Raises `UnknownKindError`."""
+    try:
+        return list_run_kinds()[name]
+    except KeyError:
+        raise UnknownKindError(name) from None
+
+
+def get_run_kind(run: Run) -> Kind:
+    """Return the run type of a run. Raises `UnknownKindError`."""
+    return get_kind(run.kind)
+
+
+def get_options(run: Run) -> type[Parameters]:
+    """Return the options class of a run's type; `Parameters` for an unknown type."""
+    try:
+        return get_run_kind(run).options
+    except UnknownKindError:
+        return Parameters
+
+
+def find_judging(declared: JudgingKey) -> Judging:
+    """Return the declaration of how something is judged. Raises `UnknownKindError`.
+
+    Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
+    """
+    from evaluation.runs.judging import ANSWERS
+    from evaluation.runs.judging.tasks import OF_ANSWERS
+
+    if declared == OF_ANSWERS:
+        return ANSWERS
+    for judging in get_kind(declared.kind).judging:
+        if judging.name == declared.name:
+            return judging
+    raise UnknownKindError(declared.kind)
+
+
+@cache
+def _import_kinds(paths: tuple[str, ...]) -> Mapping[str, Kind]:
+    """Return the run types at these dotted paths by name, cached."""
+    kinds: list[Kind] = [import_string(path) for path in paths]
+    return {kind.name: kind for kind in kinds}

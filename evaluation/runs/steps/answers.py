@@ -1,0 +1,62 @@
+"""Load answers of workers and models from the database, as columns to grade."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotations.exchange import AnswerStatus
+from annotations.exchange.ids import read_as_wording
+from annotations.exchange.model_replies import THINKING_KEPT, read_reply
+from annotations.models import GRADED, Question, Response
+from evaluation.consensus.inputs import Answers, ModelAnswers
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.models import LLMResponse
+from evaluation.runs.steps.checkpoints import RunInputError
+
+
+def read_wordings(version_id: int) -> dict[int, str]:
+    """Return the texts of a version's graded questions, by primary key.
+
+    Where none is given, an id that reads as a wording is one.
+    """
+    rows = Question.objects.filter(version=version_id, role__in=GRADED)
+    found = rows.values_list("pk", "text", "external_id")
+    return {key: text or read_as_wording(question) for key, text, question in found}
+
+
+def read_parameters(stored: dict[str, Any]) -> AqerParameters:
+    """Return a run's grading parameters from its stored ones, with defaults for missing ones."""
+    try:
+        return AqerParameters.of_dict(stored)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+
+
+def read_answers(version_id: int) -> Answers:
+    """Return the submitted answers to a version's graded questions, as columns."""
+    rows = Response.objects.filter(
+        question__version=version_id,
+        question__role__in=GRADED,
+        state=Response.State.SUBMITTED,
+    )
+    columns = ("pk", "submission__worker_id", "question_id", "text", "rejected", "submitted_at")
+    return Answers.of(rows.order_by("pk").values_list(*columns))
+
+
+def read_model_answers(version_id: int) -> ModelAnswers:
+    """Return the models' answers to a version's graded questions, as columns."""
+    rows = LLMResponse.objects.filter(question__version=version_id, question__role__in=GRADED)
+    columns = (
+        *("pk", "model_id", "question_id", "text", "status", "sample", "finish_reason"),
+        f"extra__{THINKING_KEPT}",
+    )
+    # The order of asking matters: `ModelAnswers.asked_once` takes the latest.
+    ordered = rows.order_by("asked_at", "pk")
+    return ModelAnswers.of(map(_separate_thinking, ordered.values_list(*columns)))
+
+
+def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a stored row with thinking cut out of text and status, unless it is to be kept."""
+    key, model, question, text, status, sample, reason, kept = row
+    read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(kept))
+    return key, model, question, read.text, read.status, sample

@@ -1,0 +1,295 @@
+"""Run that asks models the questions of a set, from its options to its summary.
+
+The models are asked beside each other, in a thread with an event loop; this thread writes what
+comes, a short transaction for all that came meanwhile, tells how far the run is, and looks whether
+it was cancelled or paused. What is committed is never asked again: rows are the checkpoint.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.db.models.functions import Now
+from django.utils.text import capfirst
+
+from annotations.exchange.model_replies import Finish, read_finish
+from evaluation.consensus.signatures import SHORT, collect_versions, combine_hashes
+from evaluation.core.backends.chat.completion import LIMITS
+from evaluation.core.backends.errors import ChatError
+from evaluation.core.options import SITE, build_signature_parts
+from evaluation.models import LLMResponse, Run
+from evaluation.runs.flow.asking.asker import End, Outcome, ask
+from evaluation.runs.flow.asking.budget import Budget, Prices, Purse
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.flow.asking.summary import (
+    BUDGET,
+    DONE,
+    FAILED,
+    GIVEN_UP,
+    VERSION,
+    AskedModel,
+    AskSummary,
+)
+from evaluation.runs.steps.asking.conversation import Conversation
+from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, find_problems
+from evaluation.runs.steps.asking.progress import ModelProgress, keep_progress, read_progress
+from evaluation.runs.steps.asking.registration import find_lane
+from evaluation.runs.steps.asking.replies import (
+    ERROR,
+    Post,
+    Replies,
+    select_stored_answers,
+    write_posts,
+)
+from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
+
+STAGE = "asking"
+
+
+def ask_models(turn: Turn) -> None:
+    """Ask the models of a claimed run for all missing replies, within the turn's time."""
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    askings = _build_askings(run)
+    states = {one.id: one for one in read_progress(turn.run_id)}
+    working = [_ModelWork(asking, states.get(asking.id), turn.run_id) for asking in askings]
+    turn.report(STAGE, *_count_replies(working))
+    if waiting := [work.asking.model for work in working if work.waits]:
+        turn.go_on_in(find_lane(waiting))
+        _Conversation(turn, working, _build_purse(run, askings)).run_until_over()
+    if any(work.out_of_time for work in working):
+        raise OutOfTimeError(turn.run_id)
+    _end(turn, run, working)
+
+
+def _build_askings(run: Run) -> list[ModelAsking]:
+    """Return the run's askings. Raises RunInputError for stored options that do not hold."""
+    try:
+        options = AskOptions.of_dict(run.parameters)
+    except KeyError as error:
+        raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
+    problems = find_problems(run.version, run.owner, options)
+    if problems:
+        said = (SITE.sentence(AskOptions, one) for one in problems)
+        raise RunInputError.of_sentence(" ".join(f"{capfirst(one)}." for one in said))
+    return build_askings(run.version, run.owner, options)
+
+
+class _ModelWork:
+    """One model's progress in one turn of the run.
+
+    The thread that asks sets `outcome` or `failure`, and `took`; all else is of the thread that
+    writes.
+    """
+
+    def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
+        self.asking = asking
+        self.replies = Replies.of(asking, run_id=run_id)
+        self.outcome: Outcome | None = None
+        self.failure = asking.reason
+        self.took: float | None = None
+        fresh = ModelProgress(asking.id, asking.model.name)
+        earlier = earlier or fresh
+        # What failed in an earlier turn is tried once more: a back-end may be there now.
+        end = "" if earlier.end == FAILED else earlier.end
+        self._state = replace(
+            earlier,
+            total=asking.n_planned,
+            done=len(self.replies.has_reply),
+            end=end,
+            reason=earlier.reason if end else "",
+        )
+        # Whether there is something to ask in this turn.
+        self.waits = not self.failure and not end and self._state.done < self._state.total
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the turn ended before the model had all replies."""
+        timed_out = self.outcome is not None and self.outcome.end is End.TIME
+        return timed_out and not self.state(0.0).end
+
+    def count(self, posts: Sequence[Post]) -> None:
+        """Add committed replies to the model's counts: done, asked, errors, cost."""
+        kept = [post.kept for post in posts if post.kept is not None]
+        errors = sum(one.reply.status.value == ERROR for one in kept)
+        self._state = replace(
+            self._state,
+            done=self._state.done + len(posts),
+            asked=self._state.asked + sum(one.attempts > 0 for one in kept),
+            errors=self._state.errors + errors,
+            cost=self._state.cost + sum(one.cost for one in kept),
+        )
+
+    def state(self, seconds: float) -> ModelProgress:
+        """Return the model's progress, `seconds` after the turn began to ask."""
+        end, reason = self._find_end()
+        worked = (seconds if self.took is None else self.took) if self.waits else 0.0
+        return replace(
+            self._state, end=end, reason=reason, seconds=round(self._state.seconds + worked, 2)
+        )
+
+    def _find_end(self) -> tuple[str, str]:
+        """Return why the asking of the model ended and the reason; ("", "") while it continues."""
+        if self.failure:
+            return FAILED, self.failure
+        outcome = self.outcome
+        if outcome is None:
+            if self._state.end or self._state.done < self._state.total:
+                return self._state.end, self._state.reason
+            return DONE, ""
+        if outcome.end is End.TIME:
+            attempts = self.asking.options.attempts
+            if outcome.n_asked or outcome.n_attempts < attempts or not outcome.last_fault:
+                return "", ""
+            # A turn without one reply: the next one would be like it.
+            return GIVEN_UP, f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
+        end = {End.DONE: DONE, End.BUDGET: BUDGET, End.GIVEN_UP: GIVEN_UP}.get(outcome.end, "")
+        return end, "" if end == DONE else outcome.reason
+
+
+class _Conversation(Conversation[_ModelWork, ModelAsking]):
+    """The run's conversation: replies become rows of `LLMResponse`."""
+
+    def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: Purse) -> None:
+        super().__init__(turn, [work for work in working if work.waits])
+        self.working, self.purse = working, purse
+
+    async def ask(self, work: _ModelWork) -> None:
+        """Ask one model for all its missing replies; keep its outcome or failure."""
+        asking, began = work.asking, time.monotonic()
+        assert asking.chat is not None
+        work.replies.mailbox = self.mailbox
+        try:
+            outcome = await ask(
+                asking.chat,
+                asking.planned,
+                work.replies,
+                asking.options.pace(),
+                Budget(asking.prices or Prices(), purse=self.purse),
+                stop=self.stop,
+                enough=self.enough,
+            )
+        except ChatError as error:  # it cannot be had at all; the others can
+            work.failure = str(error)
+        else:
+            work.took, work.outcome = time.monotonic() - began, outcome
+
+    def write(self, posts: Sequence[Post]) -> None:
+        """Write replies as rows."""
+        write_posts(posts, self.turn.run_id)
+
+    def count(self, posts: Sequence[Post]) -> None:
+        """Add committed replies to the counts of their models."""
+        for work in self.working:
+            work.count([post for post in posts if post.asking is work.asking])
+
+    def report(self, seconds: float) -> None:
+        """Store the progress of all models and of the run."""
+        keep_progress(self.turn, [work.state(seconds) for work in self.working])
+        self.turn.report(STAGE, *_count_replies(self.working))
+
+
+def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
+    """Return stored replies and all planned replies, over all models."""
+    states = [work.state(0.0) for work in working]
+    return sum(one.done for one in states), sum(one.total for one in states)
+
+
+def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
+    """Return the run's budget less what its earlier turns spent."""
+    told = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
+    spent = sum(one for one in told if isinstance(one, int | float))
+    return Purse(askings[0].options.budget, float(spent))
+
+
+def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
+    """Store summary, signature and the end of the run, with the time of the latest asking."""
+    askings = [work.asking for work in working]
+    options = askings[0].options
+    models = tuple(_summarize_model(work, run) for work in working)
+    summary = AskSummary(
+        version=VERSION,
+        questions=len(askings[0].questions),
+        samples=options.samples,
+        models=models,
+        cost=sum(one.cost for one in models),
+    )
+    input_hash = combine_hashes(
+        [f"{one.external_id}\x1f{one.public_id}\x1f{one.text}" for one in askings[0].questions]
+        + [asking.hash for asking in askings]
+    )
+    parts = {
+        **build_signature_parts(options),
+        "models": str(len(askings)),
+        "inputs": input_hash[:SHORT],
+    }
+    parts["version"] = collect_versions()["crowdgrade"]
+    signature = "|".join(["ask", *(f"{name}:{value}" for name, value in parts.items())])
+    with turn.fenced():
+        for asking in askings:
+            # What this run found stored was asked for by it as well: it is the latest asking.
+            select_stored_answers(asking).exclude(status=ERROR).update(asked_at=Now())
+        keep_progress(turn, [work.state(0.0) for work in working])
+        turn.report(STAGE, *_count_replies(working))
+        turn.end(RunEnd(signature, input_hash, summary))
+
+
+def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
+    """Return the counts, tokens, cost and time of one model from its stored rows."""
+    asking, state = work.asking, work.state(0.0)
+    rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
+    reasons = (
+        select_stored_answers(asking).filter(status="text").values_list("finish_reason", flat=True)
+    )
+    statuses = Counter(status for status, _, _ in rows)
+    limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
+    failed = [extra for status, extra, _ in rows if status == ERROR]
+    own_extras = [
+        extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")
+    ]
+    asked_extras = [extra for extra in own_extras if extra.get("attempts")]
+    seconds = _select_numbers([extra for _, extra, _ in rows if not extra.get("copied")], "seconds")
+    prompt = asking.prompt
+    return AskedModel(
+        id=asking.id,
+        name=asking.model.name,
+        asking=asking.hash,
+        spec=asking.model.spec,
+        strategy=prompt.prompt.strategy,
+        prompt=prompt.id,
+        prompt_name=prompt.name,
+        prompt_hash=prompt.prompt.hash,
+        end=state.end or DONE,
+        reason=state.reason,
+        planned=asking.n_planned,
+        answered=statuses["text"],
+        empty=statuses["empty"],
+        refused=sum(n for status, n in statuses.items() if status.startswith("refused")),
+        refused_prompt=statuses["refused_prompt"],
+        refused_generation=statuses["refused_generation"],
+        errors=dict(Counter(extra.get("error", "") for extra in failed)),
+        error_messages={extra.get("error", ""): extra.get("message", "") for extra in failed},
+        cut_off=statuses["cut_off"],
+        cut_short=sum(read_finish(reason) is Finish.LENGTH for reason in reasons),
+        with_thinking=sum(bool(extra.get("thinking")) for _, extra, _ in rows),
+        adapted=tuple(dict.fromkeys(c for _, extra, _ in rows for c in extra.get("adapted") or ())),
+        max_tokens=limit if isinstance(limit, int) else 0,
+        not_asked=asking.n_planned - len(rows),
+        stored=len(rows) - len(own_extras),
+        asked=len(asked_extras),
+        prompt_tokens=int(sum(_select_numbers([extra for _, extra, _ in rows], "prompt_tokens"))),
+        completion_tokens=int(
+            sum(_select_numbers([extra for _, extra, _ in rows], "completion_tokens"))
+        ),
+        cost=sum(_select_numbers(own_extras, "cost")),
+        seconds=state.seconds,
+        seconds_per_reply=sum(seconds) / len(seconds) if seconds else None,
+    )
+
+
+def _select_numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
+    """Return the numbers under `name` in the rows' extras; other values are left out."""
+    return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

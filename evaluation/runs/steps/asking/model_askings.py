@@ -1,0 +1,222 @@
+"""The requests of a run that asks models: each model with its prompt and its questions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from annotations.exchange import InputError
+from annotations.models import Question, QuestionSetVersion
+from annotations.models.access import AnyUser
+from evaluation.core.backends.chat.contract import ChatModel
+from evaluation.core.backends.errors import ChatError
+from evaluation.core.options import SITE, Problem, build_problem
+from evaluation.models import LanguageModel
+from evaluation.runs.flow.asking.budget import Prices
+from evaluation.runs.flow.asking.options import AskOptions
+from evaluation.runs.flow.asking.plan import Planned, plan_requests
+from evaluation.runs.flow.asking.prompts import CLOSED, PASSAGE, TEMPLATES
+from evaluation.runs.flow.asking.registration import ModelOptions
+from evaluation.runs.steps.asking.items import build_items, load_questions
+from evaluation.runs.steps.asking.prompts import (
+    NamedPrompt,
+    UnknownPromptError,
+    build_built_in_prompt,
+    find_prompt,
+)
+from evaluation.runs.steps.asking.registration import (
+    find_registration_problems,
+    open_chat,
+    read_model_options,
+)
+
+NAMED = 5
+"""Models that a sentence names."""
+
+
+@dataclass(frozen=True)
+class ModelAsking:
+    """One model with its prompt, its parameters and the questions it is asked.
+
+    Attributes
+    ----------
+    chat : None where the model cannot be had; `reason` says why.
+    questions : of the version, in their order; a request's place is that of its question.
+    """
+
+    model: LanguageModel
+    prompt: NamedPrompt
+    options: AskOptions
+    questions: Sequence[Question]
+    chat: ChatModel | None
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        """The public id of the model."""
+        return str(self.model.public_id)
+
+    @property
+    def prices(self) -> Prices | None:
+        """Prices of the model's tokens; None where the registration has none."""
+        price_in, price_out = self.model.price_in, self.model.price_out
+        return None if price_in is None or price_out is None else Prices(price_in, price_out)
+
+    @cached_property
+    def sent(self) -> dict[str, Any]:
+        """Parameters that are sent with every request, without the seed."""
+        return self.options.sent(self.model.parameters)
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the first sample; None for a model without seeds."""
+        return self.options.get_first_seed(self.model.parameters)
+
+    @cached_property
+    def stored_parameters(self) -> dict[str, Any]:
+        """Parameters stored with each answer: SPEC, prompt hash, all that was sent, first seed.
+
+        Samples share the seed of the first one; theirs follow from it. With the prompt's hash,
+        for two prompts may say the same of a question.
+        """
+        seed = {} if self.seed is None else {"seed": self.seed}
+        prompt = {"prompt": self.prompt.prompt.hash}
+        return {"model": self.model.spec, **prompt, **self.sent, **seed}
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of `stored_parameters`, the same for all answers of this asking."""
+        return hashlib.sha256(
+            json.dumps(self.stored_parameters, sort_keys=True).encode()
+        ).hexdigest()
+
+    @cached_property
+    def planned(self) -> list[Planned]:
+        """All requests, first samples of all questions first; none where the model has no chat."""
+        if self.chat is None:
+            return []
+        items = build_items(self.questions, self.prompt.prompt, self.options.samples)
+        return plan_requests(self.chat, items, self.sent, self.seed)
+
+    @property
+    def n_planned(self) -> int:
+        """Number of replies: questions times samples."""
+        return len(self.questions) * self.options.samples
+
+
+def build_askings(
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions
+) -> list[ModelAsking]:
+    """Return the asking of each chosen model, in the order of the options."""
+    questions = load_questions(version)
+    found = []
+    for model in select_models(user, options):
+        prompt = select_prompt(model, questions, user, options)
+        try:
+            chat, reason = open_chat(model, options.patience()), ""
+        except (ChatError, InputError) as error:
+            chat, reason = None, str(error)
+        found.append(ModelAsking(model, prompt, options, questions, chat, reason))
+    return found
+
+
+def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
+    """Return the chosen models that the user may ask, in the order of the options."""
+    rows = LanguageModel.objects.editable_by(user).select_related("owner")
+    by_id = {
+        str(row.public_id): row for row in rows.filter(public_id__in=map(UUID, options.models))
+    }
+    return [by_id[one] for one in map(_normalize_id, options.models) if one in by_id]
+
+
+def select_prompt(
+    model: LanguageModel, questions: Sequence[Question], user: AnyUser, options: AskOptions
+) -> NamedPrompt:
+    """Return the chosen prompt, else the built-in one of the model's strategy.
+
+    Raises UnknownPromptError.
+    """
+    if options.prompt is not None:
+        return find_prompt(options.prompt, user)
+    if model.strategy in TEMPLATES:
+        return build_built_in_prompt(model.strategy)
+    return build_built_in_prompt(PASSAGE if all(one.passage_id for one in questions) else CLOSED)
+
+
+def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
+    """Return the problems of the options that only the database shows: models, questions, prompt.
+
+    What is wrong with one model alone is no problem here, but a state of that model in the run;
+    `find_refused_models` tells it beforehand.
+    """
+    if not options.models:
+        return [build_problem("no_models", "models")]
+    models = select_models(user, options)
+    missing = len(set(map(_normalize_id, options.models))) - len(models)
+    if missing:
+        return [build_problem("unknown_models", "models", missing=missing)]
+    questions = load_questions(version)
+    if not questions:
+        return [build_problem("no_questions", "models")]
+    without_text = sum(not one.text.strip() for one in questions)
+    if without_text:
+        return [build_problem("no_text", "models", count=without_text)]
+    try:
+        prompts = [select_prompt(model, questions, user, options) for model in models]
+    except UnknownPromptError:
+        return [build_problem("unknown_prompt", "prompt")]
+    return list(_find_contradictions(models, prompts, questions, options))
+
+
+def find_problems_at_start(
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions
+) -> list[Problem]:
+    """Return the problems that prevent the start of a run: those of options and of models."""
+    return find_problems(version, user, options) or find_refused_models(user, options)
+
+
+def find_refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
+    """Return a problem for each model that is archived, without address or refused."""
+    found = []
+    for model in select_models(user, options):
+        if model.archived_at is not None:
+            found.append(build_problem("model_archived", "models", name=model.name))
+            continue
+        if not model.spec:
+            found.append(build_problem("no_spec", "models", name=model.name))
+            continue
+        for wrong in find_registration_problems(read_model_options(model), model.owner):
+            reason = SITE.sentence(ModelOptions, wrong)
+            found.append(build_problem("model_refused", "models", name=model.name, reason=reason))
+    return found
+
+
+def _find_contradictions(
+    models: Sequence[LanguageModel],
+    prompts: Sequence[NamedPrompt],
+    questions: Sequence[Question],
+    options: AskOptions,
+) -> Iterator[Problem]:
+    """Yield problems of prompt and model strategy, missing passages, missing prices."""
+    for model, prompt in zip(models, prompts, strict=True):
+        own, strategy = model.strategy, prompt.prompt.strategy
+        if own in TEMPLATES and own != strategy:
+            values = {"name": model.name, "own": own, "strategy": strategy}
+            yield build_problem("other_strategy", "prompt", **values)
+    without = sum(not one.passage_id for one in questions)
+    if without and any(prompt.prompt.strategy == PASSAGE for prompt in prompts):
+        yield build_problem("no_passage", "prompt", count=without)
+    unpriced = [model.name for model in models if model.price_in is None]
+    if options.budget is not None and unpriced:
+        more = ", ..." if len(unpriced) > NAMED else ""
+        yield build_problem("no_prices", "budget", names=", ".join(unpriced[:NAMED]) + more)
+
+
+def _normalize_id(public_id: str) -> str:
+    """Return a public id in the canonical form of UUIDs."""
+    return str(UUID(public_id))

@@ -1,0 +1,308 @@
+"""Replies of a run that asks: look-up of stored ones, and new ones as `LLMResponse` rows.
+
+The asking runs in a thread of its own; only the worker's thread talks to the database. What came
+goes through a `Mailbox`, and the asking waits until it is committed: a reply that `keep` has
+returned from is not lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotations.exchange import AnswerStatus
+from evaluation.core.backends.chat.completion import UNWRITABLE
+from evaluation.models import LLMResponse, RawReply, request_hash
+from evaluation.runs.flow.asking.plan import Planned
+from evaluation.runs.flow.asking.store import KeptReply
+from evaluation.runs.steps.asking.mailbox import Mailbox
+from evaluation.runs.steps.asking.mailbox import Post as AnyPost
+from evaluation.runs.steps.asking.model_askings import ModelAsking
+
+# Keys in one query: databases take only so many parameters.
+QUERIED = 500
+# Characters of JSON of a raw request or answer that are kept; what has more is cut.
+LARGEST_RAW = 1_000_000
+CUT = 100_000
+REPLACED = "\N{REPLACEMENT CHARACTER}"
+ERROR = AnswerStatus.ERROR.value
+
+
+Post = AnyPost[ModelAsking]
+"""A reply to a question of a set."""
+
+
+@dataclass
+class Replies:
+    """Store of one asking: implements `evaluation.runs.flow.asking.store.Store`.
+
+    Attributes
+    ----------
+    has_reply : place of the question and sample of what needs not be asked.
+    by_key : primary keys of stored responses by the keys of their replies.
+    """
+
+    asking: ModelAsking
+    mailbox: Mailbox[ModelAsking]
+    has_reply: set[tuple[int, int]] = field(default_factory=set)
+    by_key: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        asking: ModelAsking,
+        mailbox: Mailbox[ModelAsking] | None = None,
+        run_id: int | None = None,
+    ) -> Self:
+        """Return the store of an asking with the places of its stored replies.
+
+        An error of `run_id` itself is not asked again, that of another run is.
+        """
+        found = cls(asking, mailbox or Mailbox())
+        place = {question.pk: at for at, question in enumerate(asking.questions)}
+        rows = select_stored_answers(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
+        found.has_reply = {
+            (place[question], sample)
+            for question, sample in rows.values_list("question_id", "sample")
+        }
+        found.by_key = _find_stored_keys(
+            [one.key for one in asking.planned if not found.has(one)], asking
+        )
+        return found
+
+    def has(self, planned: Planned) -> bool:
+        """Return whether the question and sample has a reply."""
+        return (planned.place, planned.request.sample) in self.has_reply
+
+    def known(self, key: str) -> bool:
+        """Return whether any stored reply has this key, also of another question or model."""
+        return key in self.by_key
+
+    def copy(self, planned: Planned) -> asyncio.Future[None]:
+        """Queue a copy of the stored reply of the request's key."""
+        return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
+
+    def keep(self, planned: Planned, kept: KeptReply) -> asyncio.Future[None]:
+        """Queue a reply to be written."""
+        return self.mailbox.put(self.asking, planned, kept)
+
+
+def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
+    """Return the rows of an asking's answers to its version's questions."""
+    return LLMResponse.objects.filter(
+        model=asking.model,
+        asking=asking.hash,
+        question__version=asking.questions[0].version_id,
+        sample__lt=asking.options.samples,
+    )
+
+
+def write_posts(posts: Sequence[Post], run_id: int) -> None:
+    """Write replies as rows, in a transaction; a reply replaces an ERROR only.
+
+    An answer that is there stays as it is; an error gives way to whatever comes.
+    """
+    for post_group in _group_by_asking(posts):
+        asking = post_group[0].asking
+        fresh = {
+            _get_place(post): _build_row(post, run_id)
+            for post in post_group
+            if post.kept is not None
+        }
+        copied = [post for post in post_group if post.kept is None]
+        fresh |= _copy_replies(copied, fresh, run_id)
+        _store_rows(asking, fresh)
+
+
+def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int]:
+    """Return stored row ids by key, among all models of the owner."""
+    found: dict[str, int] = {}
+    for first in range(0, len(keys), QUERIED):
+        rows = LLMResponse.objects.filter(
+            key__in=keys[first : first + QUERIED], model__owner=asking.model.owner_id
+        ).exclude(status=ERROR)
+        found |= dict(rows.order_by("-pk").values_list("key", "pk"))
+    return found
+
+
+def _group_by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
+    """Yield the posts of each asking."""
+    groups: dict[str, list[Post]] = {}
+    for post in posts:
+        groups.setdefault(post.asking.id, []).append(post)
+    yield from groups.values()
+
+
+Place = tuple[int, int]
+"""Primary key of a question, and a sample."""
+
+
+@dataclass
+class _NewRow:
+    """A new response row with its raw request and reply."""
+
+    response: LLMResponse
+    request: Any
+    reply: Any
+
+
+def _get_place(post: Post) -> Place:
+    """Return question key and sample of a post."""
+    return post.asking.questions[post.planned.place].pk, post.planned.request.sample
+
+
+def _build_row(post: Post, run_id: int) -> _NewRow:
+    """Return the response row of a reply, with its raw request and reply."""
+    assert post.kept is not None
+    asking, kept, reply = post.asking, post.kept, post.kept.reply
+    extra: dict[str, Any] = {
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "seconds": round(kept.seconds, 4) if kept.attempts else None,
+        "attempts": kept.attempts,
+        "seed": post.planned.request.parameters.get("seed"),
+        "cost": kept.cost,
+        "prompt_hash": asking.prompt.prompt.hash,
+        "thinking": reply.thinking or None,
+        "adapted": list(asking.chat.adaptations) or None if asking.chat else None,
+    }
+    if reply.fault is not None:
+        extra |= {
+            "error": reply.fault.code,
+            "message": UNWRITABLE.sub(REPLACED, reply.fault.message),
+        }
+    response = _build_response(post, run_id, extra)
+    response.text, response.status = reply.text, reply.status.value
+    response.finish_reason = UNWRITABLE.sub(REPLACED, reply.finish_reason)
+    assert asking.chat is not None
+    request = asking.chat.body(post.planned.request) if kept.attempts else None
+    return _NewRow(response, convert_to_storable(request), convert_to_storable(reply.raw))
+
+
+def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
+    """Return a response row with all columns that do not depend on the reply."""
+    asking = post.asking
+    question, sample = _get_place(post)
+    messages = [dict(message) for message in post.planned.request.messages]
+    prompt = json.dumps(messages, ensure_ascii=False)
+    return LLMResponse(
+        model=asking.model,
+        question_id=question,
+        prompt=prompt,
+        parameters=asking.stored_parameters,
+        request=request_hash(prompt, asking.stored_parameters),
+        asking=asking.hash,
+        key=post.planned.key,
+        run_id=run_id,
+        sample=sample,
+        extra={name: value for name, value in extra.items() if value is not None},
+        asked_at=timezone.now(),
+    )
+
+
+def _copy_replies(
+    posts: Sequence[Post], fresh: Mapping[Place, _NewRow], run_id: int
+) -> dict[Place, _NewRow]:
+    """Return rows with copies of replies to equal requests, at no cost."""
+    if not posts:
+        return {}
+    fresh_by_key = {one.response.key: one for one in fresh.values()}
+    wanted = [post.source for post in posts if post.source is not None]
+    rows = LLMResponse.objects.select_related("raw").in_bulk(wanted)
+    keys = [post.planned.key for post in posts if post.source is None]
+    by_key = {
+        row.key: row
+        for row in LLMResponse.objects.filter(key__in=keys, model=posts[0].asking.model)
+        .exclude(status=ERROR)
+        .select_related("raw")
+    }
+    found = {}
+    for post in posts:
+        key = post.planned.key
+        source = rows.get(post.source) if post.source is not None else by_key.get(key)
+        if source is not None:
+            raw = getattr(source, "raw", None)
+            original = _NewRow(source, raw and raw.request, raw and raw.reply)
+        elif key in fresh_by_key:
+            original = fresh_by_key[key]
+        else:
+            continue  # withdrawn meanwhile: it is asked in the next turn
+        extra = {**original.response.extra, "cost": 0.0, "copied": True}
+        response = _build_response(post, run_id, extra)
+        for name in ("text", "status", "finish_reason"):
+            setattr(response, name, getattr(original.response, name))
+        found[_get_place(post)] = _NewRow(response, original.request, original.reply)
+    return found
+
+
+CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
+
+
+def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
+    """Insert new rows; overwrite rows that hold an ERROR; store raw requests and replies."""
+    questions = list({question for question, _ in fresh})
+    stored = {}
+    for first in range(0, len(questions), QUERIED):
+        for row in LLMResponse.objects.filter(
+            model=asking.model, asking=asking.hash, question__in=questions[first : first + QUERIED]
+        ):
+            stored[row.question_id, row.sample] = row
+    changed, new, raw = [], [], []
+    for place, one in fresh.items():
+        old = stored.get(place)
+        if old is None:
+            new.append(one.response)
+        elif old.status == ERROR:
+            for name in CHANGED:
+                setattr(old, name, getattr(one.response, name))
+            changed.append(old)
+            raw.append(RawReply(response=old, request=one.request, reply=one.reply))
+    LLMResponse.objects.bulk_update(changed, CHANGED)
+    RawReply.objects.filter(response__in=changed).delete()
+    # Another run may have asked the same in the meantime; its answers stand.
+    # After a conflict the keys below are looked up by public id: a row that was not inserted has
+    # none.
+    LLMResponse.objects.bulk_create(new, ignore_conflicts=True)
+    keys = dict(
+        LLMResponse.objects.filter(public_id__in=[one.public_id for one in new]).values_list(
+            "public_id", "pk"
+        )
+    )
+    raw += [
+        RawReply(response_id=key, request=one.request, reply=one.reply)
+        for one in fresh.values()
+        if (key := keys.get(one.response.public_id)) is not None
+    ]
+    RawReply.objects.bulk_create(raw)
+
+
+def convert_to_storable(value: Any) -> Any:
+    """Return JSON that every database accepts: no NUL, surrogates or NaN, of limited length.
+
+    What is longer than `LARGEST_RAW` is cut, as text.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        clean = _clean_json(value)
+    except (ValueError, RecursionError):  # NaN, or nested beyond reason
+        text = clean = UNWRITABLE.sub(REPLACED, repr(value))
+    if len(text) <= LARGEST_RAW:
+        return clean
+    return UNWRITABLE.sub(REPLACED, text[:CUT]) + " ... (cut)"
+
+
+def _clean_json(value: Any) -> Any:
+    """Return JSON with unwritable characters replaced, in keys as well."""
+    if isinstance(value, str):
+        return UNWRITABLE.sub(REPLACED, value)
+    if isinstance(value, Mapping):
+        return {_clean_json(str(name)): _clean_json(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean_json(inner) for inner in value]
+    return value

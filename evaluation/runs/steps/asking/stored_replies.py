@@ -1,0 +1,228 @@
+"""Replies that a study's run keeps as `RunData`; they are no answers of a question set.
+
+One is a row of `RunData` by the key of its request, so that no turn asks for it again. What an
+earlier run of the same owner was told in reply to the very same request is taken over.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from annotations.exchange import AnswerStatus
+from annotations.exchange.model_replies import read_reply
+from evaluation.core.backends.chat.completion import UNWRITABLE
+from evaluation.models import LanguageModel, Run, RunData
+from evaluation.runs.flow.asking.plan import Planned
+from evaluation.runs.flow.asking.store import KeptReply
+from evaluation.runs.flow.asking.summary import Usage
+from evaluation.runs.steps.asking.replies import REPLACED, convert_to_storable
+
+PREFIX = "reply:"
+# Names of `RunData` have 50 characters; 160 bits of the key are more than enough.
+DIGITS = 40
+# Older runs of judges kept theirs under these names, and called the text answer.
+JUDGE, JUDGE_DIGITS = "judge-", 44
+QUERIED = 300
+
+
+@dataclass(frozen=True)
+class StoredReply:
+    """One reply to a study's request, as it is kept.
+
+    Attributes
+    ----------
+    status : an ERROR is final within its run, and asked again in another.
+    cost : of this run; 0 where `reused` says that an earlier run asked for it.
+    message : why it is an ERROR, for people; error is the code of that.
+    step, model : what it was asked for, and the public id of who was asked.
+    logprobs : where they were asked for and offered, in the server's own form.
+    thinking : what was put aside of the reply.
+    rejected : what it says could not be used, so that no later run takes it over.
+    """
+
+    text: str
+    status: AnswerStatus
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    message: str = ""
+    reused: bool = False
+    step: str = ""
+    model: str = ""
+    seconds: float = 0.0
+    finish_reason: str = ""
+    logprobs: Any = None
+    thinking: str = ""
+    rejected: bool = False
+    error: str = ""
+
+    @property
+    def answer(self) -> str:
+        """Text of the reply, as the protocol `Reply` names it."""
+        return self.text
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> StoredReply:
+        """Build a reply from stored JSON of this or an earlier version.
+
+        What is older than the separation of thinking is read anew.
+        """
+        known = {name: value for name, value in data.items() if name in _FIELDS}
+        text, status = data.get("text", data.get("answer", "")), AnswerStatus(data["status"])
+        # Runs from before thinking was separated stored it within the text.
+        read = read_reply(text, status, data.get("finish_reason", ""))
+        thinking = read.thinking or data.get("thinking", "")
+        return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})
+
+    @classmethod
+    def from_kept(cls, kept: KeptReply, step: str, model: str) -> StoredReply:
+        """Build a reply from one that arrived, for a step and a model's public id."""
+        reply = kept.reply
+        return cls(
+            reply.text,
+            reply.status,
+            reply.prompt_tokens or 0,
+            reply.completion_tokens or 0,
+            kept.cost,
+            UNWRITABLE.sub(REPLACED, reply.fault.message) if reply.fault else "",
+            step=step,
+            model=model,
+            seconds=round(kept.seconds, 4),
+            finish_reason=UNWRITABLE.sub(REPLACED, reply.finish_reason),
+            logprobs=None if reply.logprobs is None else convert_to_storable(reply.logprobs),
+            thinking=UNWRITABLE.sub(REPLACED, reply.thinking),
+            error=reply.fault.code if reply.fault else "",
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the reply as JSON values, without empty fields."""
+        values = {**self.__dict__, "status": self.status.value}
+        return {
+            name: value
+            for name, value in values.items()
+            if name in ("text", "status")
+            or (value not in ("", None) and (name != "rejected" or value))
+        }
+
+
+_STATES = {
+    AnswerStatus.TEXT: "answered",
+    AnswerStatus.EMPTY: "empty",
+    AnswerStatus.CUT_OFF: "cut_off",
+    AnswerStatus.ERROR: "failed",
+}
+STATES = ("answered", "empty", "refused", "cut_off")
+"""Fields of `Usage` that count replies by what came."""
+_FIELDS = {one.name for one in fields(StoredReply)}
+
+
+def build_name(planned: Planned) -> str:
+    """Return the name of the `RunData` that holds the reply to a request."""
+    return PREFIX + planned.key[:DIGITS]
+
+
+def read_replies(run_id: int) -> Iterator[StoredReply]:
+    """Yield the replies that a run keeps, in the order of writing."""
+    rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX).order_by("pk")
+    yield from map(StoredReply.of, rows.values_list("data", flat=True).iterator())
+
+
+def read_own_and_other_replies(
+    run: Run, planned: Iterable[Planned]
+) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
+    """Return stored replies to requests by name: the run's own, and other runs' to reuse."""
+    names = {build_name(one): f"{JUDGE}{one.key[:JUDGE_DIGITS]}" for one in planned}
+    own: dict[str, StoredReply] = {}
+    others: dict[str, StoredReply] = {}
+    listed = list(names.items())
+    for first in range(0, len(listed), QUERIED):
+        some = listed[first : first + QUERIED]
+        known_as = {alias: name for name, older in some for alias in (name, older)}
+        rows = RunData.objects.filter(name__in=list(known_as), run__owner=run.owner_id)
+        for run_id, alias, data in rows.order_by("pk").values_list("run_id", "name", "data"):
+            reply, name = StoredReply.of(data), known_as[alias]
+            if run_id == run.pk:
+                own[name] = reply
+            elif reply.rejected:
+                others.pop(name, None)  # and what it was taken over from
+            elif reply.status is not AnswerStatus.ERROR:
+                others[name] = reply
+    return own, {name: reply for name, reply in others.items() if name not in own}
+
+
+def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
+    """Return the names of requests that a run of the owner has a usable reply to."""
+    names = list(dict.fromkeys(build_name(one) for one in planned))
+    found: set[str] = set()
+    for first in range(0, len(names), QUERIED):
+        rows = RunData.objects.filter(
+            name__in=names[first : first + QUERIED], run__owner=owner_id
+        ).exclude(data__status=AnswerStatus.ERROR.value)
+        for name, rejected in rows.order_by("pk").values_list("name", "data__rejected"):
+            if rejected:
+                found.discard(name)
+            else:
+                found.add(name)
+    return found
+
+
+def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
+    """Mark a run's replies to requests as rejected; call it in a transaction."""
+    names = [build_name(one) for one in planned]
+    for first in range(0, len(names), QUERIED):
+        rows = list(RunData.objects.filter(run=run_id, name__in=names[first : first + QUERIED]))
+        for row in rows:
+            row.data = {**row.data, "rejected": True}
+        RunData.objects.bulk_update(rows, ["data"])
+
+
+def take_over_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
+    """Return another run's reply as this run keeps it: reused, at no cost."""
+    return replace(reply, cost=0.0, reused=True, step=step, model=model)
+
+
+def write_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
+    """Insert replies by name, inside a transaction; existing ones stay."""
+    rows = [RunData(run_id=run_id, name=n, data=one.as_dict()) for n, one in replies.items()]
+    RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
+
+
+def compute_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
+    """Return counts, tokens and cost by step and model, in the order of their first reply."""
+    by_id = {str(one.public_id): one for one in models}
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    costs: dict[tuple[str, str], float] = defaultdict(float)
+    codes: dict[tuple[str, str], Counter[str]] = {}
+    for reply in read_replies(run_id):
+        found = counts.setdefault((reply.step, reply.model), Counter())
+        costs[reply.step, reply.model] += reply.cost
+        found[_STATES.get(reply.status, "refused")] += 1
+        found["with_thinking"] += bool(reply.thinking)
+        if reply.status is AnswerStatus.ERROR:
+            codes.setdefault((reply.step, reply.model), Counter())[reply.error] += 1
+        if reply.reused:
+            found["reused"] += 1
+            continue
+        found["requests"] += 1
+        found["errors"] += reply.status is AnswerStatus.ERROR
+        found["prompt_tokens"] += reply.prompt_tokens
+        found["completion_tokens"] += reply.completion_tokens
+    return tuple(
+        Usage(
+            step,
+            by_id[model].name if model in by_id else model,
+            requests=found["requests"],
+            reused=found["reused"],
+            errors=found["errors"],
+            prompt_tokens=found["prompt_tokens"],
+            completion_tokens=found["completion_tokens"],
+            cost=costs[step, model] if model in by_id and by_id[model].has_prices else None,
+            **{name: found[name] for name in STATES},
+            with_thinking=found["with_thinking"],
+            error_codes=dict(codes.get((step, model), {})),
+        )
+        for (step, model), found in counts.items()
+    )

@@ -1,0 +1,360 @@
+"""Ask registered models for a study within the turns of its run; replies are kept with the run.
+
+    models = registered(run, parameters.models)
+    asked = AskedInTurns(turn, run, models, budget=parameters.budget)
+    replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
+
+What is committed is never asked again, neither by the next turn nor by another run of the owner
+that asks the very same. All models of a run share one budget, over all its turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from annotations.exchange import AnswerStatus, InputError
+from evaluation.core.backends.chat.contract import ChatModel
+from evaluation.core.backends.errors import BackendError, ChatError
+from evaluation.core.backends.server import Patience
+from evaluation.models import LanguageModel, Run
+from evaluation.runs.flow.asking.asker import End, Outcome, Settings, ask
+from evaluation.runs.flow.asking.budget import Budget, Prices, Purse
+from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, Planned, plan_requests
+from evaluation.runs.flow.asking.store import KeptReply
+from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Usage
+from evaluation.runs.steps.asking.conversation import Conversation
+from evaluation.runs.steps.asking.mailbox import Mailbox, Post
+from evaluation.runs.steps.asking.progress import ModelProgress, keep_progress, read_progress
+from evaluation.runs.steps.asking.registration import find_lane, open_chat
+from evaluation.runs.steps.asking.stored_replies import (
+    QUERIED,
+    StoredReply,
+    build_name,
+    compute_usage,
+    mark_rejected,
+    read_own_and_other_replies,
+    read_replies,
+    take_over_reply,
+    write_replies,
+)
+from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn
+
+AT_ONCE = 8
+PATIENCE = Patience(4, 120.0, 0.5, 60.0)
+# Left of a turn for what comes after the asking.
+SECONDS_LEFT = 20.0
+GAVE_UP = "given-up"
+"""Under which is put aside who was given up, and why, by public id."""
+
+RepliesByItem = dict[tuple[str, int], StoredReply]
+"""Replies by the id of the item and the sample."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """Requests to one model in one step; the model's own parameters override `parameters`.
+
+    Attributes
+    ----------
+    items : each a conversation, with how many samples; ids are unique.
+    parameters : sent with every request; {"logprobs": True, "top_logprobs": 20} brings what the
+        server offers of them into the stored replies.
+    seed : of the first samples.
+    """
+
+    model: LanguageModel
+    items: Sequence[Item]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+
+def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
+    """Return the requests of a round; opens the model's chat where none is passed."""
+    sent = {**round_.parameters, **round_.model.parameters}
+    seed = sent.pop("seed", round_.seed % MOST_SEEDS)
+    return plan_requests(
+        chat or open_chat(round_.model, PATIENCE),
+        round_.items,
+        sent,
+        seed if isinstance(seed, int) else None,
+    )
+
+
+class StepAsker(Protocol):
+    """Protocol of what asks models step by step, such as `AskedInTurns`."""
+
+    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+        """Return the replies of each round, by item and sample."""
+
+
+class StudyAsker:
+    """All models of a study's run, asked step by step within turns.
+
+    Raises `RunInputError` where one of them cannot be had, or not by its owner any more.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        run: Run,
+        models: Sequence[LanguageModel],
+        budget: float | None = None,
+        at_once: int = 0,
+    ) -> None:
+        self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
+        self.at_once = at_once or AT_ONCE
+        self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
+        self._chats = {model.pk: _connect(model) for model in self.models}
+        # A model that was given up stays so in later turns, or each turn would wait for it anew.
+        self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
+        self._progress = {one.id: one for one in read_progress(run.pk)}
+
+    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+        """Ask for all missing replies of a step; return the replies of each round.
+
+        A model that fails again and again is given up: what it was not asked is an ERROR that says
+        so, here and in later steps (`reason_given_up`).
+
+        Raises
+        ------
+        OutOfTimeError
+            The turn is over; what came is kept.
+        RunInputError
+            The budget does not reach further.
+        """
+        self.turn.between_parts()
+        works = [self._prepare_work(step, one) for one in rounds]
+        conversation = _InTurns(self, works)
+        conversation.tell()
+        if conversation.works:
+            # Only where something is left to ask: a turn of the computing lane reads stored replies
+            # itself.
+            self.turn.go_on_in(find_lane(work.model for work in conversation.works))
+            conversation.run_until_over()
+            self._check_outcomes(conversation.works)
+        return [self._collect_replies(work) for work in works]
+
+    def reject(self, round_: Round) -> None:
+        """Mark the replies of a round as rejected, so that no later run reuses them.
+
+        Call it in `fenced`.
+        """
+        mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
+
+    def reason_given_up(self, model: LanguageModel) -> str:
+        """Return why the asking of a model was given up; "" where it was not."""
+        return self._given_up.get(str(model.public_id), "")
+
+    def first_fault(self) -> str:
+        """Return the first error message of the run's replies; "" without one."""
+        faults = (one.message for one in read_replies(self.run.pk) if one.message)
+        return next(faults, next(iter(self._given_up.values()), ""))
+
+    def usage(self) -> tuple[Usage, ...]:
+        """Return requests, tokens and cost by step and model, over all turns of the run."""
+        return compute_usage(self.run.pk, self.models)
+
+    def note(self, work: _StepWork, seconds: float = 0.0) -> None:
+        """Update a model's progress, `seconds` after its step continued in this turn."""
+        progress, n_missing = work.progress, work.unknown
+        reason = self.reason_given_up(work.model) if n_missing else ""
+        self._progress[work.id] = replace(
+            progress,
+            done=len(work.planned) - n_missing,
+            total=len(work.planned),
+            seconds=round(progress.seconds + seconds, 2),
+            end=GIVEN_UP if reason else "" if n_missing else DONE,
+            reason=reason,
+        )
+
+    def keep_progress(self) -> None:
+        """Store the progress of all models; call it in `fenced`."""
+        keep_progress(self.turn, list(self._progress.values()))
+
+    def _prepare_work(self, step: str, round_: Round) -> _StepWork:
+        """Return a model's requests with the stored replies, own and taken over."""
+        chat = self._chats[round_.model.pk]
+        planned = plan_round(round_, chat)
+        work = _StepWork(step, round_.model, chat, planned)
+        own, others = read_own_and_other_replies(self.run, planned)
+        reused = {name: take_over_reply(one, step, work.id) for name, one in others.items()}
+        names = list(reused)
+        for first in range(0, len(names), QUERIED):
+            with self.turn.fenced():
+                part = {name: reused[name] for name in names[first : first + QUERIED]}
+                write_replies(self.run.pk, part)
+        work.replies = own | reused
+        # What a model did and cost in earlier steps and turns is counted on.
+        work.progress = self._progress.get(work.id, work.progress)
+        self.note(work)
+        return work
+
+    def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
+        """Store which models were given up; raise where requests are left."""
+        given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
+        if given_up:
+            self._given_up |= given_up
+            for work in works:
+                work.progress = self._progress[work.id]
+                self.note(work)
+            with self.turn.fenced():
+                self.turn.keep(GAVE_UP, self._given_up)
+                self.keep_progress()
+        outcomes = [work.outcome for work in works if work.outcome is not None]
+        short = [one for one in outcomes if one.end is End.BUDGET]
+        if short:
+            raise RunInputError("run.budget_used_up", left=sum(one.n_left for one in short))
+        if any(work.unknown and work.id not in self._given_up for work in works):
+            raise OutOfTimeError(self.turn.run_id)
+
+    def _collect_replies(self, work: _StepWork) -> RepliesByItem:
+        """Return a model's replies by item and sample, an ERROR for each missing one."""
+        why = f"not asked: {self.reason_given_up(work.model)}"
+        missing = StoredReply("", AnswerStatus.ERROR, message=why)
+        return {
+            (one.request.id, one.request.sample): work.replies.get(build_name(one), missing)
+            for one in work.planned
+        }
+
+
+class _StepWork:
+    """One model in one step, and the store of its asking.
+
+    The thread that asks sets `outcome` or `failure`; all else is of the thread of the turn.
+    """
+
+    def __init__(
+        self, step: str, model: LanguageModel, chat: ChatModel, planned: list[Planned]
+    ) -> None:
+        self.step, self.model, self.chat, self.planned = step, model, chat, planned
+        self.replies: dict[str, StoredReply] = {}
+        self.mailbox: Mailbox[_StepWork] = Mailbox()
+        self.outcome: Outcome | None = None
+        self.failure = ""
+        self.progress = ModelProgress(self.id, model.name)
+
+    @property
+    def id(self) -> str:
+        """The public id of the model."""
+        return str(self.model.public_id)
+
+    @property
+    def unknown(self) -> int:
+        """Number of requests without a reply."""
+        return sum(build_name(one) not in self.replies for one in self.planned)
+
+    def has(self, planned: Planned) -> bool:
+        """Return whether a reply of the request's key is kept."""
+        return build_name(planned) in self.replies
+
+    def known(self, key: str) -> bool:
+        """Return False: `has` finds all kept replies, so nothing is copied."""
+        return False
+
+    def copy(self, planned: Planned) -> None:
+        """Do nothing: requests of one key share one kept reply."""
+
+    def keep(self, planned: Planned, kept: KeptReply) -> Awaitable[None] | None:
+        """Put a reply into the mailbox; a request that was not sent is not kept."""
+        return self.mailbox.put(self, planned, kept) if kept.attempts else None
+
+    def find_reason_given_up(self) -> str:
+        """Return why the model is asked no more; "" where it may be asked again."""
+        outcome = self.outcome
+        if self.failure or outcome is None:
+            return self.failure
+        if outcome.end is End.GIVEN_UP:
+            return outcome.reason
+        enough = outcome.n_attempts >= PATIENCE.attempts and outcome.last_fault
+        if outcome.end is End.TIME and not outcome.n_asked and enough:
+            # A turn without one reply: the next one would be like it.
+            return f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
+        return ""
+
+
+class _InTurns(Conversation[_StepWork, _StepWork]):
+    """The conversation of a step: replies are kept as `RunData` of the run."""
+
+    def __init__(self, of: StudyAsker, works: Sequence[_StepWork]) -> None:
+        waiting = [one for one in works if one.unknown and not of.reason_given_up(one.model)]
+        super().__init__(of.turn, waiting)
+        self.of, self.all = of, works
+
+    def is_over(self) -> bool:
+        """Return whether the turn's last 20 seconds began, which are for later steps."""
+        return self.turn.clock() >= self.turn.deadline - SECONDS_LEFT
+
+    async def ask(self, work: _StepWork) -> None:
+        """Ask one model for all its missing replies; keep its outcome or failure."""
+        work.mailbox = self.mailbox
+        prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
+        try:
+            work.outcome = await ask(
+                work.chat,
+                work.planned,
+                work,
+                Settings(at_once=self.of.at_once, patience=PATIENCE),
+                Budget(prices, purse=self.of.purse),
+                stop=self.stop,
+                enough=self.enough,
+            )
+        except ChatError as error:  # it cannot be had at all; the others can
+            work.failure = str(error)
+
+    def write(self, posts: Sequence[Post[_StepWork]]) -> None:
+        """Write replies by their names."""
+        write_replies(
+            self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
+        )
+
+    def count(self, posts: Sequence[Post[_StepWork]]) -> None:
+        """Add committed replies to their model's replies and progress."""
+        for work, name, reply in _read_stored_replies(posts):
+            if name in work.replies:
+                continue  # items of one key that are ERRORs are kept one by one
+            work.replies[name] = reply
+            before = work.progress
+            work.progress = replace(
+                before,
+                asked=before.asked + 1,
+                errors=before.errors + (reply.status is AnswerStatus.ERROR),
+                cost=before.cost + reply.cost,
+            )
+
+    def report(self, seconds: float) -> None:
+        """Store the progress of the step and of each model."""
+        for work in self.all:
+            self.of.note(work, seconds)
+        self.of.keep_progress()
+        self.tell()
+
+    def tell(self) -> None:
+        """Report the replies of the step, done and in all."""
+        total = sum(len(work.planned) for work in self.all)
+        left = sum(work.unknown for work in self.all)
+        if self.all:
+            self.turn.report(self.all[0].step, total - left, total)
+
+
+def _read_stored_replies(
+    posts: Sequence[Post[_StepWork]],
+) -> Iterator[tuple[_StepWork, str, StoredReply]]:
+    """Yield work, name and reply of each post that carries a reply."""
+    for post in posts:
+        if post.kept is not None:
+            work = post.asking
+            yield (
+                work,
+                build_name(post.planned),
+                StoredReply.from_kept(post.kept, work.step, work.id),
+            )
+
+
+def _connect(model: LanguageModel) -> ChatModel:
+    """Return the model's chat. Raises RunInputError where it cannot be reached."""
+    try:
+        return open_chat(model, PATIENCE)
+    except (BackendError, InputError) as error:
+        raise RunInputError.of_sentence(str(error)) from error

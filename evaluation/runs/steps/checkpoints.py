@@ -1,0 +1,178 @@
+"""A turn of a run: claim, deadline, lane, progress and kept data of one background process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from django.db.models import Case, DateTimeField, F, Value, When
+from django.db.models.functions import Now
+
+from evaluation.core.messages.message import SENTENCE, Message
+from evaluation.models import Run, RunData
+from evaluation.models.runs_of_record import take_first
+from evaluation.runs.flow.stored import RunSummary
+
+# Progress that is younger than this is not written again.
+SECONDS_BETWEEN_REPORTS = 1.0
+LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
+
+
+class Lane(StrEnum):
+    """Resource that a run's next step needs: a processor, or the reply of a server.
+
+    A background process computes for one run at a time, and waits for servers beside that, for
+    several runs at once.
+    """
+
+    COMPUTING = "computing"
+    ASKING = "asking"
+
+
+LANE = "lane"
+"""Name of the `RunData` that holds a run's lane, once it is another than that of its kind."""
+
+
+class OtherLaneError(Exception):
+    """The run must continue in another lane; committed work stays."""
+
+    def __init__(self, lane: Lane) -> None:
+        super().__init__(lane)
+        self.lane = lane
+
+
+class OutOfTimeError(Exception):
+    """The turn's time is up; committed work stays, and the next turn continues."""
+
+
+class RunInputError(Exception):
+    """A run that cannot be computed from its input; `message` says why.
+
+    `str()` is what the run stores: the message as text, or a sentence where there is no code.
+    """
+
+    def __init__(self, code: str, **values: Any) -> None:
+        super().__init__(code, values)
+        self.message = Message(code, values)
+
+    @classmethod
+    def of_sentence(cls, sentence: str) -> RunInputError:
+        """Return an error with a finished sentence, such as that of a back-end."""
+        return cls(SENTENCE, sentence=sentence)
+
+    def __str__(self) -> str:
+        if self.message.code == SENTENCE:
+            return str(self.message.values[SENTENCE])
+        return self.message.as_text()
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """What a run stores at its end, beside its results.
+
+    `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
+    """
+
+    signature: str
+    input_hash: str
+    summary: RunSummary
+    warnings: Sequence[Any] = ()
+    reasons: Sequence[dict[str, Any]] = ()
+
+
+@dataclass
+class Turn:
+    """One background process's claim on a run, for some minutes.
+
+    Attributes
+    ----------
+    run_id : the run.
+    fenced : opens a transaction that goes on only if the claim still holds.
+    check : raises if the claim is known to be lost.
+    deadline : reading of `clock` after which no new part is begun.
+    lane : what this turn is for; None where it is for everything.
+    """
+
+    run_id: int
+    fenced: Callable[[], AbstractContextManager[None]]
+    check: Callable[[], None]
+    deadline: float
+    clock: Callable[[], float] = time.monotonic
+    lane: Lane | None = None
+    _stage: str = field(default="", init=False)
+    _reported: float = field(default=float("-inf"), init=False)
+
+    def between_parts(self) -> None:
+        """Raise if the claim is lost or the time is up; call it at a checkpoint."""
+        self.check()
+        if self.is_over():
+            raise OutOfTimeError(self.run_id)
+
+    def is_over(self) -> bool:
+        """Return whether the deadline has passed."""
+        return self.clock() >= self.deadline
+
+    def go_on_in(self, lane: Lane) -> None:
+        """Raise `OtherLaneError` unless the turn may do the work of this lane.
+
+        Call it where a checkpoint stands: the next turn begins from there, in that lane.
+        """
+        if self.lane not in (None, lane):
+            raise OtherLaneError(lane)
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Store the run's progress, at most once a second; raise if the claim is lost.
+
+        Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
+        matters, because only progress is written.
+        """
+        self.check()
+        now = self.clock()
+        new_stage = stage != self._stage
+        if not new_stage and done < total and now - self._reported < SECONDS_BETWEEN_REPORTS:
+            return
+        self._stage, self._reported = stage, now
+        # Filtered by state: a run that was cancelled or paused meanwhile must not show progress.
+        Run.objects.filter(pk=self.run_id, state=Run.State.RUNNING).update(
+            # A stage that an earlier turn began keeps its start, or its rate would look too high.
+            stage_started_at=Case(
+                When(stage=stage, then=F("stage_started_at")),
+                default=Now(),
+                output_field=DateTimeField(),
+            ),
+            stage=Value(stage),
+            done=min(done, total),
+            total=total,
+        )
+
+    def keep(self, name: str, data: Any) -> None:
+        """Store JSON under a name, for later turns or pages; call it in `fenced`."""
+        RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
+
+    def kept(self, name: str) -> Any:
+        """Return the JSON stored under a name; None without any."""
+        found = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
+        return found.first()
+
+    def end(self, ending: RunEnd) -> None:
+        """Store the run as done with its summary; call it inside `fenced`.
+
+        The first of its kind that is done counts for its set.
+        """
+        Run.objects.filter(pk=self.run_id).update(
+            state=Run.State.DONE,
+            finished_at=Now(),
+            lease_until=None,
+            lease_owner="",
+            error="",
+            signature=ending.signature,
+            input_hash=ending.input_hash,
+            summary=ending.summary.as_dict(),
+            warnings=list(ending.warnings),
+            reasons=list(ending.reasons),
+        )
+        take_first(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))

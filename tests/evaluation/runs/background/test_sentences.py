@@ -1,0 +1,277 @@
+"""The sentences of runs under way and of what is deleted, erased or undone, each once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from evaluation.deletion.storage.notes import SENTENCES, Note
+from evaluation.models import Run
+from evaluation.runs.background.progress import compute_progress
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+NOTES = [
+    (
+        "run_of_record",
+        {},
+        "It is the official run of its question set: afterwards the newest run that is done "
+        "counts.",
+    ),
+    (
+        "decisions_stay",
+        {"n": 2, "out": 1},
+        "Kept with the question set: 2 decisions about workers. Later runs still leave out "
+        "1 worker because of them. Any other run of the set shows these decisions and can take "
+        "them back.",
+    ),
+    (
+        "sample_judged",
+        {},
+        "What experts judged in its sample stays with the answers; that these were drawn at "
+        "random is forgotten.",
+    ),
+    (
+        "replies_stay",
+        {},
+        "The replies that it fetched stay with the question set.",
+    ),
+    (
+        "payments_kept",
+        {"n": 1000},
+        "1,000 payments to its workers are in the ledger, which keeps them.",
+    ),
+    (
+        "decisions_kept",
+        {"n": 2},
+        "2 decisions about its workers' submissions are kept with reasons.",
+    ),
+    (
+        "writing_kept",
+        {"n": 2},
+        "2 entries say who wrote and checked problems for it, and are kept.",
+    ),
+    (
+        "workers_go_with_set",
+        {},
+        "Workers who answered nowhere else, and about whom nobody wrote a note, go with it.",
+    ),
+    (
+        "models_stay",
+        {},
+        "The models stay registered; their answers to this set's questions go.",
+    ),
+    (
+        "downloads_stay",
+        {},
+        "Files that somebody downloaded are theirs: nothing here reaches them.",
+    ),
+    (
+        "other_owners",
+        {"n": 1, "sets": "1 question set"},
+        "It answered in 1 question set that its owner may not change: the answers there belong to "
+        "these. Archive it instead.",
+    ),
+    (
+        "answers_in_sets",
+        {"n": 2, "sets": "2 question sets"},
+        "Its answers stand in 2 question sets, and go from there.",
+    ),
+    (
+        "runs_scored",
+        {"n": 1, "lose": "loses"},
+        "1 run scored it and loses its row. All others keep their grades, and the results say "
+        "from then on: not reproducible, so many answers withdrawn. Grade again afterwards.",
+    ),
+    (
+        "files_name_it",
+        {},
+        "Pictures, tables and exports that name it stay as they were made.",
+    ),
+    (
+        "model_in_use",
+        {},
+        "A run works with it or its answers: it goes once that run has ended.",
+    ),
+    (
+        "answers_in_use",
+        {},
+        "A run works on these answers: they are erased once that run has ended.",
+    ),
+    (
+        "runs_made",
+        {"n": 3, "runs_were": "runs were"},
+        "3 finished runs were made of these answers. Grades and other numbers stay, the texts go, "
+        "and the runs say from then on: not reproducible, so many answers withdrawn.",
+    ),
+    (
+        "copies_go",
+        {},
+        "Copies go as well: texts that results, alarms, prompts to models and lists for experts "
+        "quote, and the vectors of texts that nobody else wrote.",
+    ),
+    (
+        "appeals_go",
+        {"n": 1},
+        "What they wrote against 1 rejection goes at once, with what they were answered.",
+    ),
+    (
+        "reasons_kept",
+        {"kept": "2 decisions, 1 payments"},
+        "Kept, with their reasons: 2 decisions, 1 payments. Read them: they may quote an answer.",
+    ),
+    (
+        "id_stays",
+        {"id": "zoe"},
+        "The id zoe stays, so that the person is not invited again. Rows of it in files are "
+        "refused from now on.",
+    ),
+    (
+        "uploads_go",
+        {},
+        "Files uploaded to these question sets in the last day and not imported yet go too: they "
+        "may hold the answers. Files that somebody downloaded are theirs, and nothing here "
+        "reaches them.",
+    ),
+    (
+        "import_in_use",
+        {},
+        "A run works on these answers: it is undone once that run has ended.",
+    ),
+    (
+        "import_runs",
+        {"n": 1, "runs_were": "run was", "named": "Harder"},
+        "1 finished run was made of these answers (Harder). The grades stay as they are, and say "
+        "from then on: not reproducible, so many answers withdrawn. Grade again afterwards.",
+    ),
+    (
+        "repeated_later",
+        {"files": "second.csv (1 rows)"},
+        "Later files repeated answers that were there already: second.csv (1 rows). Answers that "
+        "came with this import go all the same; import those files again afterwards to have them "
+        "back.",
+    ),
+    (
+        "questions_stay",
+        {"n": 2},
+        "2 of the questions that it made stay, because runs, models' answers or other answers "
+        "hang on them. Delete those runs first if the questions are to go too.",
+    ),
+    (
+        "workers_stay",
+        {"n": 1},
+        "1 workers stay in the list without these answers, because decisions about them or "
+        "payments to them are kept.",
+    ),
+    (
+        "workers_go",
+        {},
+        "Workers who answered nothing else and stand in no run go as well.",
+    ),
+    (
+        "asked_anew",
+        {"n": 1},
+        "1 of its answers were asked for anew since, and stay.",
+    ),
+    (
+        "models_in_use",
+        {"n": 2},
+        "2 of the models that it made stay registered, because they stand in runs, answered "
+        "otherwise too, or somebody described them. Delete them on their pages.",
+    ),
+    (
+        "version_stays",
+        {"number": 1},
+        "Version 1, which it published, stays published.",
+    ),
+    (
+        "published",
+        {"number": 1, "noun": "questions"},
+        "Version 1, into which it came, is published and keeps its questions: what people are "
+        "asked does not change under their answers. Open the next version in the editor instead "
+        "and delete the questions there.",
+    ),
+    (
+        "none_can_go",
+        {"noun": "questions", "why": ""},
+        "None of its questions can be taken out.",
+    ),
+    (
+        "draft_in_use",
+        {},
+        "A run works on this version: it is undone once that run has ended.",
+    ),
+    (
+        "draft_stays",
+        {},
+        "The draft itself stays, with everything else in it.",
+    ),
+    (
+        "changed",
+        {"n": 1, "noun": "questions"},
+        "1 of its questions were changed since, and stay: delete them in the editor.",
+    ),
+    (
+        "passages_needed",
+        {"n": 1},
+        "1 of its passages stay, because questions are about them: undo the import of those "
+        "questions first, or delete them in the editor.",
+    ),
+    (
+        "questions_answered",
+        {"n": 1},
+        "1 of its questions stay, because answers or answers of models hang on them: undo what "
+        "brought those first.",
+    ),
+    (
+        "deleted_before",
+        {"n": 2, "noun": "questions"},
+        "2 of its questions were deleted before.",
+    ),
+    (
+        "texts_stay",
+        {"n": 2, "noun": "questions"},
+        "2 of its rows gave a text or a translation to questions that were there before: these "
+        "texts stay. Change them in the editor.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "values", "sentence"), NOTES)
+def test_notes_on_removals(code, values, sentence):
+    assert str(Note(code, **values)) == sentence
+
+
+def test_each_note_on_removals_has_a_sentence_here():
+    assert [code for code, *_ in NOTES] == list(SENTENCES)
+
+
+@pytest.fixture(autouse=True)
+def _somebody_listens(monkeypatch):
+    monkeypatch.setattr("evaluation.runs.background.progress.is_any_running", lambda: True)
+
+
+def running(done, total, seconds=None, stage="embedding"):
+    """A run that has been in its stage for some seconds."""
+    began = None if seconds is None else NOW - timedelta(seconds=seconds)
+    return Run(state="running", stage=stage, done=done, total=total, stage_started_at=began)
+
+
+@pytest.mark.parametrize(
+    ("run", "line"),
+    [
+        (Run(state="queued"), "Queued. It starts when a background process is free."),
+        (Run(state="done", stage="embedding", done=5, total=5), ""),
+        (Run(state="paused"), "It is paused."),
+        (Run(state="paused", done=3, total=1200), "It is paused, after 3 of 1,200."),
+        (running(0, None, 5), "Loading the answers."),
+        (running(0, 5, 5, stage=""), "Loading the answers."),
+        (running(0, 5, 5), "Embedding: 0 of 5"),  # no step yet, so no rate
+        (running(2, 5), "Embedding: 2 of 5"),  # nor without a start
+        (running(2, 5, 0), "Embedding: 2 of 5"),  # nor in no time
+        (running(5, 5, 5), "Embedding: 5 of 5"),  # nothing is left
+        (running(2, 4, 2), "Embedding: 2 of 4, 1 a second, 2 s left"),
+        (running(1, 4, 0.5), "Embedding: 1 of 4, 2 a second, 2 s left"),  # 1.5, rounded
+        (running(1, 4, 2), "Embedding: 1 of 4, 30 a minute, 6 s left"),  # one in 2 s
+    ],
+)
+def test_the_line_of_a_run(run, line):
+    assert compute_progress(run, NOW).line == line
