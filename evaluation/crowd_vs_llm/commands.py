@@ -63,8 +63,8 @@ def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = Non
         for row in summary.standings
     ]
     counts = (
-        f"{format_count(summary.answers, 'answer')} of {format_count(summary.workers, 'worker')} and "
-        f"{summary.model_answers:,} of {format_count(summary.models, 'model')} to "
+        f"{format_count(summary.answers, 'answer')} of {format_count(summary.workers, 'worker')} "
+        f"and {summary.model_answers:,} of {format_count(summary.models, 'model')} to "
         f"{format_count(summary.questions, 'question')}"
     )
     return "\n\n".join(

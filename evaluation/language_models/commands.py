@@ -23,7 +23,8 @@ def report_of_run(run: Run) -> str:
         )
         for one in summary.models
     ]
-    head = f"{format_count(summary.questions, 'question')}, {format_count(len(summary.models), 'model')}"
+    n_models = format_count(len(summary.models), "model")
+    head = f"{format_count(summary.questions, 'question')}, {n_models}"
     if summary.samples > 1:
         head += f", {summary.samples} samples of each"
     told = [line for one in summary.models for line in _told(one)]

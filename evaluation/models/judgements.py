@@ -33,8 +33,8 @@ class Exhibit(Record):
     """Something that a run has judged by experts: a reply, a set of replies.
 
     The kind of the run declares `judging`, what is judged and on which scale
-    (`evaluation.runs.judging`). `key` tells what it is, by which the run finds it again; `shown` is all
-    that an expert sees of it. `place` is that in a random order of all that the run could show,
+    (`evaluation.runs.judging`). `key` tells what it is, by which the run finds it again; `shown` is
+    all that an expert sees of it. `place` is that in a random order of all that the run could show,
     drawn with `seed`, so that those from 0 on are a random sample.
     """
 

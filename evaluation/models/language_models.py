@@ -28,9 +28,9 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 class LanguageModel(Record):
     """One version of a language model under one strategy of asking it, as it is ranked.
 
-    `spec` says how it is reached (`evaluation.core.backends.chat.registry`), "" where its answers come
-    from elsewhere; `parameters` are sent with every request. Prices are money for a million tokens
-    read and written. Of a key only the name of the environment variable is stored.
+    `spec` says how it is reached (`evaluation.core.backends.chat.registry`), "" where its answers
+    come from elsewhere; `parameters` are sent with every request. Prices are money for a million
+    tokens read and written. Of a key only the name of the environment variable is stored.
     """
 
     access = Access(
@@ -139,8 +139,8 @@ class LLMResponse(Record):
     `request` is `request_hash(prompt, parameters)`. The latest asking of a question, by
     `asked_at`, is the one that is graded.
 
-    An answer that was collected here (`evaluation.runs.steps.asking`) has in `prompt` the messages as
-    JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
+    An answer that was collected here (`evaluation.runs.steps.asking`) has in `prompt` the messages
+    as JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
     all answers of one configuration share (SPEC, prompt, parameters), `key` that of everything its
     reply depends on, by which no stored reply is asked for again; `run` is the one that asked.
     `brought_by` is the import that stored it, None for one that was collected here or is older than

@@ -43,8 +43,8 @@ class Prompt(Record):
 class PromptVersion(AppendOnly):
     """What a model is told: a system text and a template; another edit is another version.
 
-    `hash` is that of `evaluation.runs.flow.asking.prompts.Prompt`: equal texts have equal ones, whoever
-    wrote them.
+    `hash` is that of `evaluation.runs.flow.asking.prompts.Prompt`: equal texts have equal ones,
+    whoever wrote them.
     """
 
     access = Access(owner="prompt__owner")

@@ -34,9 +34,9 @@ class Run(Record):
     `stage`; `total` is None until it is known. `reasons` says why a result is null; `warnings`
     are codes with values (`Message`), in older runs sentences; `error` is
     a sentence or such a code as text. `kind` names one of
-    `evaluation.runs.run_types`, which says what `parameters` and `summary` hold; the database takes any
-    name, and a run of a kind that the site does not know fails with the reason. `name` and `notes`
-    are people's; a run without a name is called by what differs from the defaults.
+    `evaluation.runs.run_types`, which says what `parameters` and `summary` hold; the database takes
+    any name, and a run of a kind that the site does not know fails with the reason. `name` and
+    `notes` are people's; a run without a name is called by what differs from the defaults.
     """
 
     class State(models.TextChoices):

@@ -39,7 +39,8 @@ def _describe_repeated_text(values: Mapping[str, Any]) -> str:
 
 def _describe_few_answers(values: Mapping[str, Any]) -> str:
     """Say how few answers were graded."""
-    return f"Only {format_count(values['answers'], 'answer')} graded: too few to say how good they are."
+    n_answers = format_count(values["answers"], "answer")
+    return f"Only {n_answers} graded: too few to say how good they are."
 
 
 def _describe_low_pay(values: Mapping[str, Any]) -> str:

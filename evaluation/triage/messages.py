@@ -30,8 +30,8 @@ def _describe_partner(values: Mapping[str, Any]) -> str:
         return f"There is no question that {values['other']} answered too."
     if not values["same"]:
         return (
-            f"None of the {format_count(values['read'], 'answer')} to questions that both answered is "
-            f"the same as {values['other']}'s."
+            f"None of the {format_count(values['read'], 'answer')} to questions that both "
+            f"answered is the same as {values['other']}'s."
         )
     verb = "is" if values["same"] == 1 else "are"
     return (
@@ -133,8 +133,8 @@ def _describe_thin_questions(values: Mapping[str, Any]) -> str:
         return "Every question that had 3 answers or more keeps at least 3."
     verb = "keeps" if values["questions"] == 1 else "keep"
     return (
-        f"{format_count(values['questions'], 'question')} {verb} fewer than 3 answers: too few for a "
-        "consensus that does not hang on one person."
+        f"{format_count(values['questions'], 'question')} {verb} fewer than 3 answers: too few "
+        "for a consensus that does not hang on one person."
     )
 
 

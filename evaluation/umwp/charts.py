@@ -185,7 +185,8 @@ def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
             model.f1.low,
             model.f1.high,
             f"{model.system}, {model.form}\nF1 {format_number(model.f1.value)} "
-            f"({format_interval(model.f1.low, model.f1.high)})\n{model.noticed} of {model.without_answer} "
+            f"({format_interval(model.f1.low, model.f1.high)})\n{model.noticed} of "
+            f"{model.without_answer} "
             f"unanswerable recognised\n{model.wrongly} of {model.with_answer} answerable called "
             "unanswerable",
             look="-model",

@@ -38,7 +38,8 @@ def _format_no_rewording(of: Mapping[str, Any]) -> str:
         parts.append(f"Raise {of['option']['rewriter_tokens']}.")
     if reasons:
         parts += [
-            f"For example, question {one['question']}: “{one['text']}” ({describe_reason(one['reason'])})."
+            f"For example, question {one['question']}: “{one['text']}” "
+            f"({describe_reason(one['reason'])})."
             for one in of["examples"]
         ]
     parts.append(

@@ -47,7 +47,8 @@ def format_better(of: Mapping[str, Any]) -> str:
 def format_default(of: Mapping[str, Any]) -> str:
     """Return the sentence on a default that is better than the other methods."""
     return (
-        f"Trust {of['method']}, the default, here: on the {format_count(of['held'], 'question')} held "
+        f"Trust {of['method']}, the default, here: on the {format_count(of['held'], 'question')} "
+        "held "
         f"out its scores of workers agree with their grades at {_format_agreement(of)}, and its "
         f"lead over {of['rival']}, the next best, is {_format_lead(of)}."
     )
@@ -66,8 +67,8 @@ def format_inconclusive(of: Mapping[str, Any]) -> str:
         )
     return (
         f"The methods cannot be told apart here, so {stay} at {_format_agreement(of)} on the "
-        f"{format_count(of['held'], 'question')} held out: {of['best']} was best on the others, but its "
-        f"lead there is {_format_lead(of)}."
+        f"{format_count(of['held'], 'question')} held out: {of['best']} was best on the others, "
+        f"but its lead there is {_format_lead(of)}."
     )
 
 

@@ -2,10 +2,10 @@
 
 A run type declares its options as the fields of a frozen dataclass, a subclass of `Parameters`,
 each with an `Option`: type, bounds or choices, label, help, and the option it depends on. The form
-(`evaluation.runs.forms.options`), the serializer (`evaluation.runs.rest.option_serializer`), the arguments
-(`evaluation.management.option_arguments`), the signature and the texts on settings are built from
-that. An invalid value is a `Problem`, a code with values; each interface builds its own sentence
-from it (`Words`).
+(`evaluation.runs.forms.options`), the serializer (`evaluation.runs.rest.option_serializer`), the
+arguments (`evaluation.management.option_arguments`), the signature and the texts on settings are
+built from that. An invalid value is a `Problem`, a code with values; each interface builds its own
+sentence from it (`Words`).
 """
 
 from evaluation.core.options.declaration import (

@@ -13,8 +13,8 @@ class Problem:
 
     Attributes
     ----------
-    code : what, for programs; `evaluation.core.options.words` has the sentences. The codes of a value
-        that is wrong by itself are those of Django and of its REST framework: "invalid" (of
+    code : what, for programs; `evaluation.core.options.words` has the sentences. The codes of a
+        value that is wrong by itself are those of Django and of its REST framework: "invalid" (of
         another type), "invalid_choice", "min_value", "max_value", "max_length", "null".
     option : the option where it shows.
     values : what the sentence tells.

@@ -85,7 +85,8 @@ def _format_orders(of: Mapping[str, Any]) -> str:
 def _format_sides(of: Mapping[str, Any]) -> str:
     """Return the correlation of experts' grades with the scores of both runs, as text."""
     return (
-        f"grades of {format_count(of['count'], 'answer')} agree by {_format(of['correlation'])} with "
+        f"grades of {format_count(of['count'], 'answer')} agree by {_format(of['correlation'])} "
+        "with "
         f"this run's scores, and by {_format(of['before'])} with those of the run before (1 is "
         "full agreement)"
     )

@@ -204,7 +204,8 @@ def _told(asked: AskResult, request: AskRequest) -> str:
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
     lines = [
-        f"{remove_control_characters(asked.name)}: {outcome.n_planned:,} answers, {outcome.n_stored:,} stored "
+        f"{remove_control_characters(asked.name)}: {outcome.n_planned:,} answers, "
+        f"{outcome.n_stored:,} stored "
         f"before, {outcome.n_asked:,} asked in {outcome.seconds:.1f} s{rate}"
     ]
     if counts:

@@ -1,7 +1,7 @@
 """Rows that every study of models returns: metrics by system and group, and exclusions.
 
-Studies of models (MultiQ&A, UMWP, MAQA, ELOQUENT) share these; `evaluation.runs.files.metrics` writes
-them, and runs of the database store them.
+Studies of models (MultiQ&A, UMWP, MAQA, ELOQUENT) share these; `evaluation.runs.files.metrics`
+writes them, and runs of the database store them.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     ITEMS = StudyTable("items", ItemRow, MaqaStudy.items, "items.csv")
 
-`evaluation.runs.files.metrics` writes such tables as CSV files, `evaluation.runs.steps.findings` stores and
-reads them with a run, and `evaluation.runs.reports.result_tables` gives them to downloads, to the REST
-API and to pages.
+`evaluation.runs.files.metrics` writes such tables as CSV files, `evaluation.runs.steps.findings`
+stores and reads them with a run, and `evaluation.runs.reports.result_tables` gives them to
+downloads, to the REST API and to pages.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class ResultTable(Generic[RowT]):
     name : in a run: of the stored rows, of the download and in addresses.
     row : a named tuple or a dataclass; its fields are the columns, with their types.
     file : the CSV file that commands write; "" if only runs have the table.
-    help : what a column holds, with its unit or range, where `evaluation.core.messages.columns` does not
-        say it for all tables.
+    help : what a column holds, with its unit or range, where `evaluation.core.messages.columns`
+        does not say it for all tables.
     """
 
     name: str

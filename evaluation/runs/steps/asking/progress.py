@@ -23,8 +23,8 @@ class ModelProgress(Stored):
     done, total : replies that are there, stored ones too, and that there should be.
     asked : requests of this run that got a reply or an error; of them `errors`.
     cost : of this run. seconds : while it was asked.
-    end : how it ended (`evaluation.runs.flow.asking.summary.ENDS`); "" while it goes on. `reason` says
-        why it is not done.
+    end : how it ended (`evaluation.runs.flow.asking.summary.ENDS`); "" while it goes on. `reason`
+        says why it is not done.
     """
 
     id: str

@@ -25,7 +25,8 @@ class Body(BertModel):
 LOADERS = {
     "nli": "from evaluation.core.backends.nli import EntailmentModel as M; M.load(FOLDER)",
     "reranker": "from evaluation.core.backends.reranker import Reranker as M; M.load(FOLDER)",
-    "embedder": "from evaluation.core.backends.embedding import sentences as M; M.load_named(FOLDER)",
+    "embedder": "from evaluation.core.backends.embedding import sentences as M; "
+    "M.load_named(FOLDER)",
 }
 
 

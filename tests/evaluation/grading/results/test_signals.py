@@ -153,12 +153,14 @@ def test_a_stranger_sees_nothing_of_it(client, django_user_model, counted):
 
 
 def test_nothing_that_grades_rings_admits_or_pays_reads_a_count():
-    rooms = ["evaluation/core/stats", "evaluation/runs/flow", "evaluation/runs/steps", "evaluation/runs/run_types",
-             "evaluation/runs/files", "evaluation/runs/background", "evaluation/consensus",
-             "evaluation/grading/alarms", "evaluation/grading/run",
-             "evaluation/grading/alarms/report", "evaluation/models"]  # fmt: skip
-    rooms += [f"evaluation/{name}" for name in FEATURES]
-    files = [path for room in rooms for path in (ROOT / room).rglob("*.py")]
+    folders = [
+        *("evaluation/core/stats", "evaluation/runs/flow", "evaluation/runs/steps"),
+        *("evaluation/runs/run_types", "evaluation/runs/files", "evaluation/runs/background"),
+        *("evaluation/consensus", "evaluation/grading/alarms", "evaluation/grading/run"),
+        *("evaluation/grading/alarms/report", "evaluation/models"),
+    ]
+    folders += [f"evaluation/{name}" for name in FEATURES]
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     files += [ROOT / f"annotations/answering/{name}.py" for name in ("places", "order", "practice")]
     assert len(files) > 200
     names = re.compile("|".join(COUNTERS))
