@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from evaluation.runs.background import request_process as asking
+from evaluation.runs.background import request_process
 from evaluation.runs.background.notification import notify_if_needed
 from evaluation.runs.background.work import work_one_turn
 
@@ -12,10 +12,10 @@ from evaluation.runs.background.work import work_one_turn
 @shared_task(ignore_result=True, acks_late=True, reject_on_worker_lost=True)
 def work() -> None:
     """Work on the oldest free run for some minutes; a failure is stored and let out."""
-    work_one_turn(lane=asking.get_own_lane())
+    work_one_turn(lane=request_process.get_own_lane())
 
 
 @shared_task(ignore_result=True)
 def ring_again() -> None:
     """Ring for runs whose message was lost or whose worker died."""
-    notify_if_needed(asking.get_own_lane())
+    notify_if_needed(request_process.get_own_lane())

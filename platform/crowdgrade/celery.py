@@ -34,41 +34,41 @@ def follow_supervisor(**_: Any) -> None:
 @worker_init.connect
 def separate_asking(**_: Any) -> None:
     """Leave requests to model servers to a separate process, here and in children."""
-    from evaluation.runs.background import request_process as asking
+    from evaluation.runs.background import request_process
 
-    asking.split_lanes()
+    request_process.split_lanes()
 
 
 @worker_process_init.connect
 def guard(**_: Any) -> None:
     """Start the watchdog of the working process, so that no step blocks it forever."""
-    from evaluation.runs.background import process_guard as guarding
+    from evaluation.runs.background import process_guard
 
-    guarding.start_guard()
+    process_guard.start_guard()
 
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
     """Report that a background process is running; start the process that asks models."""
-    from evaluation.runs.background import asking, liveness
+    from evaluation.runs.background import liveness, request_process
 
-    asking.start_process()
+    request_process.start_process()
     liveness.announcer.start()
 
 
 @worker_shutting_down.connect
 def end_asking(**_: Any) -> None:
     """Stop the process that asks models, while this one finishes its step."""
-    from evaluation.runs.background import request_process as asking
+    from evaluation.runs.background import request_process
 
-    asking.stop_process()
+    request_process.stop_process()
 
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
     """Report that the background process has ended; wait for the process that asks models."""
-    from evaluation.runs.background import asking, liveness
+    from evaluation.runs.background import liveness, request_process
 
-    asking.stop_process()
-    asking.wait_for_end()
+    request_process.stop_process()
+    request_process.wait_for_end()
     liveness.announcer.stop()

@@ -21,7 +21,7 @@ SEED = """
 from django.contrib.auth.models import User
 from crowdgrade.models.tokens import make_token
 from annotations.exchange.importing import import_answers
-from annotations.exchange.reading.source import bytes_source
+from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
 result = {}
 rows = b"worker,question,answer\\n" + b"".join(
@@ -30,7 +30,7 @@ for name, operator in (("operator", True), ("rana", False), ("otto", False)):
     user = User.objects.create_user(
         name, password=PASSWORD, is_staff=True, is_superuser=operator)
     kept = QuestionSet.objects.create(owner=user, name=f"set of {name}", language="en")
-    import_answers(kept, bytes_source("a.csv", rows), create_questions=True)
+    import_answers(kept, make_bytes_source("a.csv", rows), create_questions=True)
     result[name] = {"token": make_token(user, "attack", 1)[1], "set": str(kept.public_id)}
 """
 

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from annotations.web.numbers import TableCounts
 from evaluation.models import BackgroundWorker
-from evaluation.runs.background import request_process as asking
+from evaluation.runs.background import request_process
 from evaluation.runs.background.notification import notify_if_needed
 from evaluation.runs.background.work import get_process_name
 
@@ -81,7 +81,7 @@ class Announcer:
                     BackgroundWorker.objects.update_or_create(
                         name=name, defaults={"seen_at": Now()}
                     )
-                    notify_if_needed(asking.get_own_lane())
+                    notify_if_needed(request_process.get_own_lane())
                 except DatabaseError as error:
                     logger.warning("no sign of life could be given: %s", error)
                     connection.close()

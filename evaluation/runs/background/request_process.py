@@ -26,7 +26,7 @@ from django.conf import settings
 from django.db import Error, connections
 
 from evaluation.models import Run
-from evaluation.runs.background import process_guard as guarding
+from evaluation.runs.background import process_guard
 from evaluation.runs.background.leases import Claim, claim_oldest, filter_claimable
 from evaluation.runs.background.work import TURN_SECONDS, get_process_name, work_on
 from evaluation.runs.steps.checkpoints import Lane, Turn
@@ -143,7 +143,7 @@ def main() -> None:
     null_device = os.open(os.devnull, os.O_RDONLY)
     # Standard input becomes the null device: a child that inherited the pipe would keep it open.
     os.dup2(null_device, 0)
-    guarding.start_guard()
+    process_guard.start_guard()
     places = Slots(settings.ASKING_RUNS)
     # Nobody writes to the pipe: it can be read once its other end is closed.
     while not select.select([parent_pipe], [], [], LOOK_EVERY)[0]:
@@ -168,7 +168,7 @@ class _ProcessKeeper:
 
     def start(self) -> None:
         """Start the process, and a thread that restarts it."""
-        self._process = guarding.start_python(START)
+        self._process = process_guard.start_python(START)
         self._keeper = threading.Thread(
             target=self._restart_until_stopped, name="asking-process", daemon=True
         )
@@ -201,7 +201,7 @@ class _ProcessKeeper:
                 return
             if self._process.stdin is not None:
                 self._process.stdin.close()
-            self._process = guarding.start_python(START)
+            self._process = process_guard.start_python(START)
 
 
 _asking = _ProcessKeeper()

@@ -15,7 +15,7 @@ from evaluation.core.backends import BackendError
 from evaluation.models import Run
 from evaluation.models.interims import interims_wait
 from evaluation.models.runs import GRADING
-from evaluation.runs.background import process_guard as guarding
+from evaluation.runs.background import process_guard
 from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
 from evaluation.runs.background.notification import notify
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
@@ -89,7 +89,7 @@ def work_on(
         kind = get_run_kind(Run.objects.only("kind").get(pk=claim.run_id))
         assert kind.run is not None  # or it would be no kind of run
         # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
-        with guarding.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
+        with process_guard.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
 
             def check() -> None:
                 sign()

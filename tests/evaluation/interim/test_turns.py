@@ -16,7 +16,7 @@ from evaluation.interim.report import so_far
 from evaluation.models import Interim, Run, WorkerGrade
 from evaluation.models.interims import interims_wait
 from evaluation.models.runs_of_record import RunOfRecord
-from evaluation.runs.background import notification as doorbell
+from evaluation.runs.background import notification
 from evaluation.runs.background.work import work_one_turn
 from tests.annotations.answering.conftest import made_set, published
 from tests.desk.flashes import flashed, flashed_numbers
@@ -131,7 +131,7 @@ def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
     assert not interims_wait()
     hand_in(made, "cleo")
     assert interims_wait()
-    assert doorbell.notify_if_needed() is True
+    assert notification.notify_if_needed() is True
     interims.turn()
     interims.turn()
     assert [(one.n_people, one.by_itself) for one in Interim.objects.all()] == [(3, True)]

@@ -29,7 +29,7 @@ from evaluation.multiqa.storage.running import (
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.run_types.data_sheets import build_readme
-from evaluation.runs.steps.asking import study_asking as in_turns
+from evaluation.runs.steps.asking import study_asking
 from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.cross_encoders import save_cross_encoder
 from tests.evaluation.multiqa.world import (
@@ -163,25 +163,25 @@ def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(world, g
         return answer
 
     world.server.reply = kill
-    before = in_turns._InTurns.count
+    before = study_asking._InTurns.count
 
     def count(self, posts):
         before(self, posts)
         if self.all[0].step == "asking models" and len(world.bodies("good")) > 3:
             raise KilledError
 
-    in_turns._InTurns.count = count
+    study_asking._InTurns.count = count
     try:
         with pytest.raises(KilledError):
             work_one_turn()
     finally:
-        in_turns._InTurns.count = before
+        study_asking._InTurns.count = before
     world.server.reply = whole
     worked(run)
     assert run.attempt == 2
     contents = [(body["model"], body["messages"][-1]["content"]) for body in world.server.bodies]
     # What was under way when it died may have been asked again: no more than was at once.
-    assert len(contents) - len(set(contents)) <= 2 * in_turns.AT_ONCE
+    assert len(contents) - len(set(contents)) <= 2 * study_asking.AT_ONCE
     assert len(world.bodies("rewriter")) == 5
     assert value(run, "shaky", "worst_case") == 0.0
     assert run.summary["replies"] == 30

@@ -12,7 +12,8 @@ from kombu.exceptions import OperationalError
 
 from annotations.models import QuestionSet
 from evaluation.models import BackgroundWorker, Run
-from evaluation.runs.background import doorbell, liveness
+from evaluation.runs.background import liveness
+from evaluation.runs.background import notification as doorbell
 from evaluation.runs.background.leases import build_future_time, claim_oldest
 from evaluation.runs.background.work import get_process_name
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.models import Run
-from evaluation.runs.background import process_guard as guarding
+from evaluation.runs.background import process_guard
 from evaluation.runs.background.leases import claim_oldest
 from evaluation.runs.background.process_guard import ENDED, GRACE_SECONDS, Watch
 from tests.annotations import world
@@ -109,7 +109,7 @@ def test_a_worker_between_runs_is_never_ended(db, clock):
 
 def test_a_worker_without_a_guard_works_all_the_same(run):
     claim = claim_oldest("ann")
-    with guarding.report_turn(claim) as sign:
+    with process_guard.report_turn(claim) as sign:
         sign()
 
 

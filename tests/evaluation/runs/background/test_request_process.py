@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from evaluation.models import Run, RunData
-from evaluation.runs.background import asking, work
+from evaluation.runs.background import request_process as asking
+from evaluation.runs.background import work
 from evaluation.runs.background.leases import claim_oldest
 from evaluation.runs.background.notification import notify_if_needed
 from evaluation.runs.background.request_process import SHORT_TURN, Slots
