@@ -58,7 +58,7 @@ def has_tests(flow: str) -> bool:
 
 OTHER_FLOWS = tuple(
     path.parent.name
-    for path in sorted((ROOT / "evaluation" / "flow").glob("*/__init__.py"))
+    for path in sorted((ROOT / "evaluation" / "runs" / "flow").glob("*/__init__.py"))
     if path.parent.name != "asking"
 )
 # Features that have a folder of their own, with their tests.
