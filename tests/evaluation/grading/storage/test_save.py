@@ -400,7 +400,7 @@ def test_what_remedies_did_is_told_by_public_ids(version):
 def test_suggested_answers_are_kept_by_their_keys(version, suggest, monkeypatch):
     found = partial(np.array, dtype=np.int64)
     monkeypatch.setattr(
-        "evaluation.grading.remedies.run._RemedyFlow.suggested",
+        "evaluation.grading.remedies.run._RemedyFlow.suggest_rows",
         lambda self, candidates: found([4, 0, 9]),
     )
     run = graded(version, bootstrap=0, suggest_anchors=suggest)
