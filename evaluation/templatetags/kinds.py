@@ -53,5 +53,5 @@ def at(values: Sequence[Any], place: int) -> Any:
     return values[place]
 
 
-register.filter(format_rate)
-register.filter(format_duration)
+register.filter("pace", format_rate)
+register.filter("duration", format_duration)

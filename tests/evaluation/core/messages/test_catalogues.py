@@ -36,7 +36,7 @@ ROOMS_OF_WARNINGS = (
     *("files", "flow", "steps", "texts", "consensus", "grading/run", "grading/files"),
     *("grading/storage", "grading/alarms/run", "grading/facts/run", *FEATURES),
 )
-ROOMS = Path(__file__).resolve().parents[3] / "evaluation"
+ROOMS = Path(__file__).resolve().parents[4] / "evaluation"
 DOORS = {"terminal": TERMINAL, "site": SITE, "api": API}
 COUNTED = {
     "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: 3",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kombu import Connection
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 SEED = """
 from django.contrib.auth.models import User

@@ -17,7 +17,7 @@ from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list
 from evaluation.runs.run_types.parts import Part, Parts, list_part_names
 from tests.features import folder_of
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PARTS = tuple(list_part_names(next(iter(list_kinds().values()))))
 CALLED = ("run", "files", "report", "text", "named", "check", "counts")
 

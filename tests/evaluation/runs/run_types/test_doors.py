@@ -26,7 +26,7 @@ from evaluation.runs.run_types import UnknownKindError, list_kinds
 from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.runs.run_types.words import WordOptions
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture

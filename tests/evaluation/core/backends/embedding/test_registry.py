@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.core.backends import EmbedderError, EmbedderSpec, get_embedder, parse_spec
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[5]
 
 
 @pytest.mark.parametrize(
