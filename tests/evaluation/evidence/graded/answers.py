@@ -39,7 +39,9 @@ def of_nobody(n_answers: int, n_questions: int, grades=range(7), seed: int = 0):
 def corpus_of(crowds) -> Corpus:
     """Their corpus, in letters: no model is loaded."""
     answers = crowds.answers
-    return Corpus(answers.texts, answers.questions, CorpusVectors(answers.texts).of, "tfidf-char")
+    return Corpus(
+        answers.texts, answers.questions, CorpusVectors(answers.texts).embed_texts, "tfidf-char"
+    )
 
 
 def some(*names: str):

@@ -124,16 +124,16 @@ def test_what_was_put_aside_is_not_computed_again(crowds):
 
     aside = {}
     methods = [*some("aqer"), Method("f1", counted)]
-    first = tried(crowds, methods, aside=aside)
+    first = tried(crowds, methods, scores=aside)
     assert len(calls) == 3
-    again = tried(crowds, methods, aside=aside)
+    again = tried(crowds, methods, scores=aside)
     assert len(calls) == 3
     assert again.rows == first.rows
 
 
 def test_progress_counts_every_method_on_every_part(crowds):
     told = []
-    tried(crowds, some("aqer", "f1"), told=lambda done, total: told.append((done, total)))
+    tried(crowds, some("aqer", "f1"), on_step=lambda done, total: told.append((done, total)))
     assert told == [(n, 6) for n in range(1, 7)]
 
 

@@ -23,17 +23,17 @@ from tests.evaluation.commands.running import manage
 def test_a_simulated_crowd_is_told_by_the_numbers_of_its_workers():
     told = inspect_simulated(build_correlated_weak_groups(0.7), 10, seed=5)
     camps = [frozenset(range(10)), frozenset(range(10, 20))]
-    assert "two_camps" in told.rang
+    assert "two_camps" in told.raised
     assert _names_exactly(told, "two_camps", camps)
     assert not _names_exactly(told, "two_camps", camps[:1])
     assert not _names_exactly(told, "copies", camps)
 
 
 def test_notices_are_no_ring():
-    notice = RaisedAlarms._of(
+    notice = RaisedAlarms._from_triples(
         [("copies", "notice", map(int, "12")), ("dont_know", "notice", map(int, "3"))]
     )
-    assert (notice.rang, notice.partly) == (frozenset(), True)
+    assert (notice.raised, notice.partly_copied) == (frozenset(), True)
 
 
 def test_a_light_edit_changes_a_text_a_little():
@@ -66,11 +66,11 @@ def test_copies_are_found_among_vectors_that_count_words_too(embedder, edited):
     answers = corpus()
     dealer = Dealer(answers, CorpusVectors(answers.texts), embedder)
     for seed in range(3):
-        told, groups = dealer.copying(10, 12, edited, seed)
+        told, groups = dealer.inspect_copiers(10, 12, edited, seed)
         assert told.groups["copies"] == groups
         assert len(groups[0]) == 4
-    told, groups = dealer.honest(10, 12, 0)
-    assert ("copies" in told.rang, groups) == (False, [])
+    told, groups = dealer.inspect_honest(10, 12, 0)
+    assert ("copies" in told.raised, groups) == (False, [])
 
 
 @pytest.mark.parametrize("embedder", ["tfidf-char", "bow"])
@@ -88,7 +88,9 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
             rang = [
-                bool(inspect_simulated(build_correlated_weak_groups(rho, share), 10, 5000 + s).rang)
+                bool(
+                    inspect_simulated(build_correlated_weak_groups(rho, share), 10, 5000 + s).raised
+                )
                 for s in range(40)
             ]
             assert np.mean(rang) >= 0.95
@@ -97,7 +99,7 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
 @pytest.mark.long
 def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
     rang = [
-        bool(inspect_simulated(build_honest_groups(m), n, 6000 + seed).rang)
+        bool(inspect_simulated(build_honest_groups(m), n, 6000 + seed).raised)
         for m in (12, 20, 30, 60)
         for n in (10, 25)
         for seed in range(20)
