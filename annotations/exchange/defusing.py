@@ -29,7 +29,7 @@ _FIRST = frozenset("=+-@＝＋－＠'\ufeff")
 
 
 def defuse(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula; `restore` reverses it exactly."""
+    """Return a text that no spreadsheet would run as a formula; `restore` reverses it exactly."""
     if not text:
         return text
     first = text[0]
@@ -40,17 +40,17 @@ def defuse(text: str) -> str:
 
 
 def defuse_cell(cell: object) -> object:
-    """Return a cell, defused if it is a text: numbers are unchanged, None becomes ""."""
+    """Return a cell with its text defused against formulas; numbers stay, None becomes ""."""
     if cell is None:
         return ""
     return defuse(cell) if isinstance(cell, str) else cell
 
 
 def restore(text: str) -> str:
-    """Return a text as it was before it was defused; one that was not defused is unchanged."""
+    """Return the original of a defused text; a text that was not defused stays unchanged."""
     return _DEFUSED_INSIDE.sub(r"\1", text.removeprefix("'"))
 
 
 def restore_all(cells: Iterable[str]) -> tuple[str, ...]:
-    """Return all cells of a row as they were before they were defused."""
+    """Return all cells of a row with their original texts, undoing `defuse`."""
     return tuple([restore(cell) for cell in cells])
