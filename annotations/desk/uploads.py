@@ -147,8 +147,7 @@ def _has_answers(question_set: QuestionSet) -> bool:
 
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Import a checked file, with `into=new` into a new question set; repeated clicks do nothing.
-    """
+    """Import a checked file, with `into=new` into a new question set; repeated clicks are safe."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = load_upload(request, question_set, token)
     may_move = staged.state == Upload.State.CHECKED and KINDS[staged.kind].brings_questions
