@@ -129,7 +129,7 @@ def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
 
 
 def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
-    """Return whether an answer's signals were counted, and the counts; None for empty cells."""
+    """Return whether an answer's typing signals were counted, with the counts; None if empty."""
     state = cell.strip().casefold()
     numbers = [
         read_number(name, number, note) for name, number in zip(COUNTERS, counts, strict=True)

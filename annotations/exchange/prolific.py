@@ -67,7 +67,7 @@ PAST_PART = SETTLED
 
 
 def squash(text: str) -> str:
-    """Return a text in capitals without blanks, "-" and "_", as statuses are compared."""
+    """Return a text in the form in which statuses are compared: capitals, no blanks, - or _."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
@@ -84,7 +84,7 @@ class DecisionFault(NamedTuple):
 
     @classmethod
     def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> DecisionFault:
-        """Return the error whose sentence has this code in `DECISIONS`."""
+        """Return the error with this code, its sentence taken from `sentences.DECISIONS`."""
         return cls(field, REASONS.text(code, **values), remedy, code)
 
 

@@ -157,7 +157,7 @@ def _label_studio(head: Head) -> Mapping:
 
 
 def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
-    """The columns of what was shown: by what stays the same, by their places, or by their names."""
+    """Return the columns of what annotators saw: constant for each task, else by place or name."""
     if task and len(set(head.values(task))) < len(head.values(task)):
         return [name for name in rest if is_of_question(head, task, name)]
     end = [name for name in map(head.named, OF_TOOL[1:4]) if name]

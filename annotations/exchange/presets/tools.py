@@ -149,7 +149,7 @@ def _of_task(
 
 
 def _of_instance(item: dict[str, Any]) -> dict[str, str]:
-    """An annotated instance of Potato, with a column SCHEMA:::LABEL for each label."""
+    """Return the row of an instance annotated in Potato, with one column per label."""
     row = {
         name: format_value(value)
         for name, value in item.items()
