@@ -55,7 +55,7 @@ def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Publish the latest version, which freezes its texts; refuse if it has blocking findings."""
+    """Publish the latest version, which freezes its texts; refuse it if it has errors."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():

@@ -167,7 +167,7 @@ class SettingsForm(CollectionModelForm):
             self.fields[name].widget.attrs["min"] = 1
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Exclude all fields from model validation: `collecting` validates them in `store`."""
+        """Return all field names, to skip model validation: `store` validates instead."""
         return {field.name for field in Collection._meta.get_fields()}
 
     def select_fields(self, names: tuple[str, ...]) -> list[forms.BoundField]:
@@ -188,7 +188,7 @@ class SettingsForm(CollectionModelForm):
         ]
 
     def store(self, collection: Collection, base_url: str) -> Collection | None:
-        """Publish the version or change its collection; return the stored collection.
+        """Publish the version or change its collection; return the collection, None if refused.
 
         Returns None if the rules refuse a value; the error is then added to its field.
         """

@@ -1,4 +1,4 @@
-"""The editor's first page: a version's passages and questions, in order, with its findings."""
+"""The editor's first page: a version's passages and questions, with errors and warnings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STALE_MESSAGE = (
 
 
 def show_editor(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the latest version with findings to correct; POST opens a new draft version."""
+    """Show the latest version with its errors and warnings; POST opens a new draft version."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     if request.method == "POST":
         with lock_draft(question_set, anew=True):
@@ -133,7 +133,7 @@ def send_image(request: HttpRequest, set_id: UUID, image_id: UUID) -> HttpRespon
 
 
 def build_finding_url(question_set: QuestionSet, finding: Finding) -> str:
-    """Return the URL of the editor page on which the user can correct a finding."""
+    """Return the URL of the editor page on which an error or warning can be corrected."""
     set_id = question_set.public_id
     if finding.language:
         return reverse("admin:editor-language", args=[set_id, finding.language]) + "?missing=yes"
@@ -147,7 +147,7 @@ def build_finding_url(question_set: QuestionSet, finding: Finding) -> str:
 
 
 def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[str, Any]:
-    """Return the context of a version: a page of passages with their questions, and findings.
+    """Return the context of a version: a page of passages with questions, errors and warnings.
 
     Questions without a passage have their own pages (query parameter `alone`).
     """

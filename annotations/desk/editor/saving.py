@@ -1,4 +1,4 @@
-"""Saving forms of the editor without overwriting changes that the user has not seen.
+"""Save the editor's forms without overwriting changes of another user that were not seen.
 
 A form carries a hash of the row that it showed (`seen`). If another user has changed or deleted
 the row since, or published its version, nothing is stored. The page comes back with the typed text,
@@ -157,7 +157,7 @@ def answer(
 
 
 def add_retry_after(response: ResponseT) -> ResponseT:
-    """Add the header Retry-After if the status is 503; return the response."""
+    """Add the header Retry-After to a response with status 503; return the response."""
     if response.status_code == BUSY:
         response.headers["Retry-After"] = str(SECONDS_TO_RETRY)
     return response
@@ -187,7 +187,7 @@ def build_item_finder(
 
 
 def parse_uuids(text: str) -> list[UUID]:
-    """Return a list with the parsed UUID, or [] if the text is none, for use with `__in`."""
+    """Return a list with the UUID in a text, [] if it is none, for filters with `__in`."""
     try:
         return [UUID(text)]
     except ValueError:

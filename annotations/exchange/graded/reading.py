@@ -154,7 +154,7 @@ def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
 
 
 def _pick_first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:
-    """Return each worker's first answer to each question; all answers if one lacks a worker."""
+    """Return each worker's first attempt at each question; all answers if one lacks a worker."""
     first: dict[tuple[str, str], MarkedAnswer] = {}
     for answer in answers:
         if not answer.worker:

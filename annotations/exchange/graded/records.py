@@ -74,7 +74,7 @@ class MarkedFile:
 
     @property
     def labels(self) -> dict[str, int]:
-        """Return the number of occurrences of each label that is not a number, largest first."""
+        """Return how often each non-numeric label occurs, the most frequent first."""
         counts = Counter(mark for answer in self.answers for mark in answer.marks)
         return {mark: n for mark, n in counts.most_common() if parse_number(mark) is None}
 

@@ -91,7 +91,7 @@ def stage_answers(
     panel: str = "",
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> Stage:
-    """Read the answers of a file into a temporary stage, which the caller must close.
+    """Read a file's answers into a `Stage` (a temporary store), which the caller must close.
 
     Raises `InputError` with every bad row.
     """
@@ -114,7 +114,7 @@ def store_staged(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add staged answers to a version of the question set; options as in `import_answers`."""
+    """Add the answers in a `Stage` to a version of the set; options as in `import_answers`."""
     options: dict[str, Any] = {
         "version": version,
         "create_questions": create_questions,
@@ -127,7 +127,7 @@ def store_staged(
 
 
 def prepare_answers(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
-    """Check staged answers and prepare their rows before the database lock is taken.
+    """Check the answers in a `Stage` and prepare their rows before the database is locked.
 
     `store_staged` takes the same options and calls this itself; a caller inside a transaction calls
     it before the transaction.
@@ -144,7 +144,7 @@ def _store_or_predict(
     create_questions: bool = False,
     **options: Any,
 ) -> ImportReport:
-    """Store staged answers in one transaction; in a dry run only predict the report."""
+    """Store the answers in a `Stage` in one transaction; in a dry run only predict the report."""
     name = stage.file.name
     with open_unless_dry_run(dry_run):
         target = get_target(question_set, version, name, dry_run=dry_run)
@@ -158,7 +158,7 @@ def _store_or_predict(
 
 
 def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
-    """Check and prepare staged answers without the lock that blocks other users' writes.
+    """Check and prepare a file's answers without the lock that blocks other users' writes.
 
     `dry_run` stores them as a dry run: faults are reported before any user has to wait, and what it
     compared with stored answers is not compared again. None if it can run only inside the
@@ -197,7 +197,7 @@ def store_answers(
     fresh: Sequence[str] = (),
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Store staged answers in a version; the caller holds the transaction and the lock.
+    """Store a file's answers in a version; the caller holds the transaction and the lock.
 
     `fresh` are the ids of the questions that were created for the file, or would be: a dry run only
     reads, and needs neither lock nor transaction. What `prepare_stage` compared is not compared
@@ -421,7 +421,7 @@ def _store(
     submissions: list[int],
     brought_by: int | None,
 ) -> None:
-    """Insert the new staged answers into the database, from the prepared table if there is one."""
+    """Insert a file's new answers into the database, from the prepared table if there is one."""
     now = timezone.now()
     same = {
         "created_at": now,

@@ -45,7 +45,7 @@ def compare(
     *,
     update_flags: bool,
 ) -> None:
-    """Mark staged answers that are stored already, and record those that contradict stored ones.
+    """Mark a file's answers that are stored already, and record those that contradict them.
 
     Answers that were compared before the lock are not read again. One that was changed or deleted
     since then counts as changed after the import: the import writes nothing that depends on it.
@@ -96,7 +96,7 @@ def compare(
 def _find_difference(
     staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | str | None]
 ) -> str:
-    """Return what differs between a staged and a stored answer, such as "text"; "" if nothing."""
+    """Return what differs between a file's and a stored answer, such as "text"; "" if nothing."""
     if not is_same_text(text, staged.text):
         return "text"
     times = (
@@ -120,12 +120,12 @@ def _find_difference(
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """Parse the ISO 8601 time of a staged answer; None if it has none."""
+    """Parse the ISO 8601 time of a file's answer; None if it has none."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def list_signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """Return the values of an answer's signal columns; None for counts that were not taken."""
+    """Return the signal columns' values of a file's answer; None for counts not taken."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)
     state, *counts = json.loads(staged.signals)

@@ -103,7 +103,7 @@ def import_batches(
 
 
 class StagedBatch(Stage):
-    """The staged answers of a batch; `asked` are the questions of its HITs, by their ids."""
+    """Answers of a Mechanical Turk batch or a survey export, held between reading and storing."""
 
     asked: dict[str, MturkQuestion]
     keeps_wordings = False
@@ -115,7 +115,7 @@ class StagedBatch(Stage):
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
     ) -> None:
-        """Stage the answers of a file; of a Mechanical Turk file also the unchanged rows."""
+        """Read the answers of a file into the store; of a Mechanical Turk file also its rows."""
         super().fill(source, panel, duplicates)
         if isinstance(source, MturkRows):
             self.panel = panel
@@ -160,7 +160,7 @@ def stage_batch(
     panel: str = PANEL,
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> StagedBatch:
-    """Read the answers of a Mechanical Turk batch into a stage, which the caller must close.
+    """Read a Mechanical Turk batch into a temporary store, which the caller must close.
 
     Raises `InputError`; ValueError for a bad template.
     """
@@ -176,7 +176,7 @@ def stage_batch(
 
 
 def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
-    """Add the answers of one staged batch and return its report; see `store_batches`."""
+    """Add the answers of one batch that was read, and return its report; see `store_batches`."""
     (report,) = store_batches(question_set, [batch], **options)
     return report
 
@@ -190,7 +190,7 @@ def store_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers and questions of staged batches; return one report per batch."""
+    """Add the answers and questions of batches that were read; return one report per batch."""
     # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
     is_single = len(batches) == 1
 

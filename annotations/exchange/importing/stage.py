@@ -291,7 +291,7 @@ class Stage:
                 self._db.execute(_INSERT, row)
 
     def _note_attempt(self, worker: int, line: int, facts: AnswerFacts) -> None:
-        """Store the session times of a row; a wide row has several answers and is stored once."""
+        """Store the session times of a file's row once, although it may hold several answers."""
         times = facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
         if any(times) and self._attempt != (worker, line, *times):
             self._attempt = (worker, line, *times)
@@ -352,14 +352,14 @@ class Stage:
         return number
 
     def count(self, condition: str = "1") -> int:
-        """Return the number of staged answers that fulfil an SQL condition."""
+        """Return the number of answers in the stage that fulfil an SQL condition."""
         (number,) = self._db.execute(
             f"SELECT COUNT(*) FROM answer WHERE {condition}"  # noqa: S608
         ).fetchone()
         return int(number)
 
     def find(self, worker: int, question: int) -> StagedAnswer | None:
-        """Return a worker's staged answer to a question, both given as positions; None if none."""
+        """Return a worker's answer to a question, both given as positions; None without one."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE worker = ? AND question = ?",  # noqa: S608
             (worker, question),
@@ -367,7 +367,7 @@ class Stage:
         return None if row is None else StagedAnswer(*row)
 
     def mark_all_new(self) -> None:
-        """Mark all answers as not stored yet, undoing the comparison with stored answers."""
+        """Mark all answers as not in the database, undoing the comparison with stored ones."""
         self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
         self.reflagged: dict[bool, set[int]] = {True: set(), False: set()}
         # The largest key of a stored answer that was compared, and the version's key.
@@ -391,14 +391,14 @@ class Stage:
         self.ahead, self.is_ready = None, False
 
     def mark_old(self, rows: Iterable[int]) -> None:
-        """Mark the answers with these row numbers as stored already, so they are not inserted."""
+        """Mark the answers with these row numbers as stored already, so they are skipped."""
         rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
         if self.ahead is not None and self.is_ready:
             self.ahead.leave_out(rows)
 
     def fresh(self) -> Iterator[StagedAnswer]:
-        """Yield the staged answers that are not stored yet, in the order of the file."""
+        """Yield the file's answers that are not in the database yet, in the order of the file."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
         )
@@ -414,7 +414,7 @@ _COLUMNS = ", ".join(StagedAnswer._fields)
 
 
 def read_extra(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
-    """Return the further cells of a staged answer, by column name."""
+    """Return the further cells of an answer in the stage, by column name."""
     if not cells:
         return name_extra_cells((), kept_aside)
     values = json.loads(cells)

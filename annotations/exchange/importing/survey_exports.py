@@ -14,7 +14,7 @@ from annotations.models import QuestionSet
 
 
 class MappedAnswers(StagedBatch):
-    """Staged answers of a survey tool's export; stored questions keep their stored texts."""
+    """A survey export's answers between reading and storing; stored questions keep their texts."""
 
     keeps_wordings = True
 
@@ -59,7 +59,7 @@ def stage_mapped(
     duplicates: Duplicates = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
 ) -> MappedAnswers:
-    """Read the answers of a survey export into a stage, which the caller must close.
+    """Read a survey export's answers into a temporary store, which the caller must close.
 
     Raises `InputError` with every bad row.
     """
@@ -84,7 +84,7 @@ def stage_chosen(
     arrangement: dict[str, Any] | None = None,
     keep_unfinished: bool = False,
 ) -> MappedAnswers:
-    """Read a survey export into a stage with the JSON options that a user chose on a page."""
+    """Read a survey export into a temporary store with the JSON options chosen on a page."""
     return stage_mapped(
         Arranged.of_dict(make_source(path), arrangement or {}).source,
         preset=preset_named(preset, keep_unfinished=keep_unfinished),
@@ -98,7 +98,7 @@ def stage_chosen(
 def store_chosen(
     question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
 ) -> ImportReport:
-    """Add staged answers to a set; unknown questions are an error unless `create_questions`."""
+    """Add answers that were read to a set; unknown questions need `create_questions`."""
     if not create_questions:
         stage.asked = {}
     return store_batch(question_set, stage, **options)

@@ -76,7 +76,7 @@ PROBLEMS_OF_ANSWERS = {
 
 
 def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
-    """Return the code of why a column cannot hold the workers' ids; "" if it can.
+    """Return a code for why a column cannot hold the workers' ids; "" if it can.
 
     In a wide table each row is of one worker, so that the ids differ in most rows.
     """
@@ -149,7 +149,7 @@ def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
 
 
 def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
-    """Return the code of why a column cannot hold answers; "" if it can."""
+    """Return a code for why a column cannot hold answers; "" if it can."""
     values = [cell(value) for value in head.values(column)]
     titles = head.titles(column)
     if not values:

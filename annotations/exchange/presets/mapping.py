@@ -70,7 +70,7 @@ class Mapping:
         return row_id if len(self.answers) == 1 else f"{row_id}:{column}"
 
     def changed(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
-        """Return the mapping with columns replaced by `KEY=COLUMN` entries, as of --map.
+        """Return the mapping with columns replaced by `KEY=COLUMN` entries (option --map).
 
         KEY is worker, question, text, answer or check; answer may come several times, and its
         COLUMN be a glob such as Q*. A check is COLUMN=RIGHT ANSWER, and may come several times. The

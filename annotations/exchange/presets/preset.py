@@ -13,7 +13,7 @@ from annotations.exchange.presets.table import Head
 UNFINISHED = "unfinished responses"
 
 Row = Dict[str, str]
-"""The cells of a row by the plain names of their columns, see `column_names.plain_name`."""
+"""The cells of a row by the plain names of their columns, see `column_names.normalise_name`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,7 +226,7 @@ def _ignore(column: str, code: str, /, **values: Any) -> None:
 
 
 class MappedRows:
-    """Reader of the answers of another tool's file; iterating yields records as `AnswerRows`.
+    """Reader of the answers of another tool's file; it yields records like `AnswerRows`.
 
     `questions` (by their ids), `skipped` (rows that are no answers, by the reason) and `left_out`
     (columns that say who or where somebody is) are complete when the rows have been gone through;

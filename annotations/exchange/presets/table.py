@@ -1,4 +1,4 @@
-"""Read any foreign file as a header and rows of cells, before its columns are mapped.
+"""Read a file of any other tool as a header and rows, before its columns are mapped.
 
 CSV, TSV and XLSX come through `reading.tables`; JSON and JSON Lines hold objects, of which nested
 ones are laid flat as Label Studio and Potato write them.
@@ -48,7 +48,7 @@ Cells = tuple[str, ...]
 
 @dataclass(slots=True)
 class ForeignTable:
-    """Header and rows of a foreign file; the rows are iterated once, each with its line.
+    """Header and rows of another tool's file; the rows can be iterated only once.
 
     `wordings` are the questions by their columns, where a second header row of the file has them,
     and `zone` the time zone that it names. `n_labels` is the number of header rows under the first.

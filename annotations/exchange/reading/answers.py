@@ -89,7 +89,7 @@ def read_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     duplicates: Duplicates | None = None,
 ) -> AnswerFile:
-    """Read the answers of workers from a CSV, TSV, JSON Lines or XLSX file.
+    """Read workers' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
     Raises `InputError` with every bad row: a missing worker or question, the same worker and
     question with another text (unless `duplicates` selects one; None where the caller offers no
@@ -212,7 +212,7 @@ class AnswerRows:
 def read_model_answers(
     path: Readable, columns: ColumnNames = DEFAULT_COLUMNS, keep_thinking: bool = False
 ) -> ModelAnswerFile:
-    """Read the answers of models from a CSV, TSV, JSON Lines or XLSX file.
+    """Read models' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
     text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is

@@ -112,7 +112,7 @@ def _raise_if_failed(last_line: dict[str, Any] | None, code: int, bounds: Bounds
 
 @contextmanager
 def _wait_for_process(name: str) -> Iterator[None]:
-    """Wait for one of the `AT_ONCE` process slots; `InputError` if none is free within 10 s."""
+    """Hold one of the `AT_ONCE` process slots; `InputError` if none is free within 10 s."""
     if not _turns.acquire(timeout=SECONDS_TO_WAIT):
         raise InputError.from_code(name, "files_busy")
     try:

@@ -114,7 +114,7 @@ def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Col
 
 
 def _is_even(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether the first rows have as many cells as the header, and more than one."""
+    """Return whether a delimiter splits the first lines into rows of one width, above 1."""
     sample = [line, *next_lines]
     if sum(map(len, sample)) > LONGEST_COMPARED:
         return False

@@ -82,7 +82,7 @@ def set_lock_file(file: Path) -> None:
 
 @contextmanager
 def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
-    """Wait until this process may decode an image; a site decodes one at a time.
+    """Hold the site's single turn to decode an image while the `with` block runs.
 
     Raises `PicturesBusyError` if the wait takes longer than 15 s, and at once if too many images
     wait, or too many of the same sender. A decoded image takes some 160 MB, so decoding as many as

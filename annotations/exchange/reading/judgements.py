@@ -109,7 +109,7 @@ def read_judgements(file: Readable) -> JudgementFile:
 
 
 def _parse_score(problems: Problems, line: int, raw: str) -> tuple[float | None, str | None]:
-    """Return (score, None), or (None, reason) if it is outside 0 to 5, empty or no number."""
+    """Return (score, None); (None, reason) outside 0 to 5; (None, None) if it is no number."""
     text = raw.strip()
     if not text:
         return None, None

@@ -77,7 +77,7 @@ class QuestionTemplate(string.Template):
 
 @dataclass(frozen=True, slots=True)
 class MturkQuestion:
-    """A question of a HIT: its text, the HIT's Input cells, and its first line in the file.
+    """A question of a HIT (task): its text, the HIT's Input cells, and its first line.
 
     An attention check has its `right` answer.
     """
@@ -89,7 +89,7 @@ class MturkQuestion:
 
 
 class MturkRows:
-    """Reader of a Mechanical Turk batch; iterating yields answer records as `AnswerRows` does.
+    """Reader of a Mechanical Turk batch; it yields answer records like `AnswerRows`.
 
     `answers` are globs of the Answer columns that are answers; the others stay with the assignment.
     Without any, columns that echo an Input column or hold one value for each worker are no answers.
@@ -293,7 +293,7 @@ class MturkRows:
         return None
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
-        """Record an error: a worker did a HIT twice, with another answer or rejection."""
+        """Record an error: a worker did a task twice, with another answer or rejection."""
         code = "assignment_rejection_differs" if of_flag else "assignments_differ"
         self.problems.add_code(
             record.line,

@@ -178,7 +178,7 @@ class _ColumnObserver:
             self.of_workers[worker] = None
 
     def finish_column(self, repeating: set[str]) -> AnswerColumn:
-        """Return the field with its evidence: echo, one value per worker, personal."""
+        """Return the field, with the reasons found why it is no answer (see `AnswerColumn`)."""
         name = self.column.name
         if self.n_filled >= REPEATING:
             # Of several equal columns the first in the alphabet, so that the result is always the

@@ -397,7 +397,7 @@ def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int |
 
 
 def _take_answerable(further_cells: dict[str, str], faults: list[CellFault]) -> bool | None:
-    """Remove the cell that says whether a question has an answer; None if it is empty."""
+    """Remove the cell `answerable` and return it as a bool; None if it is empty."""
     word = _take_id("answerable", further_cells).casefold()
     if word and word not in YES + NO:
         faults.append(("answerable", "not_boolean", {"cell": word[:40]}))

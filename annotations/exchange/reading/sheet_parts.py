@@ -14,7 +14,7 @@ _OTHER_ENCODING = re.compile(
 
 
 class TooMuchError(Exception):
-    """Error: the workbook exceeds a limit, which the message names."""
+    """Error: reading the file exceeds a limit, which the message names."""
 
 
 def read_blocks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:

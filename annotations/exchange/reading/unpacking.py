@@ -238,7 +238,7 @@ def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iter
 def _pair_cells(
     sheet: Any, formula_sheet: Any, first: int, width: int, batch: int
 ) -> Iterator[tuple[Cells, Cells]]:
-    """Yield each row as (calculated cells, formula cells); equal if there are no formulas."""
+    """Yield each row as (calculated cells, formula cells); the same if there are no formulas."""
     calculated = _read_quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
     if formula_sheet is None:
         return ((cells, cells) for cells in calculated)
