@@ -1,4 +1,4 @@
-"""Forms of a question set and of uploads into it."""
+"""Forms that edit a question set and that upload a file into it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ DUPLICATES = (
 
 
 class QuestionSetForm(QuestionSetModelForm):
-    """Name, description, language, licence and notice of a question set."""
+    """Form for name, description, language, licence and notice of a question set."""
 
     class Meta:
-        """The fields, in their order."""
+        """Model and fields of the form, in display order."""
 
         model = QuestionSet
         fields = ("name", "description", "language", "licence", "notice")
@@ -42,7 +42,7 @@ class QuestionSetForm(QuestionSetModelForm):
 
 
 class UploadForm(forms.Form):
-    """A file and the options of its upload kind; other kinds' options are not in the form."""
+    """Form for a file to import, with only the options that apply to its kind of upload."""
 
     file = forms.FileField(
         label="File",
@@ -131,7 +131,7 @@ class UploadForm(forms.Form):
             )
 
     def clean_columns(self) -> str:
-        """Return the column names as typed; refuse those that cannot be parsed."""
+        """Return the typed column names unchanged; refuse text that cannot be parsed."""
         text: str = self.cleaned_data["columns"]
         if text:
             try:
@@ -141,7 +141,7 @@ class UploadForm(forms.Form):
         return text
 
     def clean_question_template(self) -> str:
-        """Return the template as typed; refuse one that cannot be parsed."""
+        """Return the typed question template unchanged; refuse one that cannot be parsed."""
         text: str = self.cleaned_data["question_template"]
         try:
             QuestionTemplate.parse(text)
@@ -150,9 +150,9 @@ class UploadForm(forms.Form):
         return text
 
     def clean_duplicates(self) -> str:
-        """Return the choice; "refuse" if none was sent."""
+        """Return how to treat duplicate answers; "refuse" if the user chose nothing."""
         return self.cleaned_data["duplicates"] or Duplicates.REFUSE.value
 
     def collect_options(self) -> dict[str, Any]:
-        """Return the keyword arguments of the kind's reader."""
+        """Return the form's options as keyword arguments of the upload kind's reader."""
         return {name: self.cleaned_data[name] for name in self.kind.options}

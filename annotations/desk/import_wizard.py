@@ -1,4 +1,4 @@
-"""Import wizard: upload a file of answers, choose its columns, preview rows, check it."""
+"""Import wizard: upload a file of answers, choose its columns, preview answers, check the file."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MAX_ROWS_READ = 500
 
 @dataclass(frozen=True)
 class Preview:
-    """The first answers of a file as the import will read them.
+    """The first answers of an uploaded file, as the import would read them.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Preview:
 
 
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the upload form; POST stores a file and redirects to its columns."""
+    """Show the upload form; POST stores the file and redirects to the choice of columns."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     kind = KINDS[WIZARD]
     form = UploadForm(kind)
@@ -94,7 +94,7 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Show the columns and a preview; POST stores the mapping, or checks the file with it.
+    """Show the columns and a preview; POST stores the column mapping or checks the file with it.
 
     A posted sheet, header row or preset other than the stored one is applied first: the page is
     shown again with the columns that fit it.
@@ -154,7 +154,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
 
 
 def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) -> Upload:
-    """Store a file with the proposals of the preset that fits it.
+    """Store an uploaded file with the column mapping proposed by the preset that fits it.
 
     The state is `BAD`, with the problems, if the file cannot be read at all.
     """
@@ -193,7 +193,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
 
 
 def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
-    """Read the table at the chosen sheet and row, and set the options to its preset's proposals.
+    """Read the table at a sheet and header row, and store the options its preset proposes.
 
     Raises `InputError` if there is no table, or none with answers.
     """
@@ -205,7 +205,7 @@ def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
 
 
 def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
-    """Whether the table could be read at another place; if not, the form gets an error."""
+    """Return whether the table can be read at the new sheet and row; if not, add a form error."""
     try:
         _locate_table(staged, arrangement)
     except InputError as error:
@@ -220,7 +220,7 @@ def _is_moved(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bo
 
 
 def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None:
-    """Set preset, mapping and panel of an upload to what a preset proposes."""
+    """Set preset, column mapping and panel of an upload to what the preset proposes."""
     preset = preset_named(slug)
     try:
         mapping = proposed(preset, head, source)
@@ -236,7 +236,7 @@ def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None
 
 
 def _read_answer_columns(source: Source) -> list[AnswerColumn]:
-    """Return the answer columns of a Mechanical Turk file; [] if it is not such a file."""
+    """Return the proposed answer columns of a Mechanical Turk file; [] for any other file."""
     try:
         return describe_columns(source, COLUMNS)
     except InputError:
@@ -244,7 +244,7 @@ def _read_answer_columns(source: Source) -> list[AnswerColumn]:
 
 
 def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
-    """Read the first answers with the chosen options; the error if that fails."""
+    """Read the file's first answers with the chosen options; an error is in the preview."""
     keep = options.get("keep_unfinished", False)
     preset = preset_named(options["preset"], keep_unfinished=keep)
     mapping = Mapping.of_dict(options["mapping"])
@@ -267,27 +267,27 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
 
 
 def _is_recognised(staged: Upload, form: MappingForm, preview: Preview) -> bool:
-    """Whether the file is of a known tool and reads well, so that nothing has to be chosen."""
+    """Return whether the file comes from a known tool and is read without problems."""
     is_known = staged.options["preset"] != "own"
     return is_known and bool(preview.rows) and not (staged.n_problems or form.errors)
 
 
 def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:
-    """Return the wording of a question; "" if the file has none but its id."""
+    """Return the text of a question by its id; "" if the file has only the id."""
     text = questions[question].text if question in questions else ""
     return "" if text == question else text
 
 
 def _open_source(staged: Upload) -> Source:
-    """Return the stored file as a source of rows."""
+    """Return the stored upload as a source from which rows can be read."""
     return make_stored_source(staged.name, staged.opened, staged.file.size)
 
 
 def _load_arranged(staged: Upload) -> Arranged:
-    """Return the table of the stored file at its stored sheet and header row."""
+    """Return the upload's table, read at its stored sheet and header row."""
     return Arranged.of_dict(_open_source(staged), staged.options.get("arrangement", {}))
 
 
 def _redirect_to_upload(staged: Upload) -> HttpResponse:
-    """Redirect to the page of an upload."""
+    """Return a redirect to the page that shows an upload."""
     return redirect("admin:uploaded", staged.question_set.public_id, staged.public_id)

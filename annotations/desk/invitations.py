@@ -1,4 +1,4 @@
-"""Answer to an invitation: to a shared set, a team or a writing project."""
+"""View that accepts or declines an invitation to a shared set, a team or a writing project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotations.models import Membership, Share, invitations
 
 @require_POST
 def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse:
-    """Accept an invitation of the user (`do=accept`), or decline it."""
+    """Accept one of the user's pending invitations (`do=accept`), or decline it."""
     pending = {row.public_id: row for row in invitations(request.user)}
     invitation = pending.get(invitation_id)
     if invitation is None:
@@ -32,7 +32,7 @@ def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse
 
 
 def _find_page(accepted: Any) -> tuple[Any, ...]:
-    """Return the URL name and arguments of the page that an accepted invitation opens."""
+    """Return URL name and id of the page to open after an invitation was accepted."""
     if isinstance(accepted, Share):
         return "admin:question-set", accepted.question_set.public_id
     if isinstance(accepted, Membership):

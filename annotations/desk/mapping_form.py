@@ -1,4 +1,4 @@
-"""Form that maps the columns of a file to worker, question and answers."""
+"""Form that says which columns of a file hold workers, questions and answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRESETS_WITH_FLAGS = ("own", "mturk", "prolific")
 
 
 class MappingForm(forms.Form):
-    """Preset, place of the table, columns, and options of the import.
+    """Form for the preset, sheet, header row, columns and options of an import of answers.
 
     `head` describes the columns of the file, `options` are those stored with the upload.
     """
@@ -99,7 +99,7 @@ class MappingForm(forms.Form):
         options: dict[str, Any],
         data: Any = None,
     ) -> None:
-        """Build the form of a file.
+        """Build the form for the columns of one uploaded file.
 
         `fields` are the answer columns of a Mechanical Turk file, [] for other presets.
         """
@@ -139,7 +139,7 @@ class MappingForm(forms.Form):
             del self.fields["update_flags"]
 
     def _list_answer_columns(self, fields: Sequence[AnswerColumn]) -> list[tuple[str, str]]:
-        """Return (name, label) of the columns that may hold answers; labels show samples."""
+        """Return (name, label) of each column that may hold answers; labels show sample cells."""
         if self._preset == "mturk":
             return [
                 (
@@ -163,7 +163,7 @@ class MappingForm(forms.Form):
         ]
 
     def clean_question_template(self) -> str:
-        """Return the template as typed; refuse one that cannot be parsed."""
+        """Return the typed question template unchanged; refuse one that cannot be parsed."""
         text: str = self.cleaned_data["question_template"]
         try:
             QuestionTemplate.parse(text)
@@ -172,7 +172,7 @@ class MappingForm(forms.Form):
         return text
 
     def clean_checks(self) -> tuple[tuple[str, str], ...]:
-        """Return the columns of attention checks with their right answers."""
+        """Return (column, right answer) of each attention check typed in the form."""
         lines = [" ".join(line.split()) for line in self.cleaned_data["checks"].splitlines()]
         entries = [f"check={line.replace(' = ', '=', 1)}" for line in lines if line]
         try:
@@ -185,7 +185,7 @@ class MappingForm(forms.Form):
             raise forms.ValidationError(text, code=problem.code) from error
 
     def clean(self) -> dict[str, Any]:
-        """Refuse columns that exclude each other, such as one chosen twice."""
+        """Refuse columns that exclude each other, such as a column chosen for two purposes."""
         values = super().clean() or self.cleaned_data
         if self._preset != "mturk" and "worker" in values and "answers" in values:
             try:
@@ -197,7 +197,7 @@ class MappingForm(forms.Form):
         return values
 
     def read_moved_table(self) -> Arrangement | None:
-        """Return the posted sheet, header row and direction; None if they did not change."""
+        """Return the newly posted sheet, header row and orientation; None if unchanged."""
         values = self.cleaned_data
         current = self._place
         sheet = values.get("sheet") or current.get("sheet", "")
@@ -211,7 +211,7 @@ class MappingForm(forms.Form):
         return Arrangement(sheet, row or 1, is_turned)
 
     def _build_mapping(self) -> Mapping:
-        """Return the mapping of the posted columns."""
+        """Return the column mapping that the user posted."""
         values = self.cleaned_data
         if self._preset == "mturk":
             fixed = self._mapping
@@ -229,7 +229,7 @@ class MappingForm(forms.Form):
         return replace(chosen, guessed=guessed)
 
     def collect_options(self) -> dict[str, Any]:
-        """Return the options to store with the upload, as JSON values."""
+        """Return the import options to store with the upload, as JSON-compatible values."""
         values = self.cleaned_data
         return {
             "preset": self._preset,
@@ -245,18 +245,18 @@ class MappingForm(forms.Form):
 
 
 def _describe_column(name: str, note: str, samples: Sequence[str]) -> str:
-    """Return the label of a column: name, note if any, and samples of its cells."""
+    """Return a column's label in the form: its name, a note if any, and sample cells."""
     note = f" – {_shorten(note)}" if note else ""
     quoted = [f"“{_shorten(text, LONGEST_SAMPLE)}”" for text in samples]
     return f"{_shorten(name)}{note}: {', '.join(quoted) or 'empty'}"
 
 
 def _omit_repeated(wording: str, name: str) -> str:
-    """Return the wording of a question; "" if it only repeats the column's name."""
+    """Return the text of a question; "" if it only repeats the name of its column."""
     return "" if wording == name else wording
 
 
 def _shorten(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return a text on one line, of at most `longest` characters."""
+    """Return a text on one line, cut to at most `longest` characters with an ellipsis."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -1,4 +1,4 @@
-"""Forms that name another account by its full user name.
+"""Forms that name another account by its full user name, for teams and shares.
 
 They do not disclose which accounts exist: there is no list and no search, and an unknown name and
 an inactive account get the same message.
@@ -25,7 +25,7 @@ REQUESTERS = ACTIVE_ACCOUNTS & (Q(is_staff=True) | Q(is_superuser=True))
 
 
 class PersonForm(forms.Form):
-    """One account, by its user name; `person` is the account once the form is valid."""
+    """Base form to name one account; `person` is that account once the form is valid."""
 
     username = forms.CharField(
         label="User name",
@@ -37,15 +37,15 @@ class PersonForm(forms.Form):
     person: User
 
     def select_accounts(self) -> QuerySet[User]:
-        """Return the accounts that can be added."""
+        """Return the accounts that this form accepts; subclasses define it."""
         raise NotImplementedError
 
     def describe_unknown(self, username: str) -> str:
-        """Return the message for a name that no account has."""
+        """Return the error message for a user name without an account; subclasses define it."""
         raise NotImplementedError
 
     def clean_username(self) -> str:
-        """Find the account and set `person`; refuse an unknown name."""
+        """Return the user name and set `person` to its account; refuse an unknown name."""
         # NFKC, as Django stores user names.
         username = User.normalize_username(self.cleaned_data["username"].strip())
         account = self.select_accounts().filter(username=username).first()
@@ -56,22 +56,22 @@ class PersonForm(forms.Form):
 
 
 class MemberForm(PersonForm):
-    """A requester who joins a team."""
+    """Form that adds a requester to a team."""
 
     def __init__(self, team: Team, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.team = team
 
     def select_accounts(self) -> QuerySet[User]:
-        """Return the active requesters."""
+        """Return the accounts of active requesters."""
         return User.objects.filter(REQUESTERS)
 
     def describe_unknown(self, username: str) -> str:
-        """Return the message for an unknown requester."""
+        """Return the error message for a user name that no active requester has."""
         return f"There is no requester called “{username}”. An operator can make the account."
 
     def clean_username(self) -> str:
-        """Return the user name; refuse the owner and existing members."""
+        """Return the user name; refuse the team's owner and existing or invited members."""
         username = super().clean_username()
         if self.person.pk == self.team.owner_id:
             raise forms.ValidationError(f"“{username}” owns the team.", "owner")
@@ -83,7 +83,7 @@ class MemberForm(PersonForm):
         return username
 
     def save(self) -> Membership:
-        """Add the account; one that has never signed in is invited, not yet a member."""
+        """Add the account to the team; one that has never signed in is only invited."""
         membership, _ = Membership.objects.get_or_create(
             team=self.team, user=self.person, defaults={"pending": is_only_invited(self.person)}
         )
@@ -91,7 +91,7 @@ class MemberForm(PersonForm):
 
 
 class ShareForm(PersonForm):
-    """An account that a question set is shared with, and its role."""
+    """Form that shares a question set with an account in a role (viewer or expert)."""
 
     role = forms.ChoiceField(
         label="May",
@@ -109,15 +109,15 @@ class ShareForm(PersonForm):
         self.question_set = question_set
 
     def select_accounts(self) -> QuerySet[User]:
-        """Return the active accounts."""
+        """Return all active accounts."""
         return User.objects.filter(ACTIVE_ACCOUNTS)
 
     def describe_unknown(self, username: str) -> str:
-        """Return the message for an unknown account."""
+        """Return the error message for a user name that no active account has."""
         return f"There is no account called “{username}”. An operator can make one."
 
     def clean_username(self) -> str:
-        """Return the user name; refuse accounts that may already edit the set.
+        """Return the user name; refuse accounts that can edit the question set already.
 
         They would see what a share with a lesser role hides, such as grades from an expert.
         """
@@ -132,7 +132,7 @@ class ShareForm(PersonForm):
         return username
 
     def save(self) -> Share:
-        """Share the set, or change the role of an existing share.
+        """Share the question set with the account, or change the role of an existing share.
 
         An account that has never signed in is invited.
         """
@@ -147,17 +147,17 @@ class ShareForm(PersonForm):
 
 
 class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
-    """The name of a team."""
+    """Form for the name of a team."""
 
     class Meta:
-        """The fields."""
+        """Model and only field of the form."""
 
         model = Team
         fields = ("name",)
 
 
 class SetTeamForm(forms.Form):
-    """The team that works on a set."""
+    """Form that chooses the team whose members edit a question set, or none."""
 
     team = forms.ModelChoiceField(
         Team.objects.none(),

@@ -40,7 +40,7 @@ def list_question_sets(request: HttpRequest) -> HttpResponse:
 
 
 def create_question_set(request: HttpRequest) -> HttpResponse:
-    """Create a question set of the user."""
+    """Show the form of a new question set; POST creates it, owned by the user."""
     return _handle_form(
         request, QuestionSet(owner_id=require_requester(request)), "New question set", []
     )
@@ -55,7 +55,7 @@ def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Publish the latest version, which freezes its wording; refuse it with blocking findings."""
+    """Publish the latest version, which freezes its texts; refuse it if it has errors."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
     if latest is None or not latest.questions.exists():
@@ -77,7 +77,7 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
 def _handle_form(
     request: HttpRequest, question_set: QuestionSet, title: str, trail: list[tuple[str, str]]
 ) -> HttpResponse:
-    """Show the form of a question set; POST saves it and redirects to its page."""
+    """Show the form of a new or existing question set; POST saves it and opens its page."""
     form = QuestionSetForm(request.POST or None, instance=question_set)
     if request.method == "POST" and form.is_valid():
         try:

@@ -1,4 +1,4 @@
-"""Pages of a question set's passages, and of a question with its answers."""
+"""Pages that show a question set's passages, and one question with its answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations.web.scope import get_visible_or_404, select_visible
 
 
 def show_passages(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the full texts of the latest version's passages, ten on a page."""
+    """Show the passages of the latest version with their full texts, ten per page."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     rows = select_visible(request, Passage.objects.all()).filter(
         version=question_set.latest_version()

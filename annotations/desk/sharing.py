@@ -1,4 +1,4 @@
-"""Pages that share a question set: with a team that edits it, with viewers and experts."""
+"""Pages on which an owner shares a question set with a team, viewers and experts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annotations.web.scope import get_manageable, select_visible
 
 
 def manage_sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show team and shares of a question set; POST shares it with an account."""
+    """Show the team and the shares of a question set; POST shares it with one more account."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     form = ShareForm(question_set, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -49,7 +49,7 @@ def manage_sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Set or remove the team that edits the question set."""
+    """Set the team whose members edit the question set, or remove it."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     form = SetTeamForm(select_visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
@@ -68,7 +68,7 @@ def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def remove_share(request: HttpRequest, set_id: UUID, share_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST deletes a share."""
+    """Ask for confirmation; POST ends the sharing of a question set with one account."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     share = get_object_or_404(question_set.shares.select_related("user"), public_id=share_id)
     name = share.user.get_username()

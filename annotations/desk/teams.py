@@ -1,4 +1,4 @@
-"""Pages of teams: list, create, members, leave, delete."""
+"""Pages that list, create and delete teams, and add or remove their members."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from annotations.web.scope import (
 
 
 def list_teams(request: HttpRequest) -> HttpResponse:
-    """List the teams that the user may see; requesters only."""
+    """List the teams that the user may see; users who are not requesters are refused."""
     require_requester(request)
     rows = TeamFilter(
         request.GET, select_visible(request, Team.objects.all()).select_related("owner")
@@ -37,7 +37,7 @@ def list_teams(request: HttpRequest) -> HttpResponse:
 
 
 def create_team(request: HttpRequest) -> HttpResponse:
-    """Create a team of the user."""
+    """Show the form of a new team; POST creates it, owned by the user."""
     form = TeamForm(request.POST or None, instance=Team(owner_id=require_requester(request)))
     if request.method == "POST" and form.is_valid():
         try:
@@ -61,7 +61,7 @@ def create_team(request: HttpRequest) -> HttpResponse:
 
 
 def show_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
-    """Show members and question sets of a team; POST adds a member, for its owner only."""
+    """Show a team's members and question sets; POST by its owner adds a member."""
     if request.method == "POST":
         team = get_editable(request, Team.objects.all(), team_id)
     else:
@@ -92,7 +92,7 @@ def show_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
 
 
 def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST ends a membership, for the owner of the team."""
+    """Ask for confirmation; POST by the team's owner ends a membership."""
     team = get_manageable(request, Team.objects.all(), team_id)
     membership = get_object_or_404(team.memberships.select_related("user"), public_id=membership_id)
     name = membership.user.get_username()
@@ -112,7 +112,7 @@ def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> H
 
 
 def leave_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST ends the user's own membership."""
+    """Ask for confirmation; POST ends the user's own membership of a team."""
     team = get_visible_or_404(request, Team.objects.all(), team_id)
     membership = get_object_or_404(team.memberships.all(), user=get_user_id(request))
     if request.method == "POST":
@@ -148,13 +148,13 @@ def delete_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
 
 
 def _list_sets(request: HttpRequest, team: Team) -> list[QuestionSet]:
-    """Return the team's question sets that the user may see, by name."""
+    """Return the team's question sets that the user may see, sorted by name."""
     rows = select_visible(request, QuestionSet.objects.all()).filter(team=team)
     return list(rows.select_related("owner").only("public_id", "name", "owner").order_by("name"))
 
 
 def _build_breadcrumbs(team: Team) -> Breadcrumbs:
-    """Return the breadcrumbs of the pages below a team."""
+    """Return the breadcrumb links (list of teams, team) for pages about one team."""
     return [
         ("Teams", reverse("admin:teams")),
         (team.name, reverse("admin:team", args=[team.public_id])),

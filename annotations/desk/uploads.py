@@ -1,4 +1,4 @@
-"""Pages of uploads: send a file, see what a dry run would import, confirm, see the result.
+"""Pages of uploads: send a file, preview what its import would change, confirm, see the result.
 
 An import runs in one transaction: all rows of a file are stored, or none.
 """
@@ -34,7 +34,7 @@ MAX_IDS_SHOWN = 3
 
 
 def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
-    """Show the upload form of a kind; POST stores the file, tries it, redirects to the preview."""
+    """Show the upload form of a kind of file; POST stores the file and previews its import."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     if kind == WIZARD:
         return redirect("admin:import", question_set.public_id)
@@ -73,7 +73,7 @@ def try_upload(
     options: dict[str, Any],
     columns: str = "",
 ) -> HttpResponseRedirect:
-    """Store a file, try to import it, and redirect to what the import would change.
+    """Store a file, import it as a dry run, and redirect to the preview of the changes.
 
     `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
     """
@@ -122,7 +122,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
 
 
 def _list_first_ids(question_set: QuestionSet) -> list[str]:
-    """Return the ids of the first questions of the latest version, as examples for the user."""
+    """Return the first question ids of the latest version, as examples for the upload page."""
     version = question_set.latest_version()
     if version is None:
         return []
@@ -132,7 +132,7 @@ def _list_first_ids(question_set: QuestionSet) -> list[str]:
 
 
 def _find_new_version(staged: Upload) -> int | None:
-    """Return the number of the version that the import would open; None if it opens none."""
+    """Return the number of the version that the import would create; None if it creates none."""
     if staged.state != Upload.State.CHECKED or not KINDS[staged.kind].brings_questions:
         return None
     latest = staged.question_set.latest_version()
@@ -141,13 +141,13 @@ def _find_new_version(staged: Upload) -> int | None:
 
 
 def _has_answers(question_set: QuestionSet) -> bool:
-    """Whether the set has answers."""
+    """Return whether any question of the set has an answer."""
     return Response.objects.filter(question__version__question_set=question_set).exists()
 
 
 @require_POST
 def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Import a checked file, with `into=new` into a new set; a second click changes nothing."""
+    """Import a checked file, with `into=new` into a new question set; repeated clicks are safe."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = load_upload(request, question_set, token)
     may_move = staged.state == Upload.State.CHECKED and KINDS[staged.kind].brings_questions
@@ -164,7 +164,7 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
 
 
 def _create_set(request: HttpRequest, file: str) -> QuestionSet:
-    """Create a set named after a file, with a number if the user has a set of that name."""
+    """Create a question set named after a file, numbered if the user has that name already."""
     owner, name = require_requester(request), Path(file).stem[:LONGEST_SET_NAME] or "Questions"
     used = set(QuestionSet.objects.filter(owner_id=owner).values_list("name", flat=True))
     names = (name if number == 1 else f"{name} {number}" for number in count(1))
@@ -175,18 +175,18 @@ def _create_set(request: HttpRequest, file: str) -> QuestionSet:
 
 @require_POST
 def discard_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Delete an upload with its file."""
+    """Delete an upload and its stored file without importing it."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     load_upload(request, question_set, token).delete()
     return redirect("admin:question-set", question_set.public_id)
 
 
 class FileGoneError(Http404):
-    """The upload was discarded while it was read."""
+    """404 error: another request discarded the upload while it was being read."""
 
 
 def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import a file, or only try to, and store the report or the problems in the upload.
+    """Import an uploaded file or dry-run it; store the report or the problems in the upload.
 
     Raises `FileGoneError` if the upload was discarded meanwhile.
     """
@@ -217,7 +217,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
 
 
 def _is_still_there(upload: Upload) -> bool:
-    """Whether no other request has imported the upload meanwhile.
+    """Return whether the upload is not yet imported by a concurrent request.
 
     If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.
     """
@@ -228,7 +228,7 @@ def _is_still_there(upload: Upload) -> bool:
 
 
 def note_problems(upload: Upload, error: InputError) -> None:
-    """Set the problems of an upload, as JSON for its page; does not save."""
+    """Set the upload's problems from an error, as JSON for its page, without saving."""
     upload.n_problems = error.total
     upload.problems = [
         {
@@ -243,7 +243,7 @@ def note_problems(upload: Upload, error: InputError) -> None:
 
 
 def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:
-    """Import the file and return the report.
+    """Import the uploaded file, or dry-run it, and return the report of the changes.
 
     Kinds with a stage keep the rows that a dry run has checked, so that the import after it does
     not read the file again.
@@ -276,12 +276,12 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
 
 
 def _parse_columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
-    """Return the keyword argument `columns` of the reader; {} without other column names."""
+    """Return the reader's keyword argument `columns`; {} if the user renamed no columns."""
     return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}
 
 
 def load_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
-    """Return the user's own upload into this set; Http404 for any other token."""
+    """Return the user's own upload into this question set; raise Http404 for any other token."""
     try:
         upload = question_set.uploads.filter(public_id=token, owner_id=get_user_id(request)).first()
     except ValidationError:  # the token is not a UUID
@@ -292,5 +292,5 @@ def load_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> 
 
 
 def _redirect_to_upload(question_set: QuestionSet, upload: Upload) -> HttpResponseRedirect:
-    """Redirect to the page of an upload."""
+    """Return a redirect to the page that shows an upload."""
     return redirect("admin:uploaded", question_set.public_id, upload.public_id)

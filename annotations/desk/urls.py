@@ -1,4 +1,4 @@
-"""URLs of the requester's pages; the admin site puts them behind its login."""
+"""URL patterns of the requester's pages; the admin site requires a login for all of them."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Read files to records, and write rows to files.
+"""Read files of answers, questions and grades into records, and write rows to files.
 
 A file of answers passes five stages, each a module that does not import the next:
 

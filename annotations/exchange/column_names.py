@@ -1,4 +1,4 @@
-"""Compare column names by their letters, and find what a column of a name holds.
+"""Compare column names regardless of spelling, and tell from a name what its column holds.
 
 A name is compared without case, blanks, accents and signs: "E-Mail Address", "email_address" and
 "EmailAddress" are one name.
@@ -17,13 +17,13 @@ LONGEST_LABEL = 4
 
 @lru_cache(4096)
 def normalise_name(name: str) -> str:
-    """Return the letters and digits of a name in small letters, without accents."""
+    """Return the letters and digits of a column name in lower case, without accents."""
     parts = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in parts if c.isalnum())
 
 
 def normalise_names(text: str | Iterable[str]) -> frozenset[str]:
-    """Return a set of names as they are compared; a text holds one in each word."""
+    """Return the normalised forms of several names; a string is split into words first."""
     return frozenset(map(normalise_name, text.split() if isinstance(text, str) else text))
 
 
@@ -196,7 +196,7 @@ REMARKS = re.compile(
 
 @lru_cache(4096)
 def is_personal(name: str) -> bool:
-    """Return whether a heading names a column with a person's identity, contact or place."""
+    """Return whether a heading names a column with a person's identity, contact or location."""
     plain = normalise_name(name)
     if plain in PERSONAL:
         return True
@@ -209,18 +209,18 @@ def is_personal(name: str) -> bool:
 
 @lru_cache(4096)
 def is_demographic(name: str) -> bool:
-    """Return whether a heading asks for a fact about the person, such as age or education."""
+    """Return whether a heading asks for a fact about the worker, such as age or education."""
     return normalise_name(name) in DEMOGRAPHIC or bool(
         _DEMOGRAPHIC_QUESTION.match(name.strip(" *¿"))
     )
 
 
 def is_bookkeeping(name: str) -> bool:
-    """Return whether a heading names a tool's own column, such as status or duration."""
+    """Return whether a heading names a survey tool's own column, such as status or duration."""
     plain = normalise_name(name)
     return plain in BOOKKEEPING or plain in TIMES
 
 
 def is_remark(name: str) -> bool:
-    """Return whether a heading asks for remarks on the study itself."""
+    """Return whether a heading asks for remarks on the study, not for an answer in it."""
     return bool(REMARKS.search(name.strip()))

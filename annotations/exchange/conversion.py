@@ -1,4 +1,4 @@
-"""Convert survey tools' exports to tables of answers and questions, without a database."""
+"""Convert survey tools' exports to tables of answers and of questions, without a database."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def convert(
     questions: Path | None = None,
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> list[str]:
-    """Write the answers of a file as a table in our export's layout; return report sentences.
+    """Write the answers of a survey export as a table of answers; return the report's sentences.
 
     The table has the columns of an export of answers, so that rejections, times and the other cells
     are included. `questions` is the path of a second table, of the questions. Raises `InputError`,
@@ -68,18 +68,18 @@ def convert(
 
 
 def _select_graded(stage: StagedBatch) -> dict[str, MturkQuestion]:
-    """Return the questions that are graded, by their ids."""
+    """Return the questions that are not attention checks, by their ids."""
     return {name: question for name, question in stage.asked.items() if not question.right}
 
 
 def _build_condition(stage: StagedBatch) -> str:
-    """Return the SQL condition of answers to questions that are graded, not attention checks."""
+    """Return the SQL condition that selects answers to graded questions, not to checks."""
     checks = [at for at, name in enumerate(stage.questions) if stage.asked[name].right]
     return f"question NOT IN ({', '.join(map(str, checks))})"
 
 
 def _write_examples(stage: StagedBatch) -> Iterator[str]:
-    """Yield three example answers, of different workers if possible, which show wrong columns."""
+    """Yield up to three report lines with example answers, so that a wrong column is noticed."""
     names = list(stage.questions)
     first_answers: list[StagedAnswer] = []
     first_by_worker: dict[int, StagedAnswer] = {}
@@ -106,7 +106,7 @@ def _shorten(text: str) -> str:
 
 
 def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
-    """Yield the rows of the table of answers, in the order of `ANSWERS`."""
+    """Yield the rows of the table of answers, one per answer, with the columns of `ANSWERS`."""
     names = list(stage.questions)
     graded = _select_graded(stage)
     for answer in stage.fresh():

@@ -1,4 +1,4 @@
-"""Defuse texts that a spreadsheet would run as formulas, and restore them exactly.
+"""Escape ("defuse") texts that a spreadsheet would run as formulas, and restore them exactly.
 
 An apostrophe before a text *defuses* it: before a text that a spreadsheet could take for a formula,
 and before one that begins with an apostrophe, so that removing one apostrophe restores every text
@@ -29,7 +29,7 @@ _FIRST = frozenset("=+-@＝＋－＠'\ufeff")
 
 
 def defuse(text: str) -> str:
-    """Return a text that no spreadsheet runs as a formula; `restore` reverses it exactly."""
+    """Add apostrophes to a text so that no spreadsheet runs it as a formula; see `restore`."""
     if not text:
         return text
     first = text[0]
@@ -40,17 +40,17 @@ def defuse(text: str) -> str:
 
 
 def defuse_cell(cell: object) -> object:
-    """Return a cell, defused if it is a text: numbers are unchanged, None becomes ""."""
+    """Return a cell with its text escaped by `defuse`; numbers are unchanged, None becomes ""."""
     if cell is None:
         return ""
     return defuse(cell) if isinstance(cell, str) else cell
 
 
 def restore(text: str) -> str:
-    """Return a text as it was before it was defused; one that was not defused is unchanged."""
+    """Remove the apostrophes that `defuse` added to a text."""
     return _DEFUSED_INSIDE.sub(r"\1", text.removeprefix("'"))
 
 
 def restore_all(cells: Iterable[str]) -> tuple[str, ...]:
-    """Return all cells of a row as they were before they were defused."""
+    """Remove the apostrophes that `defuse` added from all cells of a row."""
     return tuple([restore(cell) for cell in cells])

@@ -1,4 +1,4 @@
-"""Read and write the further columns of this application's exports.
+"""Read and write the extra columns of our own exports, such as times, panel and rejection.
 
 They are read only in a file with the column that marks it as such an export (`header.MARKS`); in
 any other file a column of the same name is a further column.
@@ -59,14 +59,14 @@ LONGEST_PANEL = 100
 
 
 class Note(Protocol):
-    """A function that notes a fault: column, code of the fault, values of the code."""
+    """A callback that records one bad cell: its column, a problem code and the code's values."""
 
     def __call__(self, column: str, code: str, /, **values: Any) -> None:
-        """Note one fault of a cell."""
+        """Record one bad cell of the column `column` under the problem code `code`."""
 
 
 def list_answer_columns() -> tuple[Column, ...]:
-    """Return the columns of `FACTS`, `SIGNALS` and `READ_IN`, then those of a run.
+    """Return the optional columns of our export of answers, in its order.
 
     The columns of a run are included so that they are not further columns.
     """
@@ -77,7 +77,7 @@ def list_answer_columns() -> tuple[Column, ...]:
 
 
 def list_model_columns() -> tuple[Column, ...]:
-    """Return the columns of `ASKING`, then those of a run, for answers of models."""
+    """Return the optional columns of our export of model answers, in its order."""
     return tuple(
         Column(name, (name,), required=False, mark=OF_MODEL_ANSWERS)
         for name in (*ASKING, *OF_MODEL_RUN)
@@ -85,7 +85,7 @@ def list_model_columns() -> tuple[Column, ...]:
 
 
 def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
-    """Return the facts of an answer from the cells of `FACTS`, `SIGNALS` and `READ_IN`.
+    """Parse the extra cells of an answer, such as times, status and rejection.
 
     Faults are passed to `note`. `text` is the answer, with which the status must agree.
     """
@@ -129,7 +129,7 @@ def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
 
 
 def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
-    """Return whether an answer's signals were counted, and the counts; None for empty cells."""
+    """Return whether an answer's typing signals were counted, with the counts; None if empty."""
     state = cell.strip().casefold()
     numbers = [
         read_number(name, number, note) for name, number in zip(COUNTERS, counts, strict=True)
@@ -150,7 +150,7 @@ def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None
 
 
 def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
-    """Return how a model was asked, from the cells of `ASKING`; faults are passed to `note`."""
+    """Parse how a model was asked (sample, prompt, parameters); bad cells go to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
     number = int(sample) if sample.isdecimal() and len(sample) <= 10 else -1
@@ -166,7 +166,7 @@ def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
 
 
 def read_time(name: str, cell: str, note: Note) -> datetime | None:
-    """Return an ISO 8601 time in UTC; None for an empty cell or, with a note, a bad one."""
+    """Parse an ISO 8601 time to UTC; None if the cell is empty, or bad (then `note` is called)."""
     if not (cell := cell.strip()):
         return None
     try:
@@ -180,7 +180,7 @@ def read_time(name: str, cell: str, note: Note) -> datetime | None:
 
 
 def read_seconds(name: str, cell: str, note: Note) -> float | None:
-    """Return seconds, 0 or more; None for an empty cell or, with a note, a bad one."""
+    """Parse a duration in seconds, 0 or more; None if empty, or bad (then `note` is called)."""
     if not (cell := cell.strip()):
         return None
     try:
@@ -195,7 +195,7 @@ def read_seconds(name: str, cell: str, note: Note) -> float | None:
 
 
 def read_number(name: str, cell: str, note: Note) -> int | None:
-    """Return a whole number, 0 or more; None for an empty cell or, with a note, a bad one."""
+    """Parse a whole number, 0 or more; None if empty, or bad (then `note` is called)."""
     if not (cell := cell.strip()):
         return None
     if cell.isascii() and cell.isdecimal() and int(cell[:12]) <= MOST_SAMPLES:
@@ -205,7 +205,7 @@ def read_number(name: str, cell: str, note: Note) -> int | None:
 
 
 def read_flag(name: str, cell: str, note: Note) -> bool:
-    """Return whether a cell says yes; an empty cell is no, a bad one is noted."""
+    """Return whether a cell says true, yes or 1; empty is False, a bad cell goes to `note`."""
     word = cell.strip().casefold()
     if word not in YES + NO:
         note(name, "not_boolean", cell=word[:40])
@@ -213,7 +213,7 @@ def read_flag(name: str, cell: str, note: Note) -> bool:
 
 
 def read_object(name: str, cell: str, note: Note) -> dict[str, Any]:
-    """Return the JSON object of a cell; {} for an empty cell or, with a note, a bad one."""
+    """Parse a cell's JSON object; {} if the cell is empty, or bad (then `note` is called)."""
     if not cell.strip():
         return {}
     try:
@@ -227,15 +227,15 @@ def read_object(name: str, cell: str, note: Note) -> dict[str, Any]:
 
 
 def format_time(value: datetime | None) -> str | None:
-    """Return a time as ISO 8601 text in UTC; None for None."""
+    """Return a time as ISO 8601 text in UTC; None if there is no time."""
     return None if value is None else value.astimezone(UTC).isoformat()
 
 
 def format_object(value: dict[str, Any]) -> str | None:
-    """Return an object as JSON, its keys sorted; None for {}."""
+    """Return a dict as JSON text with sorted keys; None if it is empty."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
 
 
 def format_seconds(value: float | None) -> float | int | None:
-    """Return seconds as a cell: whole ones as an int, so without a point."""
+    """Return seconds as a cell value: whole numbers as int, so that no ".0" is written."""
     return int(value) if value is not None and value.is_integer() else value

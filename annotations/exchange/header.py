@@ -1,4 +1,4 @@
-"""Find the wanted and the further columns in the header of a file."""
+"""Find the columns that a reader wants in a file's header, and the file's further columns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ further cells."""
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that a reader wants.
+    """A column that a reader looks for in a file's header, under any of several names.
 
     `key` is its default name, `names` are the names it may have in the file, the preferred first.
     With `mark` it is wanted only in a file that has a column of that name too; in any other file it
@@ -53,7 +53,7 @@ class Column:
     exactly_first: bool = False
 
     def find_positions(self, names: Sequence[str], *, marked: bool) -> list[int]:
-        """Return the positions of the column in a header; more than one is the file's mistake."""
+        """Return the positions of this column in a header; [] if absent, several if duplicated."""
         if self.mark and not marked:
             return []
         # A name in another case is preferred to one with other blanks and signs.
@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The positions of the wanted, further and marking columns of one file.
+    """Positions of a file's columns: those a reader wants, further ones, and marker columns.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
     the position and name of each further column that has a name, `marks` the marking columns
@@ -83,13 +83,13 @@ class Layout:
 
     @property
     def is_defused(self) -> bool:
-        """Return whether the texts of the file are defused; see `defusing`."""
+        """Return whether the file's texts are escaped against formulas (see `defusing`)."""
         return DEFUSED in self.marks
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """The column names of files of answers."""
+    """Names that the columns of a file of answers have, by their role."""
 
     worker: str = "worker"
     question: str = "question"
@@ -99,7 +99,7 @@ class ColumnNames:
 
     @classmethod
     def parse(cls, text: str) -> ColumnNames:
-        """Return the names in `worker=NAME,question=NAME,...`; the others keep their defaults.
+        """Parse `worker=NAME,question=NAME,...` to column names; the others keep their defaults.
 
         Names may hold spaces and, after the first one, equal signs; an entry with a comma is
         quoted as in CSV (`"answer=Answer, in full"`). Raises ValueError, with a sentence for the
@@ -118,7 +118,7 @@ class ColumnNames:
         return names
 
     def for_answers(self) -> tuple[Column, ...]:
-        """Return the columns of a file of answers: worker, question, answer."""
+        """Return the required columns of a file of answers: worker, question, answer."""
         return (
             Column("worker", (self.worker,)),
             Column("question", (self.question,)),
@@ -140,7 +140,7 @@ class ColumnNames:
 
 
 def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
-    """Return the names in `KEY=NAME,...` by their keys, which are among `known`.
+    """Parse `KEY=NAME,...` to a dict of column names by key; each key must be in `known`.
 
     Raises ValueError, with a sentence for the user, as `ColumnNames.parse` says.
     """
@@ -170,13 +170,13 @@ def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
 
 
 def refuse_columns(file: str, n: int) -> None:
-    """Raise `InputError` for a file of more than 4,096 columns."""
+    """Raise `InputError` if a file has more than 4,096 columns."""
     if n > MOST_COLUMNS:
         raise InputError.from_code(file, "too_many_columns", n=n, most=MOST_COLUMNS)
 
 
 def clean_name(name: str) -> str:
-    """Return a column name as it is compared: trimmed and in Unicode's NFC."""
+    """Return a column name in the form in which names are compared: trimmed, in Unicode's NFC."""
     return unicodedata.normalize("NFC", name).strip()
 
 
@@ -185,7 +185,7 @@ CORNER = "participant"
 
 
 def name_corner(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of a header, also of columns without a heading.
+    """Return the names of a header, with generated names for columns without a heading.
 
     The first one is then `CORNER`; each other one has the name at its left with its number, such
     as "Which of these? [2]".
@@ -205,7 +205,7 @@ def name_corner(names: Sequence[str]) -> Sequence[str]:
 
 
 def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:
-    """Find the wanted columns among the names of a header.
+    """Find a reader's columns among the names of a file's header.
 
     Raises `InputError`, a problem for each required column that is missing and for each wanted
     one that occurs twice. Columns without a name are left out; names that are not wanted
@@ -242,7 +242,7 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
 def _build_missing_problem(
     column: Column, headings: Sequence[str], file: str, line: int
 ) -> Problem:
-    """Return the problem of a missing column, with a heading that may be meant."""
+    """Return the problem of a missing column, suggesting a heading that may be meant."""
     listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in headings[:LISTED])
     listed = listed or "none"
     if len(headings) > LISTED:
@@ -265,12 +265,12 @@ def _build_missing_problem(
 
 
 def _squash(name: str) -> str:
-    """Return a name in small letters without blanks, "_" and "-"."""
+    """Return a column name in lower case without blanks, "_" and "-", to find similar names."""
     return "".join(c for c in name.casefold() if not c.isspace() and c not in "_-")
 
 
 def _quote_option(key: str, name: str) -> str:
-    """Return `KEY=NAME` quoted as in CSV and for the shell."""
+    """Return `KEY=NAME` quoted as in CSV and for the shell, for a suggested command."""
     entry = f"{key}={name}"
     if "," in entry or '"' in entry:
         entry = '"' + entry.replace('"', '""') + '"'

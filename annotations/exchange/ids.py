@@ -1,4 +1,4 @@
-"""Clean ids for comparison, and note ids that were cleaned or that a spreadsheet damaged.
+"""Clean ids for comparison, and record ids that were cleaned or damaged by a spreadsheet.
 
 Invisible characters are those that Unicode lets a program ignore (zero-width ones, direction marks,
 soft hyphens, byte order marks, variation selectors) and control characters.
@@ -49,7 +49,7 @@ DAMAGED = (
 
 
 def clean_id(text: str) -> str:
-    """Return an id as it is compared: its visible characters, in Unicode's NFC.
+    """Return an id in the form in which ids are compared: visible characters only, in NFC.
 
     Invisible characters are removed, blanks of all kinds and lengths become one space, and none
     are at its ends.
@@ -70,26 +70,26 @@ def is_blank(text: str) -> bool:
 
 
 def read_as_wording(question: str) -> str:
-    """Return a question id that reads as a wording (3 words or a final question mark), else ""."""
+    """Return a question id that reads like a text (3 words or a final "?"); "" for any other."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)
     return question if is_text else ""
 
 
 def find_damage(text: str) -> str:
-    """Return how a spreadsheet damaged an id, in words; "" for an id that looks undamaged."""
+    """Return how a spreadsheet damaged an id, as a phrase; "" if the id looks undamaged."""
     return next((cause for pattern, cause in DAMAGED if pattern.fullmatch(text)), "")
 
 
 class IdNotes:
-    """Cleans the ids of one file and collects those that were cleaned or damaged."""
+    """Cleans the ids of one file and collects the ids that were changed or look damaged."""
 
     def __init__(self) -> None:
         self._cleaned: dict[str, str] = {}
         self._damaged: dict[str, str] = {}
 
     def clean(self, raw: str) -> str:
-        """Return an id as it is compared, and note it if it was cleaned or looks damaged."""
+        """Return the cleaned id, and record it if it was changed or looks damaged."""
         cleaned = clean_id(raw)
         if cleaned != raw and raw not in self._cleaned:
             written = unicodedata.normalize("NFC", raw).strip()
@@ -101,19 +101,19 @@ class IdNotes:
 
     @property
     def n_damaged(self) -> int:
-        """Return the number of ids that a spreadsheet damaged."""
+        """Return the number of different ids that a spreadsheet damaged."""
         return len(self._damaged)
 
     @property
     def damaged(self) -> str:
-        """Return the first five damaged ids, each with the cause; "" if there are none."""
+        """Return the first five damaged ids, each with the cause, as one string; "" if none."""
         return ", ".join(
             f"{name[:40]} ({cause})" for name, cause in list(self._damaged.items())[:SHOWN]
         )
 
     @property
     def warnings(self) -> list[str]:
-        """Return sentences on the cleaned and the damaged ids of the file."""
+        """Return warning sentences on the ids of the file that were cleaned or look damaged."""
         sentences = []
         if self._cleaned:
             examples = ", ".join(
@@ -138,6 +138,6 @@ class IdNotes:
 
 
 def _write_sentence(code: str, **values: object) -> str:
-    """Return reason and remedy of a problem message as one text."""
+    """Return reason and remedy of a problem code as one text."""
     reason, remedy, _ = PROBLEM_MESSAGES[code].texts(values)
     return f"{reason}. {remedy}".strip()

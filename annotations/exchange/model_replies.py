@@ -1,4 +1,4 @@
-"""Read a language model's reply: its answer, its thinking, and the status it has in effect."""
+"""Split a language model's reply into answer and thinking, and determine its final status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THINKING_KEPT = "thinking_kept"
 
 
 class Finish(StrEnum):
-    """The meaning of a finish reason, whatever the provider's word for it."""
+    """Why a model stopped generating, whatever word its provider uses for it."""
 
     OTHER = "other"
     LENGTH = "length"
@@ -53,7 +53,7 @@ _PREFIXES = ("finish_reason_", "finishreason_", "finishreason.", "stop_reason_")
 
 
 def read_finish(reason: str) -> Finish:
-    """Return the meaning of a finish reason: "MAX_TOKENS" and "length" are LENGTH."""
+    """Return what a provider's finish reason means: "MAX_TOKENS" and "length" give LENGTH."""
     word = reason.strip().casefold().replace("-", "_").replace(" ", "_")
     for prefix in _PREFIXES:
         word = word.removeprefix(prefix)
@@ -61,7 +61,7 @@ def read_finish(reason: str) -> Finish:
 
 
 class _ReadReply(Protocol):
-    """A reply with a status and its thinking."""
+    """Protocol of a model's reply with its status and its thinking."""
 
     @property
     def status(self) -> AnswerStatus: ...
@@ -72,7 +72,7 @@ class _ReadReply(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A model's reply without its thinking.
+    """A model's reply, split into its answer text and its thinking, with a status.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class ModelReply:
 
     @property
     def parts(self) -> tuple[str, AnswerStatus, str]:
-        """Return the text, the status and the thinking."""
+        """Return the answer text, the status and the thinking as a tuple."""
         return self.text, self.status, self.thinking
 
 
@@ -96,7 +96,7 @@ def read_reply(
     finish_reason: str = "",
     keep_thinking: bool = False,
 ) -> ModelReply:
-    """Return a reply without its thinking, unless `keep_thinking`, and its status in effect.
+    """Split a model's reply into answer and thinking (unless kept) and determine its status.
 
     A reply of TEXT or EMPTY becomes an ERROR or a refusal by its finish reason, and CUT_OFF where
     its length was used up, or it only thought, before an answer came. Any other status is
@@ -122,7 +122,7 @@ def read_reply(
 
 
 def describe_replies(replies: Iterable[_ReadReply]) -> list[str]:
-    """Return sentences on removed thinking and cut off replies; [] without any."""
+    """Return report sentences on removed thinking and cut-off replies; [] if there are none."""
     n_thinking = n_cut_off = 0
     for reply in replies:
         n_thinking += bool(reply.thinking)
@@ -131,7 +131,7 @@ def describe_replies(replies: Iterable[_ReadReply]) -> list[str]:
 
 
 def describe_thinking(n_thinking: int, n_cut_off: int = 0) -> list[str]:
-    """Return sentences on how many replies had thinking and were cut off; [] without any."""
+    """Return report sentences on the numbers of replies with thinking and of cut-off replies."""
     notes = []
     if n_thinking:
         replies = "1 reply" if n_thinking == 1 else f"{n_thinking:,} replies"

@@ -1,4 +1,4 @@
-"""Parse amounts of money in files and forms: at most two decimal places, never a guess."""
+"""Parse amounts of money in files and forms, with at most two decimal places."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _WRITTEN = re.compile(r"\d{1,12}(\.\d{1,2})?", re.ASCII)
 
 
 class AmountError(CodedError, ValueError):
-    """A text is no amount of money, or an amount that a bonus cannot have."""
+    """Error: a text is not an amount of money, or the amount is out of the range for a bonus."""
 
     sentences = AMOUNTS
 
 
 def parse_amount(text: str) -> Decimal:
-    """Return the amount of a bonus, such as 1.5 or 0.25, with two decimal places.
+    """Parse the amount of a bonus, from 0.01 to 10,000, with at most two decimal places.
 
     Raises AmountError for what is no number with a point and at most two decimal places, and for
     less than 0.01 or more than 10,000. "1,50" is refused, because in half of the world it means
@@ -32,7 +32,7 @@ def parse_amount(text: str) -> Decimal:
 
 
 def parse_sum(text: str) -> Decimal:
-    """Return a sum of amounts with two decimal places, such as 0 or 12500.75.
+    """Parse a total amount of money, 0 or more, with at most two decimal places.
 
     Raises AmountError for any other text.
     """

@@ -1,4 +1,4 @@
-"""Problems of a file: where they are, what is wrong, and what to do about it."""
+"""Problems of an input file: where each one is, what is wrong, and how to correct it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of one file.
+    """One problem of one file: its line and column, what is wrong, and how to correct it.
 
     `line` is the physical line (for XLSX the row) where the record begins, None for the whole file.
     `column` is the column's name or, inside a line of text, the number of the character, counted
@@ -45,7 +45,7 @@ class Problem:
         /,
         **values: Any,
     ) -> Problem:
-        """Return the problem of a code, its texts filled with `values`; raises KeyError."""
+        """Return the problem with this code, its texts filled with `values`."""
         texts = PROBLEM_MESSAGES[code].texts(values)
         return cls(file, line, column, *texts, code=code, values=values)
 
@@ -61,7 +61,7 @@ class Problem:
 
 
 class InputError(Exception):
-    """An error of input that cannot be used, with its `problems` and their `total` number.
+    """Error of unusable input; `problems` are the stored problems, `total` counts all.
 
     The message holds the first twenty problems, a line each, and the number of the others.
     """
@@ -82,7 +82,7 @@ class InputError(Exception):
         line: int | None = None,
         column: str | int | None = None,
     ) -> InputError:
-        """Return an error of one problem, by its texts."""
+        """Return an error with a single problem, given by its texts."""
         return cls([Problem(file, line, column, reason, remedy)])
 
     @classmethod
@@ -96,7 +96,7 @@ class InputError(Exception):
         column: str | int | None = None,
         **values: Any,
     ) -> Self:
-        """Return an error of one problem, by its code in `problem_messages`."""
+        """Return an error with a single problem, given by its code in `problem_messages`."""
         return cls([Problem.from_code(file, line, column, code, **values)])
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class InputError(Exception):
 
 
 class Problems:
-    """Collects the problems of one file, so that all bad rows are reported at once.
+    """Collects the problems of one file, so that all of its bad rows are reported at once.
 
     It stores the first `KEPT` and counts the others.
     """
@@ -127,34 +127,34 @@ class Problems:
         *,
         code: str = "",
     ) -> None:
-        """Add one problem by its texts, optionally with a code of another catalogue."""
+        """Add one problem given by its texts, optionally with a code of another catalogue."""
         problem = Problem(self.file, line, column, reason, remedy, on_terminal, code)
         self.extend([problem])
 
     def add_code(
         self, line: int | None, column: str | int | None, code: str, /, **values: Any
     ) -> None:
-        """Add one problem by its code in `problem_messages`."""
+        """Add one problem given by its code in `problem_messages`."""
         self.extend([Problem.from_code(self.file, line, column, code, **values)])
 
     def put_first_code(self, code: str, /, **values: Any) -> None:
-        """Add one problem of the whole file before all others, so that it is shown."""
+        """Add a problem of the whole file before all others, so that it is always shown."""
         self.total += 1
         # It may exceed `KEPT` by one.
         self._kept.insert(0, Problem.from_code(self.file, None, None, code, **values))
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Add problems of the same file that were found elsewhere."""
+        """Add problems of the same file that other code has found."""
         for problem in problems:
             self.total += 1
             if len(self._kept) < KEPT:
                 self._kept.append(problem)
 
     def by_line(self) -> None:
-        """Sort the stored problems by line, those of the whole file first."""
+        """Sort the stored problems by line; problems of the whole file come first."""
         self._kept.sort(key=lambda problem: problem.line or 0)
 
     def raise_if_any(self) -> None:
-        """Raise `InputError` with all problems if there are any."""
+        """Raise `InputError` with the collected problems, if there are any."""
         if self.total:
             raise InputError(self._kept, self.total)

@@ -1,4 +1,4 @@
-"""Prolific's categories of rejection and statuses of submissions, and checks of decisions.
+"""Prolific's rejection categories and submission statuses, and rules for decisions on pay.
 
 They follow Prolific's documentation; a decision is checked here, so that Prolific does not refuse
 the list.
@@ -67,7 +67,7 @@ PAST_PART = SETTLED
 
 
 def squash(text: str) -> str:
-    """Return a text in capitals without blanks, "-" and "_", as statuses are compared."""
+    """Return a text in the form in which statuses are compared: capitals, no blanks, - or _."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
@@ -75,7 +75,7 @@ _STATUS_BY_KEY = {squash(name): name for name in STATUSES}
 
 
 class DecisionFault(NamedTuple):
-    """A fault of a decision: the field, the reason, the remedy, the reason's code."""
+    """An error in a decision on a submission: its field, the reason, the remedy, a code."""
 
     field: str
     why: str
@@ -84,28 +84,28 @@ class DecisionFault(NamedTuple):
 
     @classmethod
     def of(cls, field: str, code: str, remedy: str, /, **values: Any) -> DecisionFault:
-        """Return the fault by the code of its sentence in `DECISIONS`."""
+        """Return the error with this code, its sentence taken from `sentences.DECISIONS`."""
         return cls(field, REASONS.text(code, **values), remedy, code)
 
 
 def find_status(text: str) -> str | None:
-    """Return the status in Prolific's spelling, however it is written; None for an unknown one."""
+    """Return a submission status in Prolific's spelling, whatever its case; None if unknown."""
     return _STATUS_BY_KEY.get(squash(text))
 
 
 def describe_status(status: str) -> str:
-    """Return a status in words for people; "" where it is not known."""
+    """Return a submission status in lower case, noting partial payment."""
     words = status.lower()
     return f"{words} (a part of the pay was paid there)" if status in PAID_A_PART else words
 
 
 def normalise_category(text: str) -> str:
-    """Return a category in Prolific's spelling: "low effort" is LOW_EFFORT."""
+    """Return a rejection category in Prolific's spelling: "low effort" gives LOW_EFFORT."""
     return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
 
 
 def count_visible(text: str) -> int:
-    """Return the number of visible characters of a message; blanks in a row count as one.
+    """Return the number of visible characters of a message; a run of blanks counts as one.
 
     The smallest length is checked with this count: blanks and characters without a width are no
     reason. The largest length is checked with all characters.
@@ -116,7 +116,7 @@ def count_visible(text: str) -> int:
 
 
 def find_decision_faults(decision: str, category: str, reason: str) -> Iterator[DecisionFault]:
-    """Yield the faults of a decision, the same for a file, a form and the REST API."""
+    """Yield the errors in a decision on a submission, such as a too short reason."""
     if decision not in DECISIONS:
         code = "decision_unknown" if decision else "decision_missing"
         remedy = f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}."

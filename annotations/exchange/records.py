@@ -1,4 +1,4 @@
-"""Records of the rows of files: answers of workers and of models."""
+"""Records of the rows of files of workers' answers and of models' answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class AnswerStatus(StrEnum):
-    """The status of a model's reply; in files in any case.
+    """Status of a model's reply, such as text, refused or cut_off.
 
     CUT_OFF: the length of the reply was used up, or the model only thought, before an answer came.
     """
@@ -24,12 +24,12 @@ class AnswerStatus(StrEnum):
 
     @property
     def is_missing(self) -> bool:
-        """Return whether there is no answer that could be scored: ERROR and CUT_OFF."""
+        """Whether there is no answer that could be scored: ERROR and CUT_OFF."""
         return self in (AnswerStatus.ERROR, AnswerStatus.CUT_OFF)
 
     @property
     def is_refusal(self) -> bool:
-        """Return whether the model or a content filter refused to answer."""
+        """Whether the model or a content filter refused to answer."""
         return self.value.startswith("refused")
 
 
@@ -38,7 +38,7 @@ MISSING = tuple(status.value for status in AnswerStatus if status.is_missing)
 
 
 class Signals(NamedTuple):
-    """Writing signals of an answer: "counted" with the numbers of `COUNTERS`, or "off"."""
+    """Typing signals of an answer: "counted" with the counts of `COUNTERS`, or "off"."""
 
     said: str
     counts: tuple[int, ...] = ()
@@ -46,7 +46,7 @@ class Signals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerFacts:
-    """Facts of an answer beside its text, from exports of ours and results of panels.
+    """Facts of an answer besides its text, such as panel, rejection, times and signals.
 
     `rejected` answers were refused where they were collected; None where it is not known. Times
     have a zone, or are None where they are not known; `work_seconds` is the time on task as the
@@ -72,7 +72,7 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """One answer of a worker to a question.
+    """One worker's answer to one question, as read from a row of a file.
 
     `row` counts the data rows of the file from 0, repeated ones too, so that vectors computed
     elsewhere line up; `line` is where the row begins in the file, from 1. `worker` and `question`
@@ -91,13 +91,13 @@ class AnswerRecord:
 
     @property
     def is_rejected(self) -> bool:
-        """Return whether the answer was rejected where it was collected."""
+        """Whether the answer was rejected on the platform where it was collected."""
         return self.facts is not None and bool(self.facts.rejected)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAsking:
-    """How a model was asked, from an export of ours; see `evaluation.models.LLMResponse`."""
+    """How a model was asked (sample, prompt, parameters), from an export of ours."""
 
     sample: int = 0
     finish_reason: str = ""
@@ -108,7 +108,7 @@ class ModelAsking:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswerRecord:
-    """One answer of a model to a question; fields as in `AnswerRecord`.
+    """One model's answer to one question, as read from a row of a file.
 
     `text` is never empty where `status` is TEXT, always where it is EMPTY, and may be either with
     the others. `thinking` is what was removed from the reply (`exchange.thinking`).

@@ -1,4 +1,4 @@
-"""Sentences on amounts of money and on decisions, by their codes."""
+"""Error sentences about amounts of money and about decisions on submissions, by code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Separate the thinking of a language model from its answer, in the text of a reply.
+"""Separate a language model's thinking from its answer in the text of a reply.
 
 Reasoning models write their thinking into the reply, between marks of several families: tags
 (``<think>``, ``<reasoning>``, ``[THINK]``, ``◁think▷``), special tokens
@@ -117,7 +117,7 @@ _ONLY_JOINING = re.compile(r"[\s,;/&]*(?:and|or|und|oder|et|ou|y|o|e|to|\.\.\.|\
 
 @dataclass(frozen=True, slots=True)
 class SeparatedReply:
-    """A reply split into its answer and its thinking.
+    """A language model's reply, split into its answer and its thinking.
 
     Attributes
     ----------
@@ -132,12 +132,12 @@ class SeparatedReply:
 
     @property
     def has_thinking(self) -> bool:
-        """Return whether the reply held thinking, or its beginning."""
+        """Whether the reply contained thinking, complete or cut off."""
         return bool(self.thinking) or self.is_cut
 
 
 def separate_thinking(text: str) -> SeparatedReply:
-    """Return the answer and the thinking in the text of a reply.
+    """Split a model's reply into its answer and its thinking.
 
     Special tokens that end a turn are removed from the answer. A text without marks is unchanged.
     """
@@ -153,7 +153,7 @@ def separate_thinking(text: str) -> SeparatedReply:
 
 
 def join_thinking(answer: str, thinking: str) -> str:
-    """Return the answer with its thinking before it, between <think> and </think>."""
+    """Return the answer preceded by its thinking in <think> tags, to store both as one text."""
     if not thinking:
         return answer
     block = f"<think>\n{thinking.strip()}\n</think>"
@@ -161,7 +161,7 @@ def join_thinking(answer: str, thinking: str) -> str:
 
 
 def _has_possible_mark(text: str) -> bool:
-    """Return whether a text may hold thinking: a cheap test before the patterns."""
+    """Return whether a reply may contain thinking; a cheap test before the patterns."""
     if "<" in text or "[" in text or "\u25c1" in text or "&lt;" in text or "\uff1c" in text:
         return True
     begin = text[:40].lstrip(_BLANK).casefold()
@@ -169,7 +169,7 @@ def _has_possible_mark(text: str) -> bool:
 
 
 def _split_channels(text: str) -> SeparatedReply | None:
-    """Split a reply in channels (harmony format); None for a reply without channels."""
+    """Split a reply that uses channels (harmony format); None if it has no channels."""
     bare = _BARE_CHANNELS.fullmatch(text)
     if bare is not None:
         return SeparatedReply(bare["answer"], bare["thinking"].strip())
@@ -207,7 +207,7 @@ def _split_channels(text: str) -> SeparatedReply | None:
 
 
 def _is_channelled(text: str, first: re.Match[str]) -> bool:
-    """Return whether the first channel token is a mark and not a word of a sentence."""
+    """Return whether the first channel token is a delimiter, not mentioned in a sentence."""
     if text[: first.start()].rstrip(_BLANK)[-1:] in tuple("`\"'"):
         return False
     at_begin = not text[: first.start()].strip(_BLANK)
@@ -216,7 +216,7 @@ def _is_channelled(text: str, first: re.Match[str]) -> bool:
 
 
 def _split_words(text: str) -> SeparatedReply | None:
-    """Split a reply at sentences such as "Here is my response:", or at a fence; None without."""
+    """Split a reply at phrases such as "Here is my response:" or a code fence; None if absent."""
     match = _IN_WORDS.fullmatch(text)
     if match is not None:
         return SeparatedReply(match["answer"].strip(), match["thinking"].strip())
@@ -269,7 +269,7 @@ def _split_marks(text: str) -> SeparatedReply:
 
 
 def _split_at_last_mark(text: str) -> SeparatedReply:
-    """Split a text with more than 40 marks at its last closing mark."""
+    """Split a reply with more than 40 thinking tags at its last closing tag."""
     begins_open = _OPENING.match(text.lstrip(_BLANK)) is not None
     last = _find_last(_CLOSING, text)
     if last is None:
@@ -284,7 +284,7 @@ def _split_at_last_mark(text: str) -> SeparatedReply:
 
 
 def _find_last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
-    """Return the last match of a pattern from a position on; None without one."""
+    """Return the last match of a pattern in a text from position `start` on; None if none."""
     last_match = None
     for match in mark.finditer(text, start):
         last_match = match
@@ -292,23 +292,23 @@ def _find_last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str
 
 
 def _join_parts(parts: list[str]) -> str:
-    """Return parts of thinking as one text, without marks."""
+    """Join parts of thinking to one text, without thinking tags."""
     texts = (_OPENING.sub("", _CLOSING.sub("", part)).strip(_BLANK) for part in parts)
     return "\n\n".join(part for part in texts if part)
 
 
 def _find_opening(text: str) -> re.Match[str] | None:
-    """Return the first opening mark that begins a block; None without one."""
+    """Return the first opening tag that begins a block of thinking; None if there is none."""
     return next((mark for mark in _OPENING.finditer(text) if _is_block(text, mark)), None)
 
 
 def _get_family(mark: re.Match[str]) -> str:
-    """Return the family of a mark, one of `_FAMILIES`."""
+    """Return the family of a thinking tag or token, one of `_FAMILIES`."""
     return next(name for name in _FAMILIES if mark.group(name) is not None)
 
 
 def _is_block(text: str, opening: re.Match[str]) -> bool:
-    """Return whether an opening mark begins a block, and is not mentioned in a sentence."""
+    """Return whether an opening tag begins a block and is not only mentioned in a sentence."""
     before, after = text[: opening.start()], text[opening.end() :]
     if _is_in_code(before, after):
         return False
@@ -333,7 +333,7 @@ def _is_block(text: str, opening: re.Match[str]) -> bool:
 
 
 def _is_in_code(before: str, after: str) -> bool:
-    """Return whether a mark is quoted, or inside code."""
+    """Return whether a tag is quoted or inside code, given the text before and after it."""
     if before[-1:] and before[-1] in _QUOTES and (after[:1] in _QUOTES or before[-1] == "`"):
         return True
     fences = len(re.findall(r"^[ \t]*```", before, re.MULTILINE))
@@ -344,7 +344,7 @@ def _is_in_code(before: str, after: str) -> bool:
 
 
 def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
-    """Return the closing mark of a block: by depth, else the last of its name or family."""
+    """Return the closing tag of a block: by nesting, else the last of its name or family."""
     family, name = _get_family(opening), opening.group(_get_family(opening)).casefold()
     closings = [
         mark
@@ -369,7 +369,7 @@ def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
 
 
 def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """Return where the thinking ends and where the answer begins; None if it never ends."""
+    """Return (end of the thinking, start of the answer) in a reply; None if it never ends."""
     closing = _find_closing(text, opening)
     if closing is not None:
         return closing.span()
@@ -380,7 +380,7 @@ def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _find_lone_closing(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
-    """Return the last closing mark before the first opening one, if it ends a block."""
+    """Return the last closing tag, before the first opening one, that ends thinking."""
     end = len(text) if opening is None else opening.start()
     last_closing = None
     for closing in _CLOSING.finditer(text, 0, end):
@@ -390,7 +390,7 @@ def _find_lone_closing(text: str, opening: re.Match[str] | None) -> re.Match[str
 
 
 def _is_end(text: str, closing: re.Match[str]) -> bool:
-    """Return whether a closing mark ends thinking, and is not mentioned in a sentence."""
+    """Return whether a closing tag ends thinking and is not only mentioned in a sentence."""
     before, after = text[: closing.start()], text[closing.end() :]
     if _is_in_code(before, after) or _BEFORE_MARK.search(before[-40:]):
         return False
@@ -410,7 +410,7 @@ def _is_end(text: str, closing: re.Match[str]) -> bool:
 
 
 def _unwrap(answer: str) -> str:
-    """Return the text inside the marks of the answer (``<answer>``), if there are any."""
+    """Return the text inside the tags of the answer (``<answer>``), if there are any."""
     begin = _ANSWER_BEGINS.search(answer)
     if begin is None:
         return _ANSWER_ENDS.sub("", answer) if _ANSWER_ENDS.search(answer) else answer
@@ -422,7 +422,7 @@ def _unwrap(answer: str) -> str:
 
 
 def _strip_tokens(answer: str) -> str:
-    """Return the answer without the special tokens that begin and end a turn."""
+    """Return the answer without the special tokens that begin and end a chat turn."""
     turn = _NEXT_TURN.search(answer)
     if turn is not None and not _is_in_code(answer[: turn.start()], answer[turn.end() :]):
         answer = answer[: turn.start()]
@@ -439,7 +439,7 @@ def _strip_tokens(answer: str) -> str:
 
 
 def _is_mention(text: str, token: re.Match[str]) -> bool:
-    """Return whether a token at the end of a text is a word of its last sentence, or HTML."""
+    """Return whether a final special token is a word of the last sentence, or HTML."""
     before = text[: token.start()]
     if before[-1:] in tuple(" \t") and _BEFORE_MARK.search(before[-40:]):
         return True

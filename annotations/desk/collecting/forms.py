@@ -1,4 +1,4 @@
-"""Forms of a collection: its settings, more places, and ids of workers."""
+"""Forms of a collection of answers: its settings, adding places, and listing worker ids."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CODE_FIELDS = (
 
 @dataclass(frozen=True)
 class FoldedSection:
-    """Fields of the settings that are shown on request; open where one of them has an error.
+    """A folded group of fields on the settings page; unfolded if one of its fields has an error.
 
     `summary` says what the fields are about. `anchor` is the id of the section.
     """
@@ -56,7 +56,7 @@ class FoldedSection:
 
     @property
     def is_open(self) -> bool:
-        """Whether a field of the section was refused."""
+        """Whether the section is unfolded, because one of its fields has an error."""
         return any(field.errors for field in self.fields)
 
 
@@ -71,13 +71,13 @@ SECTIONS = (
 
 
 class SettingsForm(CollectionModelForm):
-    """Settings of a collection; `collecting` checks rules that concern more than one field.
+    """Form of a collection's settings; the package `collecting` checks rules across fields.
 
     `visible_sets` are the question sets that the user may see. Their workers can be excluded.
     """
 
     class Meta:
-        """The fields, in their order."""
+        """Model, fields in display order, labels and help texts of the form."""
 
         model = Collection
         fields = (
@@ -167,28 +167,28 @@ class SettingsForm(CollectionModelForm):
             self.fields[name].widget.attrs["min"] = 1
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Exclude all fields from model validation: `collecting` validates them in `store`."""
+        """Return all field names, to skip model validation: `store` validates instead."""
         return {field.name for field in Collection._meta.get_fields()}
 
     def select_fields(self, names: tuple[str, ...]) -> list[forms.BoundField]:
-        """Return the bound fields of these names, in this order."""
+        """Return the bound form fields with these names, in the order of the names."""
         return [self[name] for name in names]
 
     @property
     def first(self) -> list[forms.BoundField]:
-        """Fields that every requester has to decide on."""
+        """Bound fields that are always shown, because every requester has to decide on them."""
         return self.select_fields(MAIN_FIELDS)
 
     @property
     def sections(self) -> list[FoldedSection]:
-        """The other fields, in folded sections."""
+        """Folded sections with all fields that are not always shown."""
         return [
             FoldedSection(anchor, title, summary, self.select_fields(names))
             for anchor, title, summary, names in SECTIONS
         ]
 
     def store(self, collection: Collection, base_url: str) -> Collection | None:
-        """Publish the version or change its collection; return the stored collection.
+        """Publish the version or change its collection; return the collection, None if refused.
 
         Returns None if the rules refuse a value; the error is then added to its field.
         """
@@ -214,7 +214,7 @@ class SettingsForm(CollectionModelForm):
 
 
 class PlacesForm(forms.Form):
-    """Number of places to add; `was` is the number of places when the form was rendered."""
+    """Form that adds places for workers; `was` is the number of places when it was rendered."""
 
     more = forms.IntegerField(
         label="More places",
@@ -232,7 +232,7 @@ class PlacesForm(forms.Form):
 
 
 class IdsForm(forms.Form):
-    """Ids of workers, one a line."""
+    """Form for a list of worker ids, one per line, to admit, to strike or to make links for."""
 
     ids = forms.CharField(
         label="Ids of workers, one a line",
@@ -242,7 +242,7 @@ class IdsForm(forms.Form):
     )
 
     def clean_ids(self) -> list[str]:
-        """Return the ids without duplicates, in their order; refuse invalid or too many ids."""
+        """Return the worker ids in order, without duplicates; refuse invalid or too many ids."""
         lines = [line.strip() for line in self.cleaned_data["ids"].splitlines()]
         ids = list(dict.fromkeys(filter(None, lines)))
         if not ids:

@@ -1,4 +1,4 @@
-"""The page of a collection while workers answer, and the part of it that refreshes itself."""
+"""The page of a collection while workers answer, and its section that a script keeps current."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_collection(
     add: PlacesForm | None = None,
     ids: IdsForm | None = None,
 ) -> TemplateResponse:
-    """Show the newest collection and its progress, or how to publish if there is none.
+    """Show a set's newest collection and its progress; without one, how to publish the set.
 
     `add` and `ids` are invalid forms, shown again with their errors and status 400.
     """
@@ -68,7 +68,7 @@ def show_collection(
 
 @require_GET
 def render_live_part(request: HttpRequest, set_id: UUID) -> TemplateResponse:
-    """Return the HTML of the part that changes while workers answer; the page's script polls it."""
+    """Return the HTML of the progress section, which the collection page's script polls."""
     question_set = get_answered_set(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
@@ -84,7 +84,7 @@ def render_live_part(request: HttpRequest, set_id: UUID) -> TemplateResponse:
 
 
 def build_live_context(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    """Return the context of the changing part: counts, stages, and a page of submissions.
+    """Return the template context of the progress section: counts, stages, submissions.
 
     The number of queries does not depend on the number of workers.
     """
@@ -118,7 +118,7 @@ def build_live_context(request: HttpRequest, collection: Collection) -> dict[str
 def build_page_context(
     request: HttpRequest, question_set: QuestionSet, title: str
 ) -> dict[str, Any]:
-    """Return the context that all pages of a collection share."""
+    """Return the template context that all collection pages of a question set share."""
     return {
         "title": title,
         "subtitle": question_set.name,
@@ -130,7 +130,7 @@ def build_page_context(
 
 
 def _format_age(then: Any, now: Any) -> str:
-    """Return how long ago `then` was, to the minute, as text; "" if it is None."""
+    """Return how long before `now` the time `then` was, such as "3 minutes ago"; "" if None."""
     if then is None:
         return ""
     if (now - then).total_seconds() < 60:

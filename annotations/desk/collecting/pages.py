@@ -1,4 +1,4 @@
-"""Pages that change a collection: settings, state, number of places, signed links, admissions."""
+"""Pages that change a collection: settings, state, places, signed links, admitted workers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STATE_MESSAGES = {
 
 
 def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the settings of the newest collection; POST publishes the version or saves them."""
+    """Show the settings of the newest collection; POST saves them or publishes a new one."""
     question_set = answered_editable(request, set_id)
     collection = _find_or_build_collection(question_set)
     is_new = collection.pk is None
@@ -89,7 +89,7 @@ def set_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask for confirmation with the number of workers still answering; POST closes."""
+    """Ask to confirm closing, with the number of workers still answering; POST closes."""
     question_set, collection = _load_editable(request, set_id)
     if request.method == "POST":
         rules.set_state(collection, Collection.State.CLOSED)
@@ -142,7 +142,7 @@ def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def submit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Admit or strike the posted ids, or download a CSV of their signed links.
+    """Admit the posted worker ids or remove them, or download a CSV of their signed links.
 
     The POST key `do` is "admit", "strike" or anything else for the links.
     """
@@ -181,7 +181,7 @@ def list_admissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _describe_removal(struck: rules.RemovalResult) -> str:
-    """Return the message of how many workers were taken off the list, and how many stay."""
+    """Return the message on how many workers were removed from the list and how many stay."""
     text = f"{struck.off:,} taken off the list."
     if struck.by_score:
         text += f" {struck.by_score:,} stay: their score in an earlier set admits them."
@@ -189,7 +189,7 @@ def _describe_removal(struck: rules.RemovalResult) -> str:
 
 
 def _find_or_build_collection(question_set: QuestionSet) -> Collection:
-    """Return the collection of the latest version, or a new one with defaults, not stored.
+    """Return the collection of the latest version, or a new unsaved one with default settings.
 
     Raises Http404 if the set has no version.
     """
@@ -210,7 +210,7 @@ def _find_or_build_collection(question_set: QuestionSet) -> Collection:
 
 
 def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:
-    """Return a set that the user may change, and its newest collection; else Http404."""
+    """Return a question set that the user may change and its newest collection; else Http404."""
     question_set = answered_editable(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
@@ -219,5 +219,5 @@ def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Col
 
 
 def _name_state(collection: Collection) -> str:
-    """Return the state as a participle for a message."""
+    """Return the collection's state as a past participle for a message, such as "paused"."""
     return {"open": "opened", "paused": "paused", "closed": "closed"}[collection.state]

@@ -1,4 +1,4 @@
-"""Forms of the editor: texts before the first question, passages, questions."""
+"""Forms of the draft editor: for the introductory texts, for passages and for questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_LIST_LENGTH = 20_000
 
 
 class EditorForm(ModelForm):
-    """A form of the editor.
+    """Base class of the editor's forms: adds text direction, unique file ids, conflict detection.
 
     `watched` names the fields whose stored values detect a change by another user.
     `checked_picture` is the result of `read_picture`.
@@ -54,7 +54,7 @@ class EditorForm(ModelForm):
                 field.widget.attrs["dir"] = "auto"
 
     def clean_external_id(self) -> str:
-        """Return the id in files, a free one if it was left empty; refuse one in use."""
+        """Return the item's id in files, a free one if left empty; refuse an id in use."""
         name = clean_id(self.cleaned_data.get("external_id", ""))
         if self.draft is None:
             return name
@@ -69,12 +69,12 @@ class EditorForm(ModelForm):
 
 
 class TextsForm(EditorForm):
-    """Language, guidelines and consent text of a version."""
+    """Form for the language, the guidelines and the consent text of a version."""
 
     watched = ("language", "guidelines", "consent_text")
 
     class Meta:
-        """The fields, in their order."""
+        """Model, fields in display order, labels and help texts of the form."""
 
         model = QuestionSetVersion
         fields = ("language", "guidelines", "consent_text")
@@ -97,7 +97,7 @@ class TextsForm(EditorForm):
 
 
 class PassageForm(EditorForm):
-    """A passage, with an optional picture that `read_picture` checked before."""
+    """Form for a passage with an optional image, which `read_picture` has read and checked."""
 
     watched = ("title", "text", "format", "image_id", "image_alt", "language", "external_id")
 
@@ -111,7 +111,7 @@ class PassageForm(EditorForm):
     remove_picture = forms.BooleanField(label="Take the image away", required=False)
 
     class Meta:
-        """The fields, in their order."""
+        """Model, fields in display order, labels and help texts of the form."""
 
         model = Passage
         fields = ("title", "text", "format", "picture", "image_alt", "language", "external_id")
@@ -144,7 +144,7 @@ class PassageForm(EditorForm):
             del self.fields["remove_picture"]
 
     def clean_picture(self) -> None:
-        """Refuse a picture that could not be read, with the reader's reason."""
+        """Refuse an uploaded image that could not be read, with the error from reading it."""
         if isinstance(self.checked_picture, InputError):
             code = self.checked_picture.problems[0].code
             raise forms.ValidationError(str(self.checked_picture), code) from self.checked_picture
@@ -153,7 +153,7 @@ class PassageForm(EditorForm):
 def read_picture(
     files: MultiValueDict[str, UploadedFile[Any]], sender: int
 ) -> CheckedImage | InputError | None:
-    """Return the uploaded picture, the error if it cannot be read, or None without an upload.
+    """Return the uploaded image, the error if it cannot be read, or None without an upload.
 
     Call it outside a transaction. A picture waits seconds for its turn to be decoded, and on SQLite
     nobody else could write meanwhile.
@@ -168,7 +168,7 @@ def read_picture(
 
 
 class QuestionForm(EditorForm):
-    """A question; choices and right answers are text with one entry a line."""
+    """Form for a question; choices and accepted answers are typed as text, one per line."""
 
     watched = (
         *("text", "role", "kind", "choices", "accepted_answers", "feedback", "max_characters"),
@@ -195,7 +195,7 @@ class QuestionForm(EditorForm):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model, fields in display order, labels and help texts of the form."""
 
         model = Question
         fields = (
@@ -264,14 +264,14 @@ class QuestionForm(EditorForm):
         ]
 
     def clean_max_characters(self) -> int | None:
-        """Return the limit, None for none; refuse one outside 1 to `LONGEST_QUESTION`."""
+        """Return the longest answer in characters; None if unlimited; refuse other values."""
         value: int | None = self.cleaned_data["max_characters"]
         if value is not None and not 1 <= value <= LONGEST_QUESTION:
             raise forms.ValidationError(f"Write a number from 1 to {LONGEST_QUESTION:,}.")
         return value
 
     def clean(self) -> dict[str, Any]:
-        """Parse choices and right answers into the instance; only the kind choice has choices."""
+        """Parse choices and accepted answers into the question; clear choices of other kinds."""
         values: dict[str, Any] = super().clean() or self.cleaned_data
         instance = self.instance
         choices = _split_lines(values.get("choices_text", ""))
@@ -303,12 +303,12 @@ KINDS = [
 
 
 def _label_passage(passage: Passage) -> str:
-    """Return the label of a passage in the list of passages: title and id in files."""
+    """Return the label of a passage in the selection list: its title and its id in files."""
     return f"{passage.title[:80]} ({passage.external_id})" if passage.title else passage.external_id
 
 
 def _limit(field: forms.Field, longest: int) -> None:
-    """Set the greatest length of a text field, in characters, on the server and in the browser."""
+    """Set the maximum length of a text field, in characters, on the server and in the browser."""
     assert isinstance(field, forms.CharField)
     # After construction `max_length` has no effect by itself.
     field.max_length = longest
@@ -317,22 +317,22 @@ def _limit(field: forms.Field, longest: int) -> None:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Return the lines that are not blank, stripped."""
+    """Return the lines of a text without outer white space, omitting blank lines."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _is_same_text(text: str, other: str) -> bool:
-    """Whether two texts are equal but for line endings and outer white space."""
+    """Return whether two texts are equal except for line endings and outer white space."""
     return "\n".join(text.splitlines()).strip() == "\n".join(other.splitlines()).strip()
 
 
 def _format_answer(entry: Any) -> str:
-    """Return a right answer as a line: a text, or alternatives joined by the separator."""
+    """Return an accepted answer as one line of the form, its alternatives joined by " | "."""
     return SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
 
 
 def _parse_answers(text: str) -> list[Any]:
-    """Return the right answers of a text, one a line: a text, or a list of alternatives."""
+    """Parse accepted answers, one per line: a string, or a list of alternatives split at "|"."""
     answers: list[Any] = []
     for line in _split_lines(text):
         alternatives = [part.strip() for part in line.split("|") if part.strip()]

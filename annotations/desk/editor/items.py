@@ -1,4 +1,4 @@
-"""Editor pages of a passage, of a question, and of the texts before the first question."""
+"""Editor pages of one passage, of one question, and of the texts before the first question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Item = Passage | Question
 
 
 def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show and save language, guidelines and consent text.
+    """Show and save a version's language, guidelines and consent text.
 
     POST with `do=template` stores nothing and appends the consent template to the text.
     """
@@ -67,7 +67,7 @@ NEW = {
 def edit_passage(
     request: HttpRequest, set_id: UUID, passage_id: UUID | None = None
 ) -> HttpResponse:
-    """Show and save a passage; without an id, a new one."""
+    """Show a passage's form; POST saves it. Without `passage_id`, create a new passage."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     old = _load_item(request, question_set, Passage, passage_id)
     if request.method == "POST":
@@ -83,7 +83,7 @@ def edit_passage(
 def edit_question(
     request: HttpRequest, set_id: UUID, question_id: UUID | None = None
 ) -> HttpResponse:
-    """Show and save a question; without an id, a new one.
+    """Show a question's form; POST saves it. Without `question_id`, create a new question.
 
     The query parameters `passage` (public id) and `role` preset a new question.
     """
@@ -109,19 +109,19 @@ def edit_question(
 
 
 def delete_passage(request: HttpRequest, set_id: UUID, passage_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST deletes a passage with its questions."""
+    """Ask for confirmation; POST deletes a passage and its questions from the draft."""
     return _delete_item(request, set_id, Passage, passage_id)
 
 
 def delete_question(request: HttpRequest, set_id: UUID, question_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST deletes a question."""
+    """Ask for confirmation; POST deletes a question from the draft."""
     return _delete_item(request, set_id, Question, question_id)
 
 
 def _delete_item(
     request: HttpRequest, set_id: UUID, model: type[Item], item_id: UUID
 ) -> HttpResponse:
-    """List what will be deleted with an item, or what prevents it; POST deletes."""
+    """Show what is deleted with a passage or question, or what prevents that; POST deletes it."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     item: Item = _load_item(request, question_set, model, item_id)
     noun = model._meta.verbose_name
@@ -162,7 +162,7 @@ def _delete_item(
 def _load_item(
     request: HttpRequest, question_set: QuestionSet, model: type[Any], item_id: UUID | None
 ) -> Any:
-    """Return a passage or question that the user may change; None without an id, else Http404."""
+    """Return a passage or question the user may change, else Http404; None without `item_id`."""
     if item_id is None:
         return None
     rows = model._default_manager.filter(version__question_set=question_set)
@@ -177,7 +177,7 @@ def _save_item(
     form_class: type[EditorForm],
     store: Callable[[EditorForm, QuestionSetVersion], saving.Row],
 ) -> saving.SaveResult:
-    """Save the posted passage or question; a new one gets the last position."""
+    """Save the posted passage or question into the draft; a new one is added at the end."""
 
     def make(draft: QuestionSetVersion) -> Item:
         positions = model._default_manager.filter(version=draft).values_list("position", flat=True)
@@ -192,7 +192,7 @@ def _save_item(
 
 
 def _choose_public_id(request: HttpRequest) -> UUID:
-    """Return the public id that the form proposes, a new one if it is missing or in use.
+    """Return the public id that the form proposes, or a new one if it is missing or in use.
 
     The form's own id makes a repeated request find the item that the first one stored.
     """
@@ -203,13 +203,13 @@ def _choose_public_id(request: HttpRequest) -> UUID:
 
 
 def _store_form(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
-    """Store texts or a question; return the row."""
+    """Save the form of texts or of a question; return the saved row."""
     row: saving.Row = form.save()
     return row
 
 
 def _store_passage(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
-    """Store a passage, attach or drop its picture; return the row."""
+    """Save the form of a passage, attach or remove its image, and return the passage."""
     assert isinstance(form, PassageForm)
     passage = cast("Passage", form.save())
     if isinstance(form.checked_picture, CheckedImage):
@@ -226,7 +226,7 @@ def _build_answer(
     form_class: type[EditorForm],
     name: str,
 ) -> HttpResponse | None:
-    """Return the response to a saved item, None if the page has to be shown again.
+    """Return the response after saving an item; None if the form has to be shown again.
 
     After `do=another` the browser goes to a new question on the same passage.
     """
@@ -243,7 +243,7 @@ def _build_answer(
 
 
 def _append_consent_template(request: HttpRequest, version: QuestionSetVersion) -> Any:
-    """Return a copy of the POST data with the consent template after the consent text."""
+    """Return a copy of the POST data with the consent template appended to the consent text."""
     data = request.POST.copy()
     typed = data.get("consent_text", "").rstrip()
     template = select_consent_template(data.get("language", "") or version.spoken)
@@ -259,7 +259,7 @@ def _render_page(
     back: str,
     item: Item | None = None,
 ) -> HttpResponse:
-    """Render the form with what happened to it, and the stored row if it differs."""
+    """Render an editor form with its save result, and another user's stored text on a conflict."""
     form = saved.form
     row = saved.stored or (form.instance if form.instance.pk else None)
     mark = request.POST.get("seen", "")
@@ -286,12 +286,12 @@ def _render_page(
 
 
 def _get_version(row: Any) -> QuestionSetVersion:
-    """Return the version of a passage or question, or the row itself if it is a version."""
+    """Return the version that a passage or question belongs to; a version is returned itself."""
     return row if isinstance(row, QuestionSetVersion) else row.version
 
 
 def _build_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
-    """Return the context that all pages of this module share."""
+    """Return the template context that all pages of this module share."""
     trail: Breadcrumbs = [
         *build_breadcrumbs(question_set),
         ("Editor", _build_editor_url(question_set)),
@@ -305,5 +305,5 @@ def _build_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
 
 
 def _build_editor_url(question_set: QuestionSet, anchor: str = "") -> str:
-    """Return the address of the editor's first page, at an anchor such as "#before"."""
+    """Return the URL of the editor's first page, with a fragment such as "#before"."""
     return reverse("admin:editor", args=[question_set.public_id]) + anchor

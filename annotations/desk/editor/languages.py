@@ -1,4 +1,4 @@
-"""Editor pages of translations: the languages of a version, and a page to translate into each."""
+"""Editor pages of translations: the languages of a version, and one translation page for each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ GONE_MESSAGE = (
 
 @dataclass(slots=True)
 class SaveOutcome:
-    """Result of saving texts: stored, refused, or invalid.
+    """Result of saving translated texts: whether stored, the conflict, or the invalid texts.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class SaveOutcome:
 
 @dataclass(slots=True)
 class TextBox:
-    """A piece with the text in its box; `other` is the stored text, if it differs."""
+    """One text to translate and its input box; `other` is the stored text if it differs."""
 
     piece: Piece
     typed: str
@@ -77,12 +77,12 @@ class TextBox:
 
     @property
     def original(self) -> str:
-        """The original text; a list has one entry a line."""
+        """The text in the original language; a list is shown with one entry per line."""
         return _format_text(self.piece.original)
 
     @property
     def lines(self) -> int:
-        """Height of the box in lines, from the length of the original, 14 at most."""
+        """Height of the input box in lines, from the length of the original; at most 14."""
         text = self.original
         return max(
             1 if self.piece.name not in LONG_TEXTS else 2,
@@ -91,7 +91,7 @@ class TextBox:
 
     @property
     def hint(self) -> str:
-        """How to write this piece; "" if nothing is special."""
+        """Advice on how to type this text, such as one choice per line; "" if none is needed."""
         if self.piece.name == "choices":
             return f"A line each, in the same order: {len(self.piece.original)} lines."
         if self.piece.name == "accepted_answers":
@@ -102,7 +102,7 @@ class TextBox:
 
 
 def list_languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the progress of each language of the latest version; POST adds a language."""
+    """Show the translation progress of the latest version by language; POST adds a language."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     error, typed = "", request.POST.get("language", "")
     if request.method == "POST":
@@ -127,7 +127,7 @@ def list_languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
-    """Show texts beside their translations, a page at a time; POST saves translations.
+    """Show a page of texts beside their translations into a language; POST saves translations.
 
     With the query parameter `missing`, only rows with a missing or outdated translation.
     """
@@ -152,7 +152,7 @@ def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResp
 def _save_texts(
     request: HttpRequest, question_set: QuestionSet, language: str, typed: dict[str, str]
 ) -> SaveOutcome:
-    """Store the texts that changed, and those confirmed for a changed original (`k-KEY`).
+    """Store changed translations, and those confirmed after the original changed (key `k-KEY`).
 
     `typed` maps keys of pieces to posted texts. Nothing is stored if any text is too long or if
     another user translated since the page was shown.
@@ -188,7 +188,7 @@ def _render_page(
     typed: dict[str, str],
     outcome: SaveOutcome,
 ) -> HttpResponse:
-    """Render a page of rows; after a refused POST, the rows that were posted."""
+    """Render a page of texts with their translations; after a refused POST, the posted ones."""
     rows = load_rows(version)
     only_missing = "missing" in request.GET
     number = n_pages = 1
@@ -237,7 +237,7 @@ def _build_answer(
     typed: dict[str, str],
     outcome: SaveOutcome,
 ) -> HttpResponse | None:
-    """Return the response to a POST; None if the page has to be shown again.
+    """Return the response after saving translations; None if the page has to be shown again.
 
     A script (`Accept: application/json`) gets JSON, a browser a redirect.
     """
@@ -258,7 +258,7 @@ def _build_answer(
 
 
 def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
-    """Ask for confirmation; POST deletes a language of the draft with its translations."""
+    """Ask for confirmation; POST deletes a language and its translations from the draft."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = question_set.latest_version()
     if version is None or language not in version.languages:
@@ -287,7 +287,7 @@ def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> Http
 
 
 def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> list[Row]:
-    """Return the rows whose texts were posted, in the order of the version."""
+    """Return the version, passages and questions whose translations were posted, in order."""
     has_version_texts = any(key.startswith("v-") for key in typed)
     names = {letter: _parse_ids(typed, letter) for letter in "pq"}
     posted = []
@@ -302,7 +302,7 @@ def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> l
 
 
 def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
-    """Return the ids in keys such as "q-text-ID"; `letter` is p for passages, q for questions."""
+    """Return the item ids in form keys such as "q-text-ID"; `letter` is p or q."""
     # At most two splits: an id may contain "-".
     return {
         key.split("-", 2)[2] for key in typed if key.startswith(f"{letter}-") and key.count("-") > 1
@@ -310,7 +310,7 @@ def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
 
 
 def _filter_unfinished(sheet: Sheet) -> list[Row]:
-    """Return the rows with a text that is not translated, or whose original changed since."""
+    """Return the rows with a missing translation or with one of an outdated original."""
     rows: list[Row] = []
     for piece in sheet.pieces:
         # Pieces come row by row, so it is enough to compare with the last row.
@@ -320,7 +320,7 @@ def _filter_unfinished(sheet: Sheet) -> list[Row]:
 
 
 def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
-    """Return the box of a piece with the typed text, else the stored one."""
+    """Return the input box of a text, filled with the posted translation or the stored one."""
     stored = _format_text(piece.said)
     box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
     if _is_changed(piece, typed):
@@ -329,12 +329,12 @@ def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> Tex
 
 
 def _is_changed(piece: Piece, typed: dict[str, str]) -> bool:
-    """Whether a text was posted for the piece that differs from the stored one."""
+    """Return whether the posted translation of a text differs from the stored one."""
     return piece.key in typed and _parse_text(piece, typed[piece.key]) != piece.said
 
 
 def _parse_text(piece: Piece, text: str) -> Any:
-    """Return a posted text in stored form: a text, or for lists the entries of its lines."""
+    """Convert a posted translation to its stored form: a string, or a list of its lines."""
     # Browsers send CRLF; PostgreSQL cannot store NUL.
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
     if not is_list(piece.name):
@@ -347,7 +347,7 @@ def _parse_text(piece: Piece, text: str) -> Any:
 
 
 def _format_text(value: Any) -> str:
-    """Return a stored value as text, the inverse of `_parse_text`."""
+    """Return a stored translation as text for its input box, the inverse of `_parse_text`."""
     if isinstance(value, list):
         return "\n".join(
             SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
@@ -357,7 +357,7 @@ def _format_text(value: Any) -> str:
 
 
 def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
-    """Return the messages of posted texts that are too long, by key of the piece."""
+    """Return the error messages of posted translations that are too long, by form key."""
     errors = {}
     for piece in sheet.pieces:
         if why := piece.why_too_long(typed.get(piece.key, "")):
@@ -368,7 +368,7 @@ def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
 def describe_languages(
     version: QuestionSetVersion, sheets: list[Sheet] | None = None
 ) -> list[tuple[Any, str, str]]:
-    """Return (progress, English name, own name) of each language of a version.
+    """Return (translation progress, English name, own name) of each language of a version.
 
     Pass `sheets`, the texts in each language, if they are loaded already.
     """
@@ -377,7 +377,7 @@ def describe_languages(
 
 
 def _label_row(row: Row) -> str:
-    """Return the heading of a version, passage or question."""
+    """Return the heading shown above the texts of a version, passage or question."""
     if isinstance(row, QuestionSetVersion):
         return "Before the first question"
     kind = "Question" if isinstance(row, Question) else "Passage"
@@ -385,7 +385,7 @@ def _label_row(row: Row) -> str:
 
 
 def _parse_page_number(text: str) -> int:
-    """Return the page number in a text, 1 if it is not a positive integer below a million."""
+    """Parse a page number; 1 if the text is not a positive integer below a million."""
     return (
         int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
     )
@@ -394,7 +394,7 @@ def _parse_page_number(text: str) -> int:
 def _build_context(
     question_set: QuestionSet, version: QuestionSetVersion | None, title: str
 ) -> dict[str, Any]:
-    """Return the context that all pages of this module share."""
+    """Return the template context that all pages of this module share."""
     editor = reverse("admin:editor", args=[question_set.public_id])
     return {
         "title": title,

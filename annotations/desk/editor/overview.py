@@ -1,4 +1,4 @@
-"""The editor's first page: a version with its passages and questions in their order."""
+"""The editor's first page: a version's passages and questions, with errors and warnings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STALE_MESSAGE = (
 
 
 def show_editor(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the latest version with its findings; POST opens the next draft."""
+    """Show the latest version with its errors and warnings; POST opens a new draft version."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     if request.method == "POST":
         with lock_draft(question_set, anew=True):
@@ -60,7 +60,7 @@ def show_editor(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Move an item: `way` is "up" or "down", or `before` is the item it goes in front of.
+    """Move a passage or question one position (`way`), or in front of another one (`before`).
 
     Without `way` and `before` it becomes the last. Nothing moves if the order changed since the
     page was shown (`seen`): the response is 409, or a redirect with a warning.
@@ -101,7 +101,7 @@ def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def show_changes(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the differences between two versions.
+    """Show the differences between two versions of a question set.
 
     The query parameters `from` and `to` are their numbers; without them, the last two.
     """
@@ -125,7 +125,7 @@ def show_changes(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def send_image(request: HttpRequest, set_id: UUID, image_id: UUID) -> HttpResponse:
-    """Send an image of a question set."""
+    """Send an image file of a question set that the user may see."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     return build_image_response(
         get_visible_or_404(request, Image.objects.filter(question_set=question_set), image_id)
@@ -133,7 +133,7 @@ def send_image(request: HttpRequest, set_id: UUID, image_id: UUID) -> HttpRespon
 
 
 def build_finding_url(question_set: QuestionSet, finding: Finding) -> str:
-    """Return the address of the page on which a finding can be corrected."""
+    """Return the URL of the editor page on which an error or warning can be corrected."""
     set_id = question_set.public_id
     if finding.language:
         return reverse("admin:editor-language", args=[set_id, finding.language]) + "?missing=yes"
@@ -147,7 +147,7 @@ def build_finding_url(question_set: QuestionSet, finding: Finding) -> str:
 
 
 def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[str, Any]:
-    """Return the context of a version: a page of its passages with their questions, and findings.
+    """Return the context of a version: a page of passages with questions, errors and warnings.
 
     Questions without a passage have their own pages (query parameter `alone`).
     """
@@ -195,7 +195,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
 
 
 def _find_item(draft: QuestionSetVersion, public_id: str) -> Passage | Question | None:
-    """Return the question or passage of this public id; None if the draft has none."""
+    """Return the draft's question or passage with this public id; None if there is none."""
     public_ids = parse_uuids(public_id)
     return (
         draft.questions.filter(public_id__in=public_ids).first()
@@ -204,7 +204,7 @@ def _find_item(draft: QuestionSetVersion, public_id: str) -> Passage | Question 
 
 
 def _find_following_id(keys: list[int], page_rows: list[Any], rows: Any) -> str:
-    """Return the public id of the row after the last row of a page.
+    """Return the public id of the row that follows the last row of a page.
 
     `keys` are the primary keys of all rows in their order, `page_rows` the rows of the page.
     """
@@ -215,7 +215,7 @@ def _find_following_id(keys: list[int], page_rows: list[Any], rows: Any) -> str:
 def _place_item(
     order: Order, draft: QuestionSetVersion, item: Passage | Question, before: str, passage: str
 ) -> None:
-    """Put an item before another and, a question, into a passage; "" for last, or no passage.
+    """Put an item before another one; a question also into a passage. "" means last or no passage.
 
     Raises ValueError if the neighbour or the passage does not exist.
     """
@@ -234,5 +234,5 @@ def _place_item(
 def _find_version(
     versions: list[QuestionSetVersion], number: str | None
 ) -> QuestionSetVersion | None:
-    """Return the version of this number; None if there is none."""
+    """Return the version with this number; None if there is none."""
     return next((version for version in versions if str(version.number) == number), None)

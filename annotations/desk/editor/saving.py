@@ -1,4 +1,4 @@
-"""Saving forms of the editor without overwriting changes that the user has not seen.
+"""Save the editor's forms without overwriting changes of another user that were not seen.
 
 A form carries a hash of the row that it showed (`seen`). If another user has changed or deleted
 the row since, or published its version, nothing is stored. The page comes back with the typed text,
@@ -45,7 +45,7 @@ MakeRow = Callable[[QuestionSetVersion], Row]
 
 @dataclass
 class SaveResult:
-    """Result of saving a form.
+    """Result of saving an editor form: the form, the stored row or the conflict.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class SaveResult:
 
     @property
     def status(self) -> int:
-        """The HTTP status: 409 after a conflict, 503 if the picture has to be sent again."""
+        """HTTP status: 409 for a conflict, 503 if the image must be sent again, 400 if invalid."""
         if self.why:
             return 409
         if isinstance(self.form.checked_picture, PicturesBusyError):
@@ -78,7 +78,7 @@ def save(
     make: MakeRow,
     store: Callable[[EditorForm, QuestionSetVersion], Row],
 ) -> SaveResult:
-    """Store the posted form unless there is a conflict.
+    """Store the posted editor form unless another user changed, deleted or published its row.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def answer(
     form_url: str,
     next_url: str,
 ) -> HttpResponse | None:
-    """Return the response to a saved form; None if the page has to be shown again.
+    """Return the response to a posted editor form; None if the page has to be shown again.
 
     A script gets JSON, a browser a redirect to `next_url`. `form_url` is the address of the form
     of the stored row, which a script needs after it created one.
@@ -157,7 +157,7 @@ def answer(
 
 
 def add_retry_after(response: ResponseT) -> ResponseT:
-    """Add the header Retry-After if the status is 503; return the response."""
+    """Add the header Retry-After to a response with status 503; return the response."""
     if response.status_code == BUSY:
         response.headers["Retry-After"] = str(SECONDS_TO_RETRY)
     return response
@@ -166,7 +166,7 @@ def add_retry_after(response: ResponseT) -> ResponseT:
 def build_item_finder(
     model: type[Passage] | type[Question], old: Row | None, new_id: str
 ) -> FindRow:
-    """Return a function that finds an item in a draft.
+    """Return a function that finds the draft's row of the edited passage or question.
 
     `old` is found by its public id. If its version was published and copied since, the copy is
     found by the id in files. Without `old`, `new_id` finds an item that an earlier, repeated
@@ -187,7 +187,7 @@ def build_item_finder(
 
 
 def parse_uuids(text: str) -> list[UUID]:
-    """Return [id] if the text is a UUID, else [], for use with `__in`."""
+    """Return a list with the UUID in a text, [] if it is none, for filters with `__in`."""
     try:
         return [UUID(text)]
     except ValueError:
@@ -195,7 +195,7 @@ def parse_uuids(text: str) -> list[UUID]:
 
 
 def _format_first_error(form: EditorForm) -> str:
-    """Return the first error with its field's label, "" without errors."""
+    """Return the form's first error with the label of its field; "" without errors."""
     for name, errors in form.errors.items():
         label = form.fields[name].label if name in form.fields else ""
         return f"{label}: {errors[0]}" if label else str(errors[0])

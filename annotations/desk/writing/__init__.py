@@ -1,1 +1,1 @@
-"""Pages of writing projects: for requesters, writers and validators."""
+"""Pages of projects in which writers write unanswerable problems and validators check them."""

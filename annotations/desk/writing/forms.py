@@ -1,4 +1,4 @@
-"""Forms of a writing project: settings, members, a problem, a vote, a note."""
+"""Forms of a writing project: settings, members, a written problem, a vote, a note."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ VERDICTS = [("no", "No, it has no answer"), ("yes", "Yes, it can be answered")]
 
 
 class SettingsForm(ProjectForm):
-    """Instructions, problems per question, and votes needed for a problem."""
+    """Form for a writing project's instructions, problems per question, and votes per problem."""
 
     class Meta:
-        """The fields, in their order."""
+        """Model, fields in display order, labels and help texts of the form."""
 
         model = WritingProject
         fields = ("instructions", "per_original", "votes_needed")
@@ -60,7 +60,7 @@ class SettingsForm(ProjectForm):
 
 
 class MemberForm(PersonForm):
-    """An account to invite as writer or validator."""
+    """Form that invites an account to a writing project as writer or validator."""
 
     role = forms.ChoiceField(label="Will", choices=ROLES)
 
@@ -71,15 +71,15 @@ class MemberForm(PersonForm):
         self.project = project
 
     def select_accounts(self) -> QuerySet[User]:
-        """Return the active accounts."""
+        """Return all active accounts."""
         return User.objects.filter(ACTIVE_ACCOUNTS)
 
     def describe_unknown(self, username: str) -> str:
-        """Return the message for an unknown account."""
+        """Return the error message for a user name that no active account has."""
         return f"There is no account called “{username}”. An operator can make one."
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a writer as validator and the reverse, and validators who could see votes."""
+        """Refuse a writer as validator, the reverse, and validators who could see votes."""
         values = super().clean() or self.cleaned_data
         if not self.errors:
             reason = find_invitation_error(self.project, self.person, values["role"])
@@ -89,7 +89,7 @@ class MemberForm(PersonForm):
 
 
 class TeamForm(forms.Form):
-    """A team whose members are all invited with one role."""
+    """Form that invites all members of a team to a writing project in one role."""
 
     team = forms.ModelChoiceField(
         Team.objects.none(), to_field_name="public_id", empty_label="choose a team"
@@ -104,7 +104,7 @@ class TeamForm(forms.Form):
 
 
 class ProblemForm(forms.Form):
-    """A problem as its author writes it; `annotations.writing` validates it."""
+    """Form for the text and the category of a problem; `annotations.writing` validates it."""
 
     text = forms.CharField(
         label="Your problem, without an answer",
@@ -124,12 +124,12 @@ class ProblemForm(forms.Form):
     )
 
     def refuse(self, error: WritingError) -> None:
-        """Add an error of the rules to its field, or to the form."""
+        """Add a writing rule's error to the field it concerns, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
 class VoteForm(forms.Form):
-    """A validator's vote on a problem."""
+    """Form for a validator's vote on whether a written problem can be answered."""
 
     verdict = forms.ChoiceField(
         label="Can this be answered?", required=False, choices=VERDICTS, widget=forms.RadioSelect
@@ -150,20 +150,20 @@ class VoteForm(forms.Form):
     )
 
     def read_vote(self) -> tuple[bool | None, int | None, str]:
-        """Return (answerable, category, note); None for a verdict or category not chosen."""
+        """Return (answerable, category, note) of the vote; None for a part that was not chosen."""
         verdict = {"yes": True, "no": False}.get(self.cleaned_data["verdict"])
         # The category stays selected on the page after a change from "no" to "yes".
         category = None if verdict else self.cleaned_data["category"]
         return verdict, category, self.cleaned_data["note"]
 
     def refuse(self, error: WritingError) -> None:
-        """Add an error of the rules to its field, or to the form."""
+        """Add a writing rule's error to the field it concerns, or to the whole form."""
         field = {"answerable": "verdict"}.get(error.field, error.field)
         self.add_error(field if field in self.fields else None, str(error))
 
 
 class NoteForm(forms.Form):
-    """The requester's reason for sending a problem back or dropping it."""
+    """Form for the requester's reason to send a written problem back or to drop it."""
 
     note = forms.CharField(
         label="Why, for its author",

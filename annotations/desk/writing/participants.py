@@ -1,4 +1,4 @@
-"""Pages of writers and validators; anyone else gets 404."""
+"""Pages for the writers and validators of a writing project; other users get 404."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ WRITER = WritingMember.Role.WRITER
 
 
 def list_memberships(request: HttpRequest) -> HttpResponse:
-    """List the writing projects of which the user is a member."""
+    """List the writing projects in which the user is a writer or a validator."""
     context = {"title": "Writing and checking", "members": rules.list_memberships(request.user)}
     return TemplateResponse(request, "annotations/writing/mine.html", context)
 
 
 def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
-    """Show a writer their own problems, a validator the problems to check.
+    """Show a writer the problems they wrote, and a validator the problems to check.
 
     POST by a writer takes the next question.
     """
@@ -55,7 +55,7 @@ def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
 
 
 def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
-    """Show the writer's own problem; POST saves it, or submits it to the validators.
+    """Show a problem of the writer; POST saves it as a draft or submits it to the validators.
 
     If the rules refuse it, the page shows the typed text with the error.
     """
@@ -96,7 +96,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
 
 
 def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST withdraws the writer's own problem."""
+    """Ask for confirmation; POST withdraws a problem that the user wrote."""
     member = _load_member(request, project_id, WRITER)
     problem = get_object_or_404(
         _select_own_problems(request, member).select_related("original"), public_id=own_id
@@ -119,7 +119,7 @@ def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpRespon
 
 
 def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpResponse:
-    """Show a problem to a validator; POST stores the vote and redirects to the next problem."""
+    """Show a problem to a validator; POST stores the vote and opens the next problem."""
     member = _load_member(request, project_id, WritingMember.Role.VALIDATOR)
     task = rules.find_task(member.project, get_user_id(request), check_id)
     if task is None:
@@ -157,7 +157,7 @@ def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpRespons
 
 
 def _show_tasks(request: HttpRequest, member: WritingMember) -> HttpResponse:
-    """Show a validator the problems to check."""
+    """Show a validator the list of problems to check."""
     if request.method == "POST":
         raise Http404("who checks does not write")
     _refuse_if_sees_votes(request, member)
@@ -167,7 +167,7 @@ def _show_tasks(request: HttpRequest, member: WritingMember) -> HttpResponse:
 
 
 def _load_member(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
-    """Return the user's membership of a project; Http404 without one, or with another role."""
+    """Return the user's membership of a project; Http404 without one or in another role."""
     member = rules.find_membership(request.user, project_id)
     if member is None or (role and member.role != role):
         raise Http404("you take no part in this")
@@ -177,18 +177,18 @@ def _load_member(request: HttpRequest, project_id: UUID, role: str = "") -> Writ
 
 
 def _refuse_if_sees_votes(request: HttpRequest, member: WritingMember) -> None:
-    """Raise `RefusedError` if the validator can see others' votes through a share or a team."""
+    """Raise `RefusedError` if a validator can see others' votes through a share or a team."""
     if rules.can_see_votes(request.user, member.project.version.question_set):
         raise RefusedError("blind")
 
 
 def _select_own_problems(request: HttpRequest, member: WritingMember) -> Any:
-    """Return the problems of the project that the user writes."""
+    """Return the problems of a writing project that the user wrote."""
     return member.project.problems.filter(author=get_user_id(request))
 
 
 def _build_context(member: WritingMember, title: str, *, deeper: bool = False) -> dict[str, Any]:
-    """Return the context that all pages of this module share.
+    """Return the template context that all pages of this module share.
 
     Pages below the first page of a project (`deeper`) have it among their breadcrumbs.
     """

@@ -1,4 +1,4 @@
-"""Pages on which the owner of a set invites and removes writers and validators."""
+"""Pages on which a question set's owner invites and removes writers and validators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from annotations.web.scope import get_answered_set, get_manageable, select_visib
 
 
 def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """List the members of a writing project; POST invites an account."""
+    """List the members of a question set's writing project; POST invites an account."""
     question_set, project = _load_managed(request, set_id)
     form = MemberForm(project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -51,7 +51,7 @@ def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Invite all members of a team who may have the role; warn about the others."""
+    """Invite all members of a team in one role; warn about members who may not have it."""
     question_set, project = _load_managed(request, set_id)
     form = TeamForm(select_visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
@@ -69,7 +69,7 @@ def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpResponse:
-    """Ask for confirmation; POST removes a member. Their problems and votes stay."""
+    """Ask for confirmation; POST removes a writer or validator, whose problems and votes stay."""
     question_set, project = _load_managed(request, set_id)
     member = get_object_or_404(project.members.select_related("user"), public_id=member_id)
     name = member.user.get_username()
@@ -93,7 +93,7 @@ def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpRe
 
 
 def _load_managed(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
-    """Return a set that the user manages, and its writing project; else Http404."""
+    """Return a question set that the user manages and its writing project; else raise Http404."""
     get_answered_set(request, set_id)
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     project = find_project(question_set)

@@ -1,4 +1,4 @@
-"""The requester's pages of a writing project: progress, settings, a problem, the export."""
+"""The requester's pages of a writing project: progress, settings, one problem, the export."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STATE_LABELS = dict(WrittenProblem.State.choices)
 
 
 def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the progress of a writing project and its problems; before it began, how to begin.
+    """Show the progress and problems of a writing project; without a project, how to start one.
 
     The query parameter `state` filters the problems.
     """
@@ -66,7 +66,7 @@ def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_POST
 def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Start a writing project for the latest version."""
+    """Start a writing project for the latest version of a question set."""
     question_set = answered_editable(request, set_id)
     latest = question_set.latest_version()
     try:
@@ -81,7 +81,7 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Edit the settings; POST with `open` closes the project or opens it again."""
+    """Show and save the project's settings; POST with `open` closes or reopens the project."""
     question_set, project = _load_editable(request, set_id)
     form = SettingsForm(request.POST or None, instance=project)
     if request.method == "POST" and "open" in request.POST:
@@ -106,7 +106,7 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpResponse:
-    """Show a problem with its votes and history; POST sends it back (default) or drops it."""
+    """Show a problem with its votes and history; POST sends it back to its author or drops it."""
     question_set = get_answered_set(request, set_id)
     if request.method == "POST":
         get_editable(request, QuestionSet.objects.all(), set_id)
@@ -152,7 +152,7 @@ def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> Http
 
 @require_GET
 def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Stream the accepted problems and their original questions as JSON Lines of UMWP."""
+    """Stream the accepted problems and their original questions in UMWP's JSON Lines format."""
     question_set = get_answered_set(request, set_id)
     project = find_project(question_set)
     if project is None:
@@ -165,7 +165,7 @@ def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 
 
 def find_project(question_set: QuestionSet) -> WritingProject | None:
-    """Return the writing project of the newest version that has one; None without one."""
+    """Return the writing project of the set's newest version that has one; None without one."""
     return (
         WritingProject.objects.filter(version__question_set=question_set)
         .select_related("version")
@@ -175,13 +175,13 @@ def find_project(question_set: QuestionSet) -> WritingProject | None:
 
 
 def build_writing_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
-    """Return the breadcrumbs of the pages below the overview."""
+    """Return the breadcrumb links for the pages below a project's overview page."""
     url = reverse("admin:writing", args=[question_set.public_id])
     return [*build_breadcrumbs(question_set), ("Writing", url)]
 
 
 def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
-    """Return a set that the user may change, and its writing project; else Http404."""
+    """Return a question set that the user may change and its writing project; else Http404."""
     question_set = answered_editable(request, set_id)
     project = find_project(question_set)
     if project is None:
@@ -190,6 +190,6 @@ def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Wri
 
 
 def _format_lines(project: WritingProject) -> Iterator[bytes]:
-    """Yield each exported problem as a line of JSON."""
+    """Yield the rows of the export as lines of JSON in UTF-8, one per problem."""
     for row in rules.export_accepted(project):
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Read graded answers of any course or crowd, in the layouts of published data sets.
+"""Read graded answers of courses and crowds, in the layouts of published data sets.
 
 `layouts` declares the layouts: how a file of each is recognised and what its columns hold. `tables`
 reads those that are tables, `semeval` the one that is XML, `reading` any of them as a `MarkedFile`

@@ -1,4 +1,4 @@
-"""Convert marks to grades: numbers as they are, labels such as "correct" by a table."""
+"""Convert graders' marks to numeric grades: numbers as they are, labels by a table."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from annotations.exchange.reading.answers import normalise_text
 
 @dataclass(frozen=True)
 class Labels:
-    """Grades by label; case and surrounding spaces of a label do not count."""
+    """Table of the numeric grade of each label; case and outer spaces of a label are ignored."""
 
     values: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Labels:
-        """Return the values in `correct=1,partial=.5`; a label with a comma is quoted as in CSV.
+        """Parse `correct=1,partial=.5` to a table of grades; a label with a comma is quoted.
 
         Raises ValueError, with a sentence for the user, for an entry without "=" or label, a value
         that is no finite number, and a label that is named twice.
@@ -27,25 +27,25 @@ class Labels:
         return cls(dict(_parse_entries(text)) if text.strip() else {})
 
     def add_defaults(self, others: Mapping[str, float]) -> Labels:
-        """Return these labels with others added; a label in both keeps its value of here."""
+        """Return these grades plus those of `others` for labels that this table lacks."""
         return Labels(
             {**{normalise_label(label): value for label, value in others.items()}, **self.values}
         )
 
     def grade(self, mark: str) -> float | None:
-        """Return the grade of a mark: its label's value, else its number; None for neither."""
+        """Return the numeric grade of a mark: its label's grade, else its number, else None."""
         # A label such as "1" may have a value of its own, so the table precedes the number.
         value = self.values.get(normalise_label(mark))
         return parse_number(mark) if value is None else value
 
 
 def normalise_label(label: str) -> str:
-    """Return a label as it is compared: trimmed, in NFC and small letters."""
+    """Return a label in the form in which labels are compared: trimmed, NFC, lower case."""
     return normalise_text(label).casefold()
 
 
 def parse_number(mark: str) -> float | None:
-    """Return a mark as a finite number; None for any other text."""
+    """Parse a mark as a finite number; None for any other text."""
     try:
         number = float(mark)
     except ValueError:
@@ -54,7 +54,7 @@ def parse_number(mark: str) -> float | None:
 
 
 def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
-    """Yield label and value of each entry; raises ValueError, with a sentence, for a bad one."""
+    """Yield the label and the grade of each entry of `correct=1,...`; ValueError for a bad one."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:

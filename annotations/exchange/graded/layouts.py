@@ -1,4 +1,4 @@
-"""Declare the known layouts of graded answers: how each is recognised, what its columns hold.
+"""Declare the known file layouts of graded answers: how to recognise each, and its columns.
 
 The order matters: a table has the first layout that recognises it, else our own.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One layout of a file of graded answers.
+    """A known layout of files of graded answers: what identifies it and what its columns hold.
 
     Attributes
     ----------
@@ -112,5 +112,5 @@ LAYOUTS = (SEMEVAL, *TABLES)
 
 
 def get_layout(slug: str) -> Layout:
-    """Return the layout of a slug; raises KeyError for an unknown one."""
+    """Return the layout with this slug; raise KeyError for an unknown slug."""
     return {layout.slug: layout for layout in LAYOUTS}[slug]

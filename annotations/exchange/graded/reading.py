@@ -1,4 +1,4 @@
-"""Read a file of graded answers, or a folder or an archive of XML files."""
+"""Read graded answers from a table, an XML file, or a folder or zip archive of XML files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ACCEPTED = ".csv,.tsv,.jsonl,.ndjson,.json,.xlsx,.xml,.zip"
 
 
 def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> MarkedFile:
-    """Read graded answers in any layout of `layouts.LAYOUTS`; labels have no values yet.
+    """Read the graded answers of a file in any known layout, without converting labels to grades.
 
     CSV, TSV, JSON, JSON Lines and XLSX hold a table; .xml, a folder of such files and a .zip of
     them hold SemEval's. Of several answers of a worker to a question, the one with the lowest
@@ -57,7 +57,7 @@ def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> Mar
 
 
 def _is_folder(path: Readable) -> bool:
-    """Return whether a path is a folder; a source is none."""
+    """Return whether a path is a folder; False for a `Source`."""
     return not isinstance(path, Source) and Path(path).is_dir()
 
 
@@ -66,7 +66,7 @@ def _get_name(path: Readable) -> str:
 
 
 def _read_xml(path: Readable, all_problems: Problems) -> MarkedFile:
-    """Return the answers of all XML files; problems are added under each file's name."""
+    """Read the answers of all XML files; problems are recorded under the name of their file."""
     marked, digest = MarkedFile(all_problems.file, layout=SEMEVAL.slug), hashlib.sha256()
     for name, handle in _open_files(path):
         problems = Problems(name)
@@ -82,7 +82,7 @@ def _read_xml(path: Readable, all_problems: Problems) -> MarkedFile:
 
 
 def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield each XML file with its name, in the order of names."""
+    """Yield the name and the open handle of each XML file, sorted by name."""
     if _is_folder(place):
         folder = Path(str(place))
         paths = sorted(file_path for file_path in folder.rglob("*.xml") if file_path.is_file())
@@ -101,7 +101,7 @@ def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def _open_members(source: Source) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield each XML file of an archive with its name; raises `InputError` beyond 100 MiB."""
+    """Yield name and content of each XML file of a zip archive; `InputError` above 100 MiB."""
     bytes_left = MOST_BYTES
     try:
         with source.open() as outer, zipfile.ZipFile(outer) as archive:
@@ -130,7 +130,7 @@ def _open_members(source: Source) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def _refuse_count(name: str, count: int) -> None:
-    """Raise `InputError` for no XML file or more than 5,000."""
+    """Raise `InputError` if there is no XML file or there are more than 5,000."""
     if not count:
         raise InputError.from_code(name, "no_xml_file")
     if count > MOST_FILES:
@@ -138,7 +138,7 @@ def _refuse_count(name: str, count: int) -> None:
 
 
 def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
-    """Note rows without a worker where others have one; in SemEval files remove all workers."""
+    """Record a problem if only some rows name a worker; in SemEval files remove all workers."""
     without = [answer for answer in marked.answers if not answer.worker]
     if not without or len(without) == len(marked.answers):
         return
@@ -154,7 +154,7 @@ def _name_all_or_none(marked: MarkedFile, problems: Problems) -> None:
 
 
 def _pick_first_attempts(answers: list[MarkedAnswer]) -> list[MarkedAnswer]:
-    """Return each worker's first attempt at each question; all answers without workers."""
+    """Return each worker's first attempt at each question; all answers if one lacks a worker."""
     first: dict[tuple[str, str], MarkedAnswer] = {}
     for answer in answers:
         if not answer.worker:

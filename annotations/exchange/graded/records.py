@@ -1,4 +1,4 @@
-"""Records of graded answers, before and after their labels are converted to grades."""
+"""Records of graded answers, before and after their labels are converted to numeric grades."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LISTED = 8
 
 @dataclass(frozen=True, slots=True)
 class MarkedAnswer:
-    """One answer with the marks of its graders: numbers or labels, as written.
+    """One answer with its graders' marks, which are numbers or labels as written in the file.
 
     `line` is where it begins. `worker` is "" where the file has none. `order` numbers the attempts
     of a worker at a question, None where the file has none.
@@ -34,7 +34,7 @@ class MarkedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class GradedAnswer:
-    """One answer and its grade, on the scale of its file; `worker` is "" if unknown."""
+    """One answer with its numeric grade, on the scale of its file; `worker` is "" if unknown."""
 
     question: str
     text: str
@@ -44,7 +44,7 @@ class GradedAnswer:
 
 @dataclass(slots=True)
 class MarkedFile:
-    """The marked answers of a file, in its order; at most one of a worker to a question.
+    """The answers of a file with their graders' marks, at most one per worker and question.
 
     Attributes
     ----------
@@ -69,22 +69,22 @@ class MarkedFile:
 
     @property
     def has_workers(self) -> bool:
-        """Return whether the answers have workers."""
+        """Return whether the file says who wrote its answers."""
         return bool(self.answers and self.answers[0].worker)
 
     @property
     def labels(self) -> dict[str, int]:
-        """Return how often each label occurs that is no number, the most frequent first."""
+        """Return how often each non-numeric label occurs, the most frequent first."""
         counts = Counter(mark for answer in self.answers for mark in answer.marks)
         return {mark: n for mark, n in counts.most_common() if parse_number(mark) is None}
 
     @property
     def warnings(self) -> list[str]:
-        """Return sentences on answers that are left out or have nothing to compare with."""
+        """Return sentences on answers that were left out or cannot be compared with others."""
         return [*self.notes, *self._describe_left_out()]
 
     def _describe_left_out(self) -> Iterator[str]:
-        """Yield a sentence for each reason why answers are left out or not comparable."""
+        """Yield a sentence for each reason why answers were left out or cannot be compared."""
         if self.n_unmarked:
             yield f"{_count_answers(self.n_unmarked)} without a grade left out."
         if self.n_empty:
@@ -100,7 +100,7 @@ class MarkedFile:
             yield f"{have} one graded answer only, with nothing to compare it with."
 
     def graded(self, labels: Labels | None = None) -> list[GradedAnswer]:
-        """Return the answers with their grades, each the mean of its marks' grades.
+        """Return the answers with numeric grades, each the mean over the answer's marks.
 
         Raises `InputError` with a problem for each label without a value, at its first line.
         """
@@ -119,7 +119,7 @@ class MarkedFile:
         ]
 
     def _build_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
-        """Yield a problem for each label without a value."""
+        """Yield a problem for each label for which no numeric grade is known."""
         wanted = {normalise_label(mark): mark for mark in unknown}
         known = [f"{label}={value:g}" for label, value in grade_table.values.items()]
         entries = [*known, *(f"{_shorten(mark)}=..." for mark in wanted.values())]

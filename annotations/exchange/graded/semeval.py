@@ -1,4 +1,4 @@
-"""Read the graded answers of SemEval 2013 Task 7: XML, one question in a file or several.
+"""Read graded answers in the XML of SemEval 2013 Task 7, with one or more questions per file.
 
 Untrusted XML is read as a stream and within bounds: entities are refused (a few lines of them grow
 to gigabytes), as are references to other files, and texts and nesting have limits.
@@ -30,7 +30,7 @@ TEXTS = (ANSWER, "questionText", "referenceAnswer")
 
 
 def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> None:
-    """Add the answers of a file to `marked`; bad ones are noted in `problems`.
+    """Parse an XML file and add its graded answers to `marked`; bad ones go to `problems`.
 
     Raises `InputError` for what is no such XML, holds entities, or is too large or too deep.
     """
@@ -61,7 +61,7 @@ def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> No
 
 
 class _Handler(ContentHandler):
-    """A SAX handler that adds the answers of each question to a `MarkedFile`."""
+    """SAX handler that adds the graded answers of each question element to a `MarkedFile`."""
 
     def __init__(self, line: Callable[[], int], problems: Problems, found: MarkedFile) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class _Handler(ContentHandler):
         self._line = 0
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
-        """Remember the question, or begin a text; raises `InputError` for too deep nesting."""
+        """Note the question, or begin collecting a text; `InputError` if nested too deeply."""
         self._depth += 1
         line = self._here()
         if self._depth > DEEPEST:
@@ -92,7 +92,7 @@ class _Handler(ContentHandler):
             self._attributes, self._text, self._length = dict(attrs.items()), [], 0
 
     def characters(self, content: str) -> None:
-        """Add to the current text, up to the longest answer."""
+        """Append characters to the current text, up to the maximum length of an answer."""
         if self._inside:
             self._length += len(content)
             # A longer text is refused at its end and need not be held in memory.
@@ -100,7 +100,7 @@ class _Handler(ContentHandler):
                 self._text.append(content)
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        """Store the text that ends here: an answer, a wording or a reference."""
+        """Store the text of the closed element: an answer, the question or a reference."""
         self._depth -= 1
         if name != self._inside:
             return
@@ -116,7 +116,7 @@ class _Handler(ContentHandler):
             texts.setdefault(self._question, text)
 
     def _add_answer(self, text: str) -> None:
-        """Add an answer with its label; count it instead without a text or label."""
+        """Add an answer with its label; only count it if its text or label is missing."""
         if not self._question:
             return  # noted with the question
         label = self._attributes.get("accuracy", "").strip()
@@ -131,7 +131,7 @@ class _Handler(ContentHandler):
             )
 
     def _find_student(self, answer_id: str) -> tuple[str, int | None]:
-        """Return worker and attempt in the id of an answer; "" and None if it has none.
+        """Return (worker, attempt number) from an answer's id; "" and None if it holds neither.
 
         Students have names in Beetle; two numbers at the end, as in SciEntsBank, are taken to be
         those of a module's own student and of the attempt, which no documentation confirms.

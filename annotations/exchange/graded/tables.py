@@ -1,4 +1,4 @@
-"""Read graded answers from a table, whose header shows its layout."""
+"""Read graded answers from a table (CSV, JSON, XLSX), whose header identifies its layout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_DIGITS = 18
 
 
 def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -> MarkedFile:
-    """Return the graded answers of a table of any layout; bad rows are noted in `problems`.
+    """Read the graded answers of a table in any known layout; bad rows go to `problems`.
 
     `columns` are names chosen by a user, by our keys (`NAMED`): the file then has our own layout.
     Raises `InputError` for a file that cannot be read as a whole.
@@ -37,12 +37,12 @@ def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -
 
 
 def _recognise(head: Head) -> Layout:
-    """Return the first layout whose columns the header has."""
+    """Return the first known layout whose identifying columns are all in the header."""
     return next(layout for layout in TABLES if all(head.named(name) for name in layout.known_by))
 
 
 def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iterator[Column]:
-    """Yield the columns in the order in which `_add_row` reads them; those of marks come last."""
+    """Yield the columns to read in the order `_add_row` expects; columns of marks come last."""
     optional: dict[str, tuple[str, ...]] = {
         "worker": layout.worker,
         "order": layout.order,
@@ -60,7 +60,7 @@ def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iter
 def _add_row(
     marked: MarkedFile, line: int, cells: Sequence[str], layout: Layout, problems: Problems
 ) -> None:
-    """Add the answer of a row; count it instead without a text or grade; note faults."""
+    """Add the graded answer of a row; only count it if its text or its grade is missing."""
     raw_question, text, worker, raw_order, wording, reference, *marks = cells
     n_problems = problems.total
     question, order = clean_id(raw_question), _parse_attempt(raw_order.strip(), line, problems)
@@ -86,7 +86,7 @@ def _add_row(
 
 
 def _parse_attempt(text: str, line: int, problems: Problems) -> int | None:
-    """Return the number of an attempt; None for an empty cell or, with a note, a bad one."""
+    """Parse the number of an attempt; None if empty, or bad (then a problem is recorded)."""
     if not text:
         return None
     if text.isdecimal() and len(text) <= MOST_DIGITS:
@@ -96,7 +96,7 @@ def _parse_attempt(text: str, line: int, problems: Problems) -> int | None:
 
 
 def _strip_quotes(cells: Sequence[str]) -> list[str]:
-    """Return the cells of a line without the quotes that enclose a whole cell."""
+    """Remove the quotation marks that enclose a whole cell from the cells of a row."""
     return [
         cell[1:-1].replace('""', '"')
         if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")

@@ -1,4 +1,4 @@
-"""Store the records of files in the database; no other package of `exchange` uses the database.
+"""Import functions that store the records of files in the database, one for each kind of file.
 
 Each kind of file has one import function. It reads the whole file first and reports bad rows before
 it changes anything; answers, which may be many, wait in a `stage` on the disk. Then it does

@@ -1,4 +1,4 @@
-"""Import the answers of workers from a file into a version."""
+"""Import the answers of workers from a file into a version of a question set."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def import_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's answers to a version of the set (the latest, if no number is passed).
+    """Add a file's answers to a version of the question set (default: the latest).
 
     The import publishes a draft, because from now on answers quote its wording. Workers belong to
     the set's owner and to the `panel`; unknown ones are created. Questions that the version does
@@ -91,7 +91,7 @@ def stage_answers(
     panel: str = "",
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> Stage:
-    """Return a stage with the answers of a file, to be closed by the caller.
+    """Read a file's answers into a `Stage` (a temporary store), which the caller must close.
 
     Raises `InputError` with every bad row.
     """
@@ -114,7 +114,7 @@ def store_staged(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of a stage to a version; options as in `import_answers`."""
+    """Add the answers in a `Stage` to a version of the set; options as in `import_answers`."""
     options: dict[str, Any] = {
         "version": version,
         "create_questions": create_questions,
@@ -127,7 +127,7 @@ def store_staged(
 
 
 def prepare_answers(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
-    """Check and prepare the answers of a stage before the lock, for `store_staged`.
+    """Check the answers in a `Stage` and prepare their rows before the database is locked.
 
     `store_staged` takes the same options and calls this itself; a caller inside a transaction calls
     it before the transaction.
@@ -144,7 +144,7 @@ def _store_or_predict(
     create_questions: bool = False,
     **options: Any,
 ) -> ImportReport:
-    """Store the staged answers in one transaction, or predict the report in a dry run."""
+    """Store the answers in a `Stage` in one transaction; in a dry run only predict the report."""
     name = stage.file.name
     with open_unless_dry_run(dry_run):
         target = get_target(question_set, version, name, dry_run=dry_run)
@@ -158,7 +158,7 @@ def _store_or_predict(
 
 
 def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
-    """Check and prepare answers without the lock that would keep other users from writing.
+    """Check and prepare a file's answers without the lock that blocks other users' writes.
 
     `dry_run` stores them as a dry run: faults are reported before any user has to wait, and what it
     compared with stored answers is not compared again. None if it can run only inside the
@@ -197,7 +197,7 @@ def store_answers(
     fresh: Sequence[str] = (),
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Store the staged answers in a version; the caller holds the transaction and the lock.
+    """Store a file's answers in a version; the caller holds the transaction and the lock.
 
     `fresh` are the ids of the questions that were created for the file, or would be: a dry run only
     reads, and needs neither lock nor transaction. What `prepare_stage` compared is not compared
@@ -257,7 +257,7 @@ def store_answers(
 
 
 def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
-    """Raise `InputError` with every worker or question id of more than 255 characters."""
+    """Raise `InputError` listing every worker or question id longer than 255 characters."""
     ids = [("question", name, line) for name, line in stage.questions.items()]
     ids += [("worker", worker.name, worker.line) for worker in stage.workers]
     for what, name, line in ids:
@@ -274,7 +274,7 @@ def _create_import(
     imported_by: int | None,
     **counts: Any,
 ) -> int:
-    """Create the `Import` of a file and return its key; its new questions refer to it."""
+    """Create the `Import` record of a file, link its new questions, and return its primary key."""
     new_import = Import.objects.create(
         question_set_id=target.question_set_id,
         version=target,
@@ -293,7 +293,7 @@ def _create_import(
 def _create_workers(
     stage: Stage, question_set: QuestionSet, imported_by: int | None, *, dry_run: bool
 ) -> tuple[list[int], int]:
-    """Return the keys of the staged workers, in order, and how many are new to the importer.
+    """Create unknown workers; return all primary keys in order and the number new to the importer.
 
     New to a member of the team is also a worker who answered only sets of the owner that the member
     cannot see: the member must not learn whether an id is known there. A dry run creates no worker:
@@ -327,7 +327,7 @@ def _create_workers(
 
 
 def _count_hidden(known: Iterable[int], imported_by: int | None, question_set: QuestionSet) -> int:
-    """Return how many of the owner's known workers the importer cannot see."""
+    """Return how many of the owner's known workers the importing user cannot see."""
     if imported_by in (None, question_set.owner_id):
         return 0
     visible = Worker.objects.visible_to(get_user_model()._default_manager.get(pk=imported_by))
@@ -337,7 +337,7 @@ def _count_hidden(known: Iterable[int], imported_by: int | None, question_set: Q
 
 
 def _load_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
-    """Return the keys of stored workers by their ids."""
+    """Return the primary keys of stored workers by their external ids."""
     return {
         name: key
         for chunk in split_in_chunks(names, IDS)
@@ -348,13 +348,13 @@ def _load_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
 def _create_submissions(
     version: QuestionSetVersion, stage: Stage, workers: list[int], *, dry_run: bool
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the keys of the workers' submissions, and the older ones with the worker's number.
+    """Create missing submissions; return all their keys, and worker numbers by older key.
 
     A dry run creates none and returns no keys of new submissions.
     """
 
     def load_keys() -> dict[int, int]:
-        """Return the keys of the version's submissions by their worker's key."""
+        """Return the keys of the version's submissions by the key of their worker."""
         if version._state.adding:
             return {}
         return {
@@ -421,7 +421,7 @@ def _store(
     submissions: list[int],
     brought_by: int | None,
 ) -> None:
-    """Insert the new answers of a stage, from the prepared table where there is one."""
+    """Insert a file's new answers into the database, from the prepared table if there is one."""
     now = timezone.now()
     same = {
         "created_at": now,
@@ -445,7 +445,7 @@ def _store(
 def _build_row(
     answer: StagedAnswer, kept_aside: list[str], submission: int, question: int
 ) -> tuple[Any, ...]:
-    """Return the values of the fields `ROW` for one answer."""
+    """Return the database values of one answer, in the order of the fields `ROW`."""
     return (
         new_public_id(),
         submission,
@@ -464,7 +464,7 @@ def _build_row(
 
 
 def _publish(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
-    """Publish the version, unless this is a dry run, and return a note if it was a draft."""
+    """Publish the version (not in a dry run); return a note for the report if it was a draft."""
     if version.is_published if dry_run else not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

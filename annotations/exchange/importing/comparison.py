@@ -1,4 +1,4 @@
-"""Compare the answers of a file with those that are stored."""
+"""Compare the answers of a file with the answers that are stored already."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_COUNTED = (None,) * len(COUNTERS)
 def refuse_erased(
     stage: Stage, workers: list[int], submissions: list[int], problems: Problems
 ) -> None:
-    """Raise `InputError` with each worker who withdrew, from all sets or from this version."""
+    """Raise `InputError` for each worker who withdrew, from all question sets or this version."""
     withdrawn: dict[int, datetime | None] = {}
     for chunk in split_in_chunks(workers, IDS):
         rows = Worker.objects.filter(pk__in=chunk, erased_at__isnull=False)
@@ -45,7 +45,7 @@ def compare(
     *,
     update_flags: bool,
 ) -> None:
-    """Mark the staged answers that are stored already, and note those that contradict them.
+    """Mark a file's answers that are stored already, and record those that contradict them.
 
     Answers that were compared before the lock are not read again. One that was changed or deleted
     since then counts as changed after the import: the import writes nothing that depends on it.
@@ -96,7 +96,7 @@ def compare(
 def _find_difference(
     staged: StagedAnswer, text: str, rejected: bool, stored: list[datetime | float | str | None]
 ) -> str:
-    """Return in what a file contradicts a stored answer; "" if in nothing it has a value for."""
+    """Return what differs between a file's and a stored answer, such as "text"; "" if nothing."""
     if not is_same_text(text, staged.text):
         return "text"
     times = (
@@ -120,12 +120,12 @@ def _find_difference(
 
 
 def parse_time(text: str | None) -> datetime | None:
-    """Return a staged time as a datetime; None for None."""
+    """Parse the ISO 8601 time of a file's answer; None if it has none."""
     return None if text is None else datetime.fromisoformat(text)
 
 
 def list_signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """Return the values of the columns from `signals` on; None for counts that were not taken."""
+    """Return the signal columns' values of a file's answer; None for counts not taken."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)
     state, *counts = json.loads(staged.signals)

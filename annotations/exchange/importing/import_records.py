@@ -1,4 +1,4 @@
-"""Store which import created which questions, passages and answers of models, to undo it."""
+"""Record which import created which questions, passages and model answers, so it can be undone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def create_import(
     imported_by: int | None,
     **counts: Any,
 ) -> Import | None:
-    """Create the `Import` of a file and return it; None where it brought nothing (`n_new` is 0).
+    """Create and return the `Import` record of a file; None if the file brought nothing new.
 
     `file` has its `name` and `sha256`. The caller holds the transaction.
     """
@@ -64,7 +64,7 @@ def record_questions(
     n_completed: int = 0,
     imported_by: int | None,
 ) -> None:
-    """Create the `Import` of a file of questions and mark the questions that it created.
+    """Create the `Import` record of a file of questions and link the questions it created.
 
     `made` are their ids, `n_completed` counts those that only got their text.
     """
@@ -85,7 +85,7 @@ def record_questions(
 def mark_items(
     model: type[Passage] | type[Question], new_import: Import, ids: Iterable[str]
 ) -> None:
-    """Store in the items of these ids which import created them, and the hash of their content.
+    """Store in passages or questions which import created them, and a hash of their content.
 
     The items are read from the database again: a later comparison uses the same values.
     """
@@ -98,7 +98,7 @@ def mark_items(
 
 
 def hash_item(item: Passage | Question) -> str:
-    """Return a hash of an item's content, in all its languages and wordings.
+    """Return a hash of a question's or passage's content, in all its languages and wordings.
 
     It changes when any of that does.
     """
@@ -110,7 +110,7 @@ def hash_item(item: Passage | Question) -> str:
 
 
 def _list_wordings(question: Question) -> dict[str, list[Any]]:
-    """Return the kind, text, language and metadata of a question's variants, by their ids."""
+    """Return kind, text, language and metadata of each variant of a question, by variant id."""
     return {
         variant.external_id: [variant.kind, variant.text, variant.language, variant.metadata]
         for variant in question.variants.all()
@@ -118,5 +118,5 @@ def _list_wordings(question: Question) -> dict[str, list[Any]]:
 
 
 def _get_manager(model: type[Passage] | type[Question]) -> Any:
-    """Return the default manager of a model, for both types of items."""
+    """Return the default manager of the model `Passage` or `Question`."""
     return model._default_manager

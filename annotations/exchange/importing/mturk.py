@@ -1,4 +1,4 @@
-"""Import batch results of Mechanical Turk from files into a version."""
+"""Import batch result files of Mechanical Turk into a version of a question set."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def import_mturk(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add one batch and return its report; see `import_batches`."""
+    """Add the answers of one Mechanical Turk batch and return its report; see `import_batches`."""
     (report,) = import_batches(
         question_set,
         [path],
@@ -72,7 +72,7 @@ def import_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers of batches, and the questions they answer, all of them or none.
+    """Add the answers and questions of several Mechanical Turk batches, all of them or none.
 
     Each Answer column of a HIT is a question, created in the draft if it is unknown (`answers`
     selects the columns as in `MturkRows`), and the version is published; so batches of one task are
@@ -103,7 +103,7 @@ def import_batches(
 
 
 class StagedBatch(Stage):
-    """The staged answers of a batch; `asked` are the questions of its HITs, by their ids."""
+    """Answers of a Mechanical Turk batch or a survey export, held between reading and storing."""
 
     asked: dict[str, MturkQuestion]
     keeps_wordings = False
@@ -115,7 +115,7 @@ class StagedBatch(Stage):
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
     ) -> None:
-        """Stage all rows of a file; rows of Mechanical Turk also whole, to return them later."""
+        """Read the answers of a file into the store; of a Mechanical Turk file also its rows."""
         super().fill(source, panel, duplicates)
         if isinstance(source, MturkRows):
             self.panel = panel
@@ -127,7 +127,7 @@ class StagedBatch(Stage):
             )
 
     def iterate_whole_rows(self) -> Iterator[PanelFileRow]:
-        """Yield the whole rows of a Mechanical Turk batch, in the order of the file."""
+        """Yield the unchanged rows of a Mechanical Turk batch, in the order of the file."""
         positions = {name: position for position, name in enumerate(self.header)}
         rows = self._db.execute("SELECT cells FROM whole ORDER BY rowid")
         while chunk := rows.fetchmany(GATHERED):
@@ -140,12 +140,12 @@ class StagedBatch(Stage):
                 )
 
     def list_further_fields(self) -> dict[str, Any]:
-        """Return the questions, panel and header of the batch, ready for JSON."""
+        """Return the batch's questions, panel and header as JSON values, to be saved with it."""
         asked = {name: asdict(asked) for name, asked in self.asked.items()}
         return {"asked": asked, "panel": self.panel, "header": self.header}
 
     def _restore_fields(self, about: dict[str, Any]) -> None:
-        """Restore the fields of a stored batch."""
+        """Restore questions, panel and header from the JSON values saved with a batch."""
         super()._restore_fields(about)
         # Stages of older versions have neither panel nor header.
         self.panel, self.header = about.get("panel", ""), about.get("header", [])
@@ -160,7 +160,7 @@ def stage_batch(
     panel: str = PANEL,
     duplicates: Duplicates = Duplicates.REFUSE,
 ) -> StagedBatch:
-    """Return a stage with the answers of a batch, to be closed by the caller.
+    """Read a Mechanical Turk batch into a temporary store, which the caller must close.
 
     Raises `InputError`; ValueError for a bad template.
     """
@@ -176,7 +176,7 @@ def stage_batch(
 
 
 def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
-    """Add one staged batch and return its report; see `store_batches`."""
+    """Add the answers of one batch that was read, and return its report; see `store_batches`."""
     (report,) = store_batches(question_set, [batch], **options)
     return report
 
@@ -190,12 +190,12 @@ def store_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers of staged batches and return a report for each; as `import_batches`."""
+    """Add the answers and questions of batches that were read; return one report per batch."""
     # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
     is_single = len(batches) == 1
 
     def store(*, dry_run: bool) -> list[ImportReport]:
-        """Store all batches in one transaction, or predict their reports in a dry run."""
+        """Store all batches in one transaction; in a dry run only predict their reports."""
         reports = []
         only_read = dry_run and is_single
         with open_unless_dry_run(only_read), roll_back_if(dry_run and not only_read):
@@ -237,7 +237,7 @@ def store_batches(
 def _store_questions(
     batch: StagedBatch, version: QuestionSetVersion, *, dry_run: bool
 ) -> list[str]:
-    """Create unknown questions, complete those without a text; return the ids of the new ones.
+    """Create a batch's unknown questions, add missing texts; return the ids of the new ones.
 
     A dry run only reads.
     """
@@ -300,7 +300,7 @@ def _store_questions(
 
 
 def _build_fields(question: MturkQuestion) -> dict[str, Any]:
-    """Return the fields of a `Question` made from one of a HIT."""
+    """Return the `Question` fields for a question of a HIT (a Mechanical Turk task)."""
     inputs = {f"Input.{name}": cell for name, cell in question.inputs.items() if cell.strip()}
     fields: dict[str, Any] = {"text": question.text, "metadata": inputs}
     if question.right:

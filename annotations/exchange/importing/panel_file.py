@@ -1,4 +1,4 @@
-"""Store the rows of a panel's file, so that it can be returned with two more cells filled.
+"""Store a panel's file row by row, so it can be returned with approvals and rejections filled in.
 
 Rows belong to the submissions of their workers and are deleted with them. Only the newest file with
 an assignment stores it, so that a batch that is downloaded again replaces the older rows.
@@ -16,7 +16,7 @@ from annotations.models.panel_files import LONGEST_NAME
 
 
 class PanelFileRow(NamedTuple):
-    """One row of the file: its worker, the panel's id of the work, and all cells."""
+    """One row of a panel's file: its worker, the panel's id of the assignment, all cells."""
 
     worker: str
     assignment: str
@@ -30,7 +30,7 @@ def store_panel_file(
     header: Sequence[str],
     rows: Iterable[PanelFileRow],
 ) -> None:
-    """Store the rows of a file whose answers were just stored; unknown workers are left out."""
+    """Store the rows of a panel's file after its answers; rows of unknown workers are left out."""
     file = PanelFile.objects.create(version=version, name=name[:LONGEST_NAME], header=list(header))
     for start, chunk in _number_chunks(rows):
         submissions = dict(
@@ -57,7 +57,7 @@ def store_panel_file(
 
 
 def _number_chunks(rows: Iterable[PanelFileRow]) -> Iterator[tuple[int, list[PanelFileRow]]]:
-    """Yield lists of at most 2,000 rows, each with the position of its first row, from 0."""
+    """Yield (position of the first row, rows) in chunks of at most 2,000 rows."""
     start, remaining = 0, iter(rows)
     while chunk := list(islice(remaining, BATCH)):
         yield start, chunk

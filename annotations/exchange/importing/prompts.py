@@ -1,4 +1,4 @@
-"""Import prompts in several wordings from a file into a version."""
+"""Import prompts, each in several wordings, from a file into a question set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def import_prompts(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the items of a file of prompts to the set's draft.
+    """Add the items of a file of prompts as questions to the draft of the question set.
 
     The first wording of an item is a question, the others are its variants, each with its
     language; the kind of variation is the question's category. If the latest version is published
@@ -90,7 +90,7 @@ def import_prompts(
 
 
 def _load_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str]]]:
-    """Return the wordings of each stored question, by its id: (language, text) pairs."""
+    """Return the stored wordings of each question as (language, text) pairs, by question id."""
     wordings: dict[str, list[tuple[str, str]]] = {}
     for question in Question.objects.filter(version=version):
         wordings[question.external_id] = [(question.language, question.text)]
@@ -101,12 +101,12 @@ def _load_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str
 
 
 def _list_wordings(item: PromptItem) -> list[tuple[str, str]]:
-    """Return the wordings of an item of the file: (language, text) pairs."""
+    """Return the wordings of an item of the file as (language, text) pairs."""
     return [(variant.language, variant.prompt) for variant in item.variants]
 
 
 def _build_variant(question: Question, item: PromptItem, position: int) -> Variant:
-    """Return the `Variant` of a question for one wording of its item."""
+    """Return the unsaved `Variant` of a question for the wording at `position` in its item."""
     wording = item.variants[position]
     translated = wording.language != item.variants[0].language
     return Variant(
@@ -120,7 +120,7 @@ def _build_variant(question: Question, item: PromptItem, position: int) -> Varia
 
 
 def _check_lengths(problems: Problems, item: PromptItem) -> None:
-    """Note an id, kind of variation or language that is too long for the database."""
+    """Record a problem for an id, variation or language too long for the database."""
     for name, text, most in (
         ("id", item.id, LONGEST_ID),
         ("variation", item.variation, LONGEST_CATEGORY),
@@ -140,7 +140,7 @@ def _build_report(
     notes: list[str],
     dry_run: bool,
 ) -> ImportReport:
-    """Return the report of an import, with its counts."""
+    """Return the report of an import of prompts, with its row counts."""
     return ImportReport(
         what="items",
         file=file.name,

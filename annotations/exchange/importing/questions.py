@@ -1,4 +1,4 @@
-"""Import questions and passages from files into a version."""
+"""Import questions and passages from files into a version of a question set."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def import_passages(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's passages to the set's latest version, draft or published.
+    """Add a file's passages to the latest version of a question set, draft or published.
 
     (A passage without questions changes nothing for workers who answered.) Raises `InputError` with
     every bad row, also for a stored passage with other content. The `Import` of what is new in a
@@ -103,7 +103,7 @@ def import_questions(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's questions to the set's draft; a passage is named by its id in the set.
+    """Add a file's questions to the draft of a question set; passages are named by their ids.
 
     If the latest version is published and the file has unknown questions, the next version is
     opened as its copy. A question whose text is not known yet (answers came first) is completed.
@@ -182,7 +182,7 @@ def import_questions(
 def _store_translations(
     rows: Any, version: QuestionSetVersion, file: ItemFile[Any], problems: Problems
 ) -> set[str]:
-    """Store a file's texts in further languages; return the ids for which one was new."""
+    """Store a file's translated texts; return the ids of items that got a new one."""
     records_by_id = {
         record.passage if isinstance(record, PassageRecord) else record.question: record
         for record in file.records
@@ -200,7 +200,7 @@ def _store_translations(
 
 
 def build_passage_fields(record: PassageRecord) -> dict[str, Any]:
-    """Return the fields of a `Passage` that a record holds."""
+    """Return the values of the `Passage` fields that a file record holds, by field name."""
     return {
         "title": record.title,
         "text": record.text,
@@ -212,7 +212,7 @@ def build_passage_fields(record: PassageRecord) -> dict[str, Any]:
 
 
 def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
-    """Return the fields of a `Question` that a record holds; `passages` are keys by ids."""
+    """Return the `Question` fields of a file record; `passages` maps ids to primary keys."""
     return {
         "text": record.text,
         "passage_id": passages.get(record.passage),
@@ -230,7 +230,7 @@ def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> d
 
 
 def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
-    """Fill in a stored question without a text from a record, and return it."""
+    """Fill a stored question that has no text with the values of a file record; return it."""
     for name, value in build_question_fields(record, passages).items():
         setattr(row, name, value)
     row.brought_by = None
@@ -245,7 +245,7 @@ def _compare(
     version: QuestionSetVersion,
     problems: Problems,
 ) -> None:
-    """Note in which fields a record contradicts the stored row of the same id."""
+    """Record a problem if a file record differs from the stored row with the same id."""
     differing_fields = [
         field.removesuffix("_id")
         for field, value in record_fields.items()
@@ -271,7 +271,7 @@ def _build_report(
     n_completed: int = 0,
     notes: list[str] | None = None,
 ) -> ImportReport:
-    """Return the report of an import, with its counts."""
+    """Return the report of an import of questions or passages, with its row counts."""
     return ImportReport(
         what=what,
         file=file.name,

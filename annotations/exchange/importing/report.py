@@ -1,4 +1,4 @@
-"""Count what an import did with the rows of a file."""
+"""Report of an import: what was done with the rows of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRY_RUN = "This was a dry run: nothing was stored."
 
 @dataclass(slots=True)
 class ImportReport:
-    """The counts of one import; `n_rows == n_new + n_unchanged + n_repeated + n_superseded`.
+    """Counts of one import; `n_rows == n_new + n_unchanged + n_repeated + n_superseded`.
 
     `what` is answers, model answers, questions or passages. `n_repeated` rows repeat an earlier
     row of the file, another answer of the same worker replaced `n_superseded` rows,
@@ -54,15 +54,15 @@ class ImportReport:
 
     @property
     def changed(self) -> bool:
-        """Return whether anything was added (or, in a dry run, would be)."""
+        """Return whether the import added anything or, in a dry run, would add anything."""
         return bool(self.n_new or self.n_reflagged or any(self.created.values()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
+        """Return all fields of the report as JSON values, by name."""
         return asdict(self)
 
     def lines(self) -> Iterator[str]:
-        """Yield the sentences of the report for a terminal or a page."""
+        """Yield the report as sentences, one per line, for a terminal or a page."""
         yield f"{self.file} into {self.question_set}, version {self.version}"
         empty = f"; {self.n_empty} of them empty" if self.n_empty else ""
         again = f" + {self.n_superseded} superseded" if self.n_superseded else ""

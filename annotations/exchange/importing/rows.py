@@ -1,4 +1,4 @@
-"""Insert very many rows of one model quickly."""
+"""Insert very many rows of one model into the database, faster than `bulk_create`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_rows(
     rows: Iterable[Sequence[Any]],
     same: Mapping[str, Any],
 ) -> None:
-    """Insert rows of a model: the values of the fields `names`, and values that all rows share.
+    """Insert rows of a model: values of the fields `names`, plus values shared by all rows.
 
     As `bulk_create`, which builds an object for each row and compiles the statement again for every
     80 of them: on SQLite that is three quarters of the time. Constraints and triggers apply here
@@ -54,7 +54,7 @@ def add_rows(
 
 
 class PreparedRows:
-    """Rows of one model in a temporary table of this connection, on SQLite.
+    """Rows of one model written to a temporary SQLite table, to be inserted later at once.
 
     Writing the table takes no lock: other users write meanwhile. Then one statement inserts all
     rows, several times as fast as row by row. No other connection sees the table, and it is deleted
@@ -70,7 +70,7 @@ class PreparedRows:
         rows: Iterable[tuple[int, Sequence[Any]]],
         numbered: Sequence[str],
     ) -> None:
-        """Write the rows to the table; each has a number, and is inserted in its order."""
+        """Write (number, values) rows to the temporary table; they are inserted by number."""
         self.model, self.names, self.numbered = model, tuple(names), tuple(numbered)
         self._fields = _map_fields(model)
         self._table = f"temp.rows_ahead_{next(_NUMBERS)}"
@@ -94,7 +94,7 @@ class PreparedRows:
             raise
 
     def leave_out(self, numbers: Iterable[int]) -> None:
-        """Delete the rows of these numbers from the table."""
+        """Delete the rows with these numbers from the table, so they are not inserted."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.executemany(
                 f"DELETE FROM {self._table} WHERE number = %s",  # noqa: S608
@@ -102,7 +102,7 @@ class PreparedRows:
             )
 
     def insert(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
-        """Insert all rows into the model's table; `keys` has the key of every number by field.
+        """Insert all rows into the model's table; `keys` maps a field's numbers to primary keys.
 
         `same` are fields with one value for all rows; as in `add_rows`, every field is named.
         """
@@ -134,7 +134,7 @@ class PreparedRows:
             )
 
     def close(self) -> None:
-        """Drop the temporary tables."""
+        """Drop the temporary tables of this object."""
         connection = connections[DEFAULT_DB_ALIAS]
         if connection.connection is None or connection.needs_rollback:
             return  # gone, or about to go with the connection
@@ -143,7 +143,7 @@ class PreparedRows:
                 cursor.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _create_table(self, table: str, columns: str) -> None:
-        """Create a temporary table with these columns."""
+        """Create a temporary table with these SQL column definitions."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(f"CREATE TABLE {table} ({columns})")
 
@@ -152,13 +152,13 @@ _NUMBERS = itertools.count(1)
 
 
 def has_one_writer() -> bool:
-    """Return whether one writer locks out all others, as on SQLite."""
+    """Return whether the database lets only one connection write at a time, as SQLite does."""
     return connections[DEFAULT_DB_ALIAS].vendor == "sqlite"
 
 
 @contextmanager
 def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Run many statements on a temporary table in one transaction.
+    """Run statements on a temporary table in one transaction, without the write lock.
 
     `atomic` would take the write lock of the whole database.
     """
@@ -176,12 +176,12 @@ def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
 
 
 def _map_fields(model: type[models.Model]) -> dict[str, Any]:
-    """Return the concrete fields of a model but the key, by their names."""
+    """Return the concrete fields of a model, except the primary key, by name."""
     return {f.name: f for f in model._meta.concrete_fields if not f.primary_key}
 
 
 def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict[str, Any]:
-    """Return the fields of a model but the key; ValueError unless `names` has each once."""
+    """Return a model's fields except the key; ValueError unless `names` lists each once."""
     fields = _map_fields(model)
     if fields.keys() != {*names} or len(fields) != len(names):
         raise ValueError(f"the fields of {model.__name__} are {', '.join(fields)}")
@@ -191,7 +191,7 @@ def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict
 def _build_converters(
     fields: Mapping[str, Any], names: Sequence[str], connection: BaseDatabaseWrapper
 ) -> list[Callable[[Any], Any] | None]:
-    """Return for each field the function that converts its value for the database, or None."""
+    """Return a function per field that converts values for the database; None if not needed."""
     return [
         None
         if fields[name].get_internal_type() in AS_THEY_ARE
@@ -201,7 +201,7 @@ def _build_converters(
 
 
 def _convert_row(converters: list[Callable[[Any], Any] | None], row: Sequence[Any]) -> list[Any]:
-    """Return the values of a row as the database takes them."""
+    """Return the values of a row, converted for the database."""
     return [
         value if convert is None or value is None else convert(value)
         for convert, value in zip(converters, row, strict=True)
@@ -211,17 +211,17 @@ def _convert_row(converters: list[Callable[[Any], Any] | None], row: Sequence[An
 def _convert_same(
     fields: Mapping[str, Any], same: Mapping[str, Any], connection: BaseDatabaseWrapper
 ) -> list[Any]:
-    """Return the values that all rows share, as the database takes them."""
+    """Return the values that all rows share, converted for the database."""
     return [fields[name].get_db_prep_save(value, connection) for name, value in same.items()]
 
 
 def _quote_columns(
     fields: Mapping[str, Any], names: Sequence[str], connection: BaseDatabaseWrapper
 ) -> str:
-    """Return the quoted column names of the fields, separated by commas."""
+    """Return the quoted SQL column names of the fields `names`, separated by commas."""
     return ", ".join(connection.ops.quote_name(str(fields[name].column)) for name in names)
 
 
 def _quote_table(model: type[models.Model], connection: BaseDatabaseWrapper) -> str:
-    """Return the quoted name of a model's table."""
+    """Return the quoted SQL name of a model's table."""
     return connection.ops.quote_name(model._meta.db_table)

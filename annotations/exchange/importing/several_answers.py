@@ -1,4 +1,4 @@
-"""Import questions with several right answers from a published list into a version."""
+"""Import questions with several right answers from a published data set into a question set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def import_several_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add questions with several right answers to the set's draft.
+    """Add a file's questions with several right answers to the draft of a question set.
 
     The accepted answers of a question are all spellings of its right ones; its metadata groups
     them by answer. The id of a question without one is its position in the file, from 0. If the
@@ -127,7 +127,7 @@ def import_several_answers(
 
 
 def _build_fields(question: SeveralAnswersQuestion) -> dict[str, Any]:
-    """Return the fields of a `Question` for a question with several right answers."""
+    """Return the `Question` field values of a question with several right answers."""
     groups = dict(question.groups)
     spellings = [[str(text) for text in answer] for answer in question.answers]
     facts = {key: groups[key] for key in ("kind", "dataset", "source") if key in groups}

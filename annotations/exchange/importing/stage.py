@@ -1,4 +1,4 @@
-"""Keep the rows of a file between reading and storing, in a private temporary file.
+"""Stage: a private temporary database that holds a file's answers between reading and storing.
 
 So a file of any size is checked to its end before the database is changed, whatever memory there
 is, and the transaction that stores it does not wait for reading.
@@ -42,7 +42,7 @@ CREATE TABLE repetition (worker INTEGER, line INTEGER, earlier INTEGER);
 
 
 class AnswerSource(Protocol):
-    """A file of answers as `AnswerRows` reads it; `notes` are complete when it has been read."""
+    """Protocol of a file reader that yields answers, such as `AnswerRows`, to fill a stage."""
 
     table: OpenTable
     problems: Problems
@@ -50,20 +50,20 @@ class AnswerSource(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences about the file."""
+        """Return sentences about the file for its report, complete after reading it all."""
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...) -> None:
-        """Note that a row contradicts an earlier row of its answer, in text or in rejection."""
+        """Record an error: the row's text or rejection differs from an earlier row's."""
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad."""
+        """Raise `InputError` if any row of the file was bad."""
 
 
 @dataclass(slots=True)
 class StagedWorker:
-    """A worker of the file with its first line, and the times of its session."""
+    """A worker of the file: panel, id, line of the first answer, and session times."""
 
     panel: str
     name: str
@@ -74,35 +74,35 @@ class StagedWorker:
     submitted_at: datetime | None = None
 
     def add_facts(self, facts: AnswerFacts) -> None:
-        """Extend the session's times by those of one more answer."""
+        """Extend the worker's session times by those of one more answer."""
         self.state = self.state or facts.session_state
         self.widen(facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at)
 
     def widen(
         self, started: datetime | None, seen: datetime | None, submitted: datetime | None
     ) -> None:
-        """Extend the session's times: the earliest start, the latest visit and submission."""
+        """Extend the session times: keep the earliest start, the latest visit and submission."""
         self.started_at = _pick_earlier(self.started_at, started)
         self.last_seen_at = _pick_later(self.last_seen_at, seen)
         self.submitted_at = _pick_later(self.submitted_at, submitted)
 
     def clear_times(self) -> None:
-        """Remove the times, to take them only from the rows that count."""
+        """Clear the session times, so they can be taken from the rows that count only."""
         self.started_at = self.last_seen_at = self.submitted_at = None
 
     def to_list(self) -> list[Any]:
-        """Return the fields, ready for JSON."""
+        """Return the fields as a list of JSON values, which `from_list` reads back."""
         times = (self.started_at, self.last_seen_at, self.submitted_at)
         return [self.panel, self.name, self.line, self.state, *map(_format_time, times)]
 
     @classmethod
     def from_list(cls, values: list[Any]) -> StagedWorker:
-        """Return the worker of a list made by `to_list`."""
+        """Return the worker with the fields in a list made by `to_list`."""
         return cls(*values[:4], *map(_parse_time, values[4:]))
 
 
 class StagedAnswer(NamedTuple):
-    """One answer; `worker` and `question` are positions in `workers` and `questions`.
+    """One answer of the file; `worker` and `question` are positions in the stage's lists.
 
     `rejected` is None in a file without this information. `signals` is a JSON list: whether signals
     were counted, and the counts; None where the file has none, and so is `language`.
@@ -125,7 +125,7 @@ class StagedAnswer(NamedTuple):
 
 @dataclass(slots=True)
 class FileFacts:
-    """Facts of a file that was read to its end; `notes` and `warnings` are for people."""
+    """Name, hash, row count and messages of an input file that was read to its end."""
 
     name: str
     sha256: str
@@ -136,7 +136,7 @@ class FileFacts:
 
 
 class Stage:
-    """The answers of a file, one for each worker and question.
+    """Temporary store of a file's answers, one for each worker and question.
 
     `workers` and `questions` (id to first line) are in the order of the file, `file` is set when
     the stage is filled. What `keep` writes can be opened again by `Stage.opened`, so that a checked
@@ -165,7 +165,7 @@ class Stage:
 
     @classmethod
     def opened(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the stage that `keep` wrote to `path`; the file is only read."""
+        """Return the stage that `keep` wrote to `path`; the file itself is not changed."""
         stage = cls()
         stage._db.execute("COMMIT")
         with closing(sqlite3.connect(path)) as stored:
@@ -176,7 +176,7 @@ class Stage:
         return stage
 
     def keep(self, path: str | os.PathLike[str]) -> None:
-        """Write the stage to a new SQLite file at `path`."""
+        """Save the stage to a new SQLite file, from which `opened` loads it."""
         about = {
             "file": asdict(self.file),
             "workers": [worker.to_list() for worker in self.workers],
@@ -195,11 +195,11 @@ class Stage:
         self._db.execute("BEGIN")
 
     def list_further_fields(self) -> dict[str, Any]:
-        """Return the further fields of a subclass, ready for JSON."""
+        """Return further fields of a subclass as JSON values, to be saved with the stage."""
         return {}
 
     def _restore_fields(self, about: dict[str, Any]) -> None:
-        """Restore the fields that `keep` wrote."""
+        """Restore the fields that `keep` saved, from their JSON values."""
         self.file = FileFacts(**about["file"])
         self.workers = [StagedWorker.from_list(values) for values in about["workers"]]
         self.questions = about["questions"]
@@ -221,14 +221,14 @@ class Stage:
         self.close()
 
     def close(self) -> None:
-        """Delete the staged rows."""
+        """Delete the staged rows and the prepared ones."""
         self._db.close()
         self._drop_ahead()
 
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: Duplicates | None = None
     ) -> None:
-        """Stage all rows of a file; workers without a panel of their own belong to `panel`.
+        """Read all answers of a file into the stage; `panel` is the default panel of its workers.
 
         `duplicates` says which of a worker's two answers to a question counts. Raises
         `InputError` with every bad row.
@@ -271,7 +271,7 @@ class Stage:
     def _add_repeated(
         self, source: AnswerSource, record: AnswerRecord, row: tuple[Any, ...]
     ) -> None:
-        """Count a second answer of a worker to a question, or replace the first one, or note it."""
+        """Count a worker's second answer to a question, let it replace the first, or refuse it."""
         pair = row[2:4]
         line, text, rejected = self._db.execute(
             "SELECT line, text, rejected FROM answer WHERE worker = ? AND question = ?",
@@ -291,7 +291,7 @@ class Stage:
                 self._db.execute(_INSERT, row)
 
     def _note_attempt(self, worker: int, line: int, facts: AnswerFacts) -> None:
-        """Store the session times of a row, which has several answers in a wide file."""
+        """Store the session times of a file's row once, although it may hold several answers."""
         times = facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
         if any(times) and self._attempt != (worker, line, *times):
             self._attempt = (worker, line, *times)
@@ -299,7 +299,7 @@ class Stage:
             self._db.execute("INSERT INTO attempt VALUES (?, ?, ?)", (worker, line, written))
 
     def _set_attempt_times(self) -> None:
-        """Take the session times of workers with repeated answers only from the rows that count.
+        """Recompute the session times of workers with repeated answers from the rows that count.
 
         Of rows with answers to the same question, the one with the most answers that count is used;
         of equal ones the first or last as `duplicates` says.
@@ -335,7 +335,7 @@ class Stage:
                     self.workers[worker].widen(*map(_parse_time, json.loads(times)))
 
     def _number_worker(self, record: AnswerRecord, panel: str) -> int:
-        """Return the position of a record's worker in `workers`, adding a new one."""
+        """Return the position in `workers` of a record's worker, appending an unknown one."""
         key = (panel, record.worker)
         number = self._numbers.get(key)
         if number is None:
@@ -344,7 +344,7 @@ class Stage:
         return number
 
     def _number_question(self, record: AnswerRecord) -> int:
-        """Return the position of a record's question in `questions`, adding a new one."""
+        """Return the position in `questions` of a record's question, adding an unknown one."""
         number = self._places.get(record.question)
         if number is None:
             number = self._places[record.question] = len(self.questions)
@@ -352,14 +352,14 @@ class Stage:
         return number
 
     def count(self, condition: str = "1") -> int:
-        """Return how many answers fulfil an SQL condition."""
+        """Return the number of answers in the stage that fulfil an SQL condition."""
         (number,) = self._db.execute(
             f"SELECT COUNT(*) FROM answer WHERE {condition}"  # noqa: S608
         ).fetchone()
         return int(number)
 
     def find(self, worker: int, question: int) -> StagedAnswer | None:
-        """Return a worker's answer to a question; None if there is none."""
+        """Return a worker's answer to a question, both given as positions; None without one."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE worker = ? AND question = ?",  # noqa: S608
             (worker, question),
@@ -367,7 +367,7 @@ class Stage:
         return None if row is None else StagedAnswer(*row)
 
     def mark_all_new(self) -> None:
-        """Mark all answers as new, as they were before the comparison with stored ones."""
+        """Mark all answers as not in the database, undoing the comparison with stored ones."""
         self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
         self.reflagged: dict[bool, set[int]] = {True: set(), False: set()}
         # The largest key of a stored answer that was compared, and the version's key.
@@ -376,29 +376,29 @@ class Stage:
         self.is_ready = False
 
     def is_ready_for(self, version: int | None) -> bool:
-        """Return whether the preparation is valid for a version: the compared one or a new one."""
+        """Return whether the prepared rows are valid for the version with this primary key."""
         return self.is_ready and (self.compared_to is None or self.compared_in in (None, version))
 
     def set_prepared(self, ahead: PreparedRows) -> None:
-        """Set the prepared rows, which are deleted when the stage is closed."""
+        """Set the rows prepared for insertion; they are deleted when the stage is closed."""
         self._drop_ahead()
         self.ahead, self.is_ready = ahead, True
 
     def _drop_ahead(self) -> None:
-        """Delete the prepared rows, if there are any."""
+        """Delete the rows prepared for insertion, if there are any."""
         if self.ahead is not None:
             self.ahead.close()
         self.ahead, self.is_ready = None, False
 
     def mark_old(self, rows: Iterable[int]) -> None:
-        """Mark the answers of some rows as stored already."""
+        """Mark the answers with these row numbers as stored already, so they are skipped."""
         rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
         if self.ahead is not None and self.is_ready:
             self.ahead.leave_out(rows)
 
     def fresh(self) -> Iterator[StagedAnswer]:
-        """Yield the answers that are not stored yet, in the order of the file."""
+        """Yield the file's answers that are not in the database yet, in the order of the file."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
         )
@@ -406,7 +406,7 @@ class Stage:
             yield from map(StagedAnswer._make, chunk)
 
     def place(self, question: str) -> int | None:
-        """Return the position of a question in `questions`; None if the file does not have it."""
+        """Return the position of a question id in `questions`; None if the file lacks it."""
         return self._places.get(question)
 
 
@@ -414,7 +414,7 @@ _COLUMNS = ", ".join(StagedAnswer._fields)
 
 
 def read_extra(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
-    """Return the further cells of a staged answer by column, once all columns are known."""
+    """Return the further cells of an answer in the stage, by column name."""
     if not cells:
         return name_extra_cells((), kept_aside)
     values = json.loads(cells)
@@ -422,7 +422,7 @@ def read_extra(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
 
 
 def _encode_extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
-    """Return the further cells of a record as JSON: a list, or an object by column."""
+    """Return the further cells of a record as JSON: a list, or an object by column name."""
     if record.facts is not None:
         aside = dict(zip(kept_aside, record.extra, strict=False))
         return json.dumps({**record.facts.extra, **aside}, ensure_ascii=False)
@@ -430,20 +430,20 @@ def _encode_extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
 
 
 def _format_time(value: datetime | None) -> str | None:
-    """Return a time in ISO 8601; None for None."""
+    """Return a time as ISO 8601 text; None if there is no time."""
     return None if value is None else value.isoformat()
 
 
 def _parse_time(written: str | None) -> datetime | None:
-    """Return the time of an ISO 8601 text; None for None."""
+    """Parse an ISO 8601 time; None if there is no text."""
     return None if written is None else datetime.fromisoformat(written)
 
 
 def _pick_earlier(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Return the earlier of two times; the other one where one is None."""
+    """Return the earlier of two times; if one is None, the other one."""
     return min(one, other) if one and other else one or other
 
 
 def _pick_later(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Return the later of two times; the other one where one is None."""
+    """Return the later of two times; if one is None, the other one."""
     return max(one, other) if one and other else one or other

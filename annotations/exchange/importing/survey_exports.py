@@ -1,4 +1,4 @@
-"""Import the answers of survey tools into a version; see `annotations.exchange.presets`."""
+"""Import answers from survey tools' exports, which `annotations.exchange.presets` reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations.models import QuestionSet
 
 
 class MappedAnswers(StagedBatch):
-    """The staged answers of a survey tool's export; stored questions keep their wording."""
+    """A survey export's answers between reading and storing; stored questions keep their texts."""
 
     keeps_wordings = True
 
@@ -32,7 +32,7 @@ def import_mapped(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of a survey tool's export, and the questions they answer.
+    """Add the answers of a survey tool's export, and the questions that they answer.
 
     Unknown questions are created in the draft, with the wording of the file, and the version is
     published. Everything else is as in `import_answers`. Raises `InputError`.
@@ -59,7 +59,7 @@ def stage_mapped(
     duplicates: Duplicates = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
 ) -> MappedAnswers:
-    """Return a stage with the answers of a file, read by a preset; to be closed by the caller.
+    """Read a survey export's answers into a temporary store, which the caller must close.
 
     Raises `InputError` with every bad row.
     """
@@ -84,7 +84,7 @@ def stage_chosen(
     arrangement: dict[str, Any] | None = None,
     keep_unfinished: bool = False,
 ) -> MappedAnswers:
-    """Return a stage of a file read with a page's choices, which are plain values."""
+    """Read a survey export into a temporary store with the JSON options chosen on a page."""
     return stage_mapped(
         Arranged.of_dict(make_source(path), arrangement or {}).source,
         preset=preset_named(preset, keep_unfinished=keep_unfinished),
@@ -98,7 +98,7 @@ def stage_chosen(
 def store_chosen(
     question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
 ) -> ImportReport:
-    """Add the staged answers; unknown questions are an error unless `create_questions`."""
+    """Add answers that were read to a set; unknown questions need `create_questions`."""
     if not create_questions:
         stage.asked = {}
     return store_batch(question_set, stage, **options)

@@ -1,4 +1,4 @@
-"""Choose the version of an import, lock its question set, and open the transaction."""
+"""Choose the version that an import changes, lock its question set, open the transaction."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ IDS = 500
 
 @contextmanager
 def open_transaction(dry_run: bool) -> Iterator[None]:
-    """Open a transaction that is rolled back at its end in a dry run."""
+    """Open a database transaction; in a dry run it is rolled back at its end."""
     with transaction.atomic(), roll_back_if(dry_run):
         yield
 
 
 @contextmanager
 def roll_back_if(dry_run: bool) -> Iterator[None]:
-    """Roll the surrounding transaction back at the end in a dry run."""
+    """In a dry run, mark the surrounding transaction for rollback at its end."""
     yield
     if dry_run:
         transaction.set_rollback(True)
@@ -39,7 +39,7 @@ def roll_back_if(dry_run: bool) -> Iterator[None]:
 
 @contextmanager
 def open_unless_dry_run(dry_run: bool) -> Iterator[None]:
-    """Open a transaction; in a dry run none, because the caller then writes nothing.
+    """Open a database transaction; in a dry run open none, because nothing is written.
 
     So no user waits for a dry run, which on SQLite would hold the only write lock.
     """
@@ -53,7 +53,7 @@ def open_unless_dry_run(dry_run: bool) -> Iterator[None]:
 def get_target(
     question_set: QuestionSet, number: int | None, file: str, *, dry_run: bool
 ) -> QuestionSetVersion:
-    """Return the version to store answers in, its set locked; in a dry run without lock.
+    """Return the version to import into, with its question set locked (not in a dry run).
 
     A version that does not exist yet has no key, and `get_questions` returns no questions of it.
     Raises `InputError` as `version_of`.
@@ -72,12 +72,12 @@ def get_target(
 
 
 def get_questions(version: QuestionSetVersion) -> QuerySet[Question]:
-    """Return the version's questions; none of a version that is not stored."""
+    """Return the version's questions; an empty queryset if the version is not stored yet."""
     return Question.objects.none() if version._state.adding else version.questions.all()
 
 
 def lock_set(question_set: QuestionSet) -> QuestionSet:
-    """Return the set, its row locked to the end of the transaction: imports into it are serial.
+    """Lock the question set's row until the transaction ends, and return the question set.
 
     A set that is not stored yet is stored now. The lock allows other rows to refer to the set
     meanwhile: its key stays.
@@ -88,7 +88,7 @@ def lock_set(question_set: QuestionSet) -> QuestionSet:
 
 
 def get_version(question_set: QuestionSet, number: int | None, file: str) -> QuestionSetVersion:
-    """Return the version of that number; without one the latest, created if there is none.
+    """Return the version with this number; if it is None, the latest or a new draft.
 
     Raises `InputError` for a number that does not exist, and for a set that is archived.
     """
@@ -104,7 +104,7 @@ def get_version(question_set: QuestionSet, number: int | None, file: str) -> Que
 
 
 def _refuse_archived(question_set: QuestionSet, file: str) -> None:
-    """Raise `InputError` for a set that is archived."""
+    """Raise `InputError` if the question set is archived; `file` is named in the message."""
     if question_set.archived_at is not None:
         raise InputError.from_code(file, "set_archived", question_set=str(question_set))
 
@@ -115,7 +115,7 @@ def map_questions(
     problems: Problems,
     unmade: Iterable[str] = (),
 ) -> dict[str, int]:
-    """Return the keys of the version's questions by their ids.
+    """Return the primary keys of the version's questions by their external ids.
 
     `first_lines` has the first line of each question of the file; those that the version does not
     have are noted in `problems`. Those that a dry run would create, `unmade`, have negative keys.
@@ -133,7 +133,7 @@ def map_questions(
 def add_questions(
     version: QuestionSetVersion, ids: Sequence[str], file: str, *, dry_run: bool = False
 ) -> list[str]:
-    """Create questions of which only the ids are known; return the new ids.
+    """Create the questions that a version lacks, with ids but no texts; return their ids.
 
     A dry run creates none. Raises `InputError` if the version is published, because it takes no new
     ones.
@@ -158,18 +158,18 @@ def add_questions(
 
 
 def find_next_position(positions: Iterable[int]) -> int:
-    """Return the position after all of these; 1 without any."""
+    """Return the position after the largest of these positions; 1 if there are none."""
     return max(positions, default=0) + 1
 
 
 def split_in_chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the values in lists of at most `size`."""
+    """Yield the values in lists of at most `size` values."""
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
 def quote_beginning(text: str, longest: int = 60) -> str:
-    """Return the quoted beginning of a stored text, for a message."""
+    """Return the quoted first characters of a stored text, for an error message."""
     line = " ".join(text.split())
     return repr(line if len(line) <= longest else line[:longest] + "...") if line else "no answer"

@@ -1,4 +1,4 @@
-"""Import the texts of questions or passages in further languages into a draft."""
+"""Import translations of questions or passages into a draft."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TranslatedRow = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
 def add_translations(
     version: QuestionSetVersion, translated_rows: Iterable[TranslatedRow], problems: Problems
 ) -> set[str]:
-    """Store new translations and their languages; return the ids of their questions or passages.
+    """Store new translations of questions or passages; return the ids of those that got one.
 
     Notes a problem for another text than the stored one, for one in the language of the originals,
     and for anything new in a published version. Nothing is stored then.

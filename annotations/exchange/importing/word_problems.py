@@ -1,4 +1,4 @@
-"""Import math word problems, some without an answer, from a UMWP file into a version."""
+"""Import math word problems, answerable or not, from a UMWP file into a question set."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def import_word_problems(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the problems of a file to the set's draft, a question each.
+    """Add the math word problems of a file as questions to the draft of a question set.
 
     The question has whether there is an answer, the right numbers, and the category by its name;
     its metadata has the source and the problems it was derived from (`source`, `relevant_ids`). If
@@ -118,7 +118,7 @@ FIELDS = ("text", "accepted_answers", "answerable", "category", "metadata")
 
 
 def build_fields(problem: WordProblem) -> dict[str, Any]:
-    """Return the fields of a `Question` for a word problem."""
+    """Return the `Question` field values of a math word problem."""
     origin = {"source": problem.source, "relevant_ids": list(problem.relevant)}
     values = (
         problem.text,
@@ -131,12 +131,12 @@ def build_fields(problem: WordProblem) -> dict[str, Any]:
 
 
 def _format_number(answer: float) -> str:
-    """Return a number as text: 460.0 as "460", others so that they are read as the same number."""
+    """Return a number as text without a needless ".0": 460.0 as "460"."""
     return str(int(answer)) if answer.is_integer() and abs(answer) < 2**53 else repr(answer)
 
 
 def _write_notes(file: WordProblemFile) -> list[str]:
-    """Return sentences with counts of labels and categories, and on contradictory labels."""
+    """Return report sentences that count labels and categories and name contradictory labels."""
     counts = Counter(problem.answerable for problem in file.problems)
     categories = Counter(problem.category for problem in file.problems if problem.category)
     notes = [f"{counts[True]:,} have an answer, {counts[False]:,} have none."]
@@ -170,7 +170,7 @@ def _write_notes(file: WordProblemFile) -> list[str]:
 
 
 def _find_double_labels(problems: tuple[WordProblem, ...]) -> list[str]:
-    """Return the ids of each text that has both labels: "213 and 2713"."""
+    """Return the ids of equal texts labelled both answerable and not, such as "213 and 2713"."""
     by_text: dict[str, dict[bool, str]] = {}
     for problem in problems:
         if problem.answerable is not None:
@@ -188,7 +188,7 @@ def _build_report(
     notes: list[str],
     dry_run: bool,
 ) -> ImportReport:
-    """Return the report of an import, with its counts."""
+    """Return the report of an import of word problems, with its row counts."""
     return ImportReport(
         what="problems",
         file=file.name,

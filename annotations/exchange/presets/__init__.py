@@ -1,4 +1,4 @@
-"""Files as others export them: recognised, mapped to workers, questions and answers, and read.
+"""Recognise exports of survey tools and panels, map their columns, and read their answers.
 
 `head_of` reads the beginning of a file, `recognised` says of which export it is, `proposed` which
 of its columns hold what, and `rows_of` gives the answers by that mapping or by one that was

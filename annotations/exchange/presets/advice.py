@@ -1,4 +1,4 @@
-"""A file that is no table of answers, but looks like somebody's export: what to do."""
+"""Advice on how to import a file that is not our table but looks like another tool's export."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHOLE_FILE = ("list_of_submissions", "header_missing")
 
 
 def advised(error: InputError, given: Readable, command: str) -> InputError:
-    """The error, and what to do if the file looks like an export of others.
+    """Return the error, with a hint on how to import the file if it looks like a tool's export.
 
     `command` takes the file in, with {file}, {preset} and, for a table, {map} in it. A file whose
     rows are bad, and not its header, is what it was taken for: its error stays as it is.

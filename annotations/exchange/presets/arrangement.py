@@ -1,4 +1,4 @@
-"""The place of the table in a file: its sheet, its header row, and whether its columns are people.
+"""Locate the table in a file: its sheet, its header row, and whether its columns are people.
 
 What is not chosen is found out: of a workbook the sheet that has answers, of each sheet (and of
 CSV) the first row that heads a table, so that titles and notes above it are passed over.
@@ -39,7 +39,7 @@ Row = tuple[int, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What was chosen: a sheet by its name or number, a header row; "" and 0 to find them out."""
+    """User's choice of sheet and header row; "" and 0 mean that they are detected."""
 
     sheet: str = ""
     header_row: int = 0
@@ -48,7 +48,7 @@ class Arrangement:
 
 @dataclass(frozen=True, slots=True)
 class Arranged:
-    """A file with the place of its table, the sheets that it has, and what was found out of them.
+    """A file with the located table (sheet and header row) and the names of its sheets.
 
     `sheet` is the name of the one that is read, "" where there are none, and `header_row` is 0
     where the header is the first row that is not empty.
@@ -60,7 +60,7 @@ class Arranged:
     header_row: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the place as JSON has it."""
+        """Return the table's location as JSON values, which `of_dict` reads back."""
         return {
             "sheets": list(self.sheets),
             "sheet": self.sheet,
@@ -71,13 +71,13 @@ class Arranged:
 
     @classmethod
     def of_dict(cls, source: Source, values: Mapping[str, Any]) -> Arranged:
-        """Return a file with the place that `as_dict` gave; without one, at its beginning."""
+        """Return a file whose table location is that in a dict made by `as_dict`."""
         of_source = {name: one for name, one in values.items() if name != "sheets"}
         placed = replace(source, **of_source)
         return cls(placed, tuple(values.get("sheets", ())), placed.sheet, placed.header_row)
 
     def describe(self) -> str:
-        """Return where the table was found in a sentence; "" where it is at the beginning."""
+        """Return a sentence on where the table was found; "" if it is at the file's beginning."""
         if len(self.sheets) < 2 and not self.header_row:
             return ""
         place = ", ".join(
@@ -88,7 +88,7 @@ class Arranged:
 
 
 def arrange(given: Readable, chosen: Arrangement | None = None) -> Arranged:
-    """Return a file with the place of its table: as chosen, or else as found out.
+    """Locate the table of a file, at the chosen sheet and row or at the detected ones.
 
     Raises `InputError` for a choice that the file does not have, and for a workbook that cannot be
     read.
@@ -138,13 +138,13 @@ def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
 
 
 def _sheet_with_answers(name: str, titles: Sequence[str], sheets: Sequence[Sequence[Row]]) -> int:
-    """Return the position of the sheet with the most words in answers; the first if none has."""
+    """Return the position of the sheet whose answers have the most words; 0 if none has any."""
     words = [_words_of_answers(name, rows) for rows in sheets]
     return words.index(max(words)) if titles and max(words) else 0
 
 
 def _words_of_answers(name: str, rows: Sequence[Row]) -> float:
-    """Return how many words the answers of the first rows have, 0 where none are found."""
+    """Return the number of words in the answers of a sheet's first rows; 0 without answers."""
     first = header_row_of(rows)
     table = [cells for number, cells in rows if number >= first]
     if len(table) < 2:
@@ -164,7 +164,7 @@ def _words_of_answers(name: str, rows: Sequence[Row]) -> float:
 
 
 def header_row_of(rows: Sequence[Row]) -> int:
-    """Return the number of the row that heads a table; 0 where it is the first one.
+    """Return the row number of a table's header; 0 if it is the first row.
 
     It is the first that fills nearly as many cells as the fullest row, if most of them are texts:
     titles and notes above a table fill few.
@@ -181,7 +181,7 @@ def header_row_of(rows: Sequence[Row]) -> int:
 
 
 def _n_filled(cells: Sequence[str]) -> int:
-    """Return how many cells are filled; a corner is, if all beside it are."""
+    """Return the number of filled cells; an empty first cell counts if all others are filled."""
     filled = [bool(cell.strip()) for cell in cells]
     return sum(filled) + (len(filled) > FEWEST_TEXTS - 1 and not filled[0] and all(filled[1:]))
 
@@ -193,12 +193,12 @@ def _are_names(cells: Sequence[str]) -> bool:
 
 
 def _lacks_names(rows: Sequence[Row], header_row: int) -> bool:
-    """Whether columns without a heading hold questions, or are labelled in a second header row."""
+    """Return whether columns without a heading hold questions or have a second-row label."""
     return _lacks_corner(rows, header_row) or _lacks_headings(rows, header_row)
 
 
 def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
-    """Whether a second header row labels columns that have no heading.
+    """Return whether a second header row labels columns that have no heading.
 
     Survey tools write a question with several fields so: its heading stands over the first.
     """
@@ -214,7 +214,7 @@ def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
 
 
 def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:
-    """Whether the first column holds questions and has no heading."""
+    """Return whether the first column holds questions but has no heading."""
     table = [cells for number, cells in rows if number >= header_row and any(cells)]
     if len(table) <= FEWEST_TEXTS or table[0][0].strip():
         return False
@@ -223,7 +223,7 @@ def _lacks_corner(rows: Sequence[Row], header_row: int) -> bool:
 
 
 def _rows_of_text(source: Source) -> Sequence[Row]:
-    """Return the first records of CSV or TSV, parted by the sign that makes them most even."""
+    """Return the first rows of a CSV or TSV file, split at the delimiter that fits best."""
     lines = list(islice(open_text(source).lines(""), LOOKED_AT))
     signs = ["\t"] if source.suffix == ".tsv" else list(DELIMITERS)
     return max((_records(lines, sign) for sign in signs), key=_evenness)
@@ -235,7 +235,7 @@ def _evenness(records: Sequence[Row]) -> int:
 
 
 def _header_of_text(records: Sequence[Row]) -> int:
-    """Return the line of the header of CSV or TSV; 0 where it is the first."""
+    """Return the line number of the header of a CSV or TSV file; 0 if it is the first line."""
     widths = Counter(len(cells) for _, cells in records)
     if not widths or _evenness(records) < FEWEST_TEXTS:
         return 0
@@ -252,12 +252,12 @@ def _header_of_text(records: Sequence[Row]) -> int:
 
 
 def _is_declaration(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the rows above are only the line sep=; of spreadsheets."""
+    """Return whether the rows above the header are only a spreadsheet's line "sep=;"."""
     return all("".join(cells).replace(" ", "").casefold().startswith("sep=") for cells in rows)
 
 
 def _records(lines: Sequence[str], sign: str) -> list[Row]:
-    """Return the records of the first lines, each with the line where it begins."""
+    """Split the first lines at a delimiter; return each row with the line where it begins."""
     reader = csv.reader(lines, delimiter=sign)
     found: list[Row] = []
     before = 0

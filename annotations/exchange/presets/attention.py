@@ -1,4 +1,4 @@
-"""Recognise attention checks: instructed items whose wording names the answer to choose."""
+"""Recognise attention checks: items whose text names the answer that the worker has to choose."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_WORDS = 6
 
 
 def attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the columns of attention checks, each with the answer that its wording asks for.
+    """Return the columns of attention checks, each with the answer that its text asks for.
 
     The right answer is the one of the quoted texts, or else of the cells, that the wording names.
     """
@@ -46,7 +46,7 @@ def attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str
 
 
 def unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
-    """Return the columns that are named as attention checks, whose right answer is not known."""
+    """Return columns named like attention checks whose right answer could not be found."""
     return [
         name
         for name in dict.fromkeys(columns)
@@ -69,7 +69,7 @@ def _right_answer(head: Head, column: str) -> str:
 
 
 def _names(wording: str, value: str) -> bool:
-    """Whether a wording names an answer, as a whole."""
+    """Return whether a question's text contains an answer as a whole word or phrase."""
     text = " ".join(value.casefold().split()).strip(" .!\"'“”‘’„")
     if len(text) < 2 and not is_number(text):
         return False
@@ -77,7 +77,7 @@ def _names(wording: str, value: str) -> bool:
 
 
 def is_right(answer: str, right: str) -> bool:
-    """Whether an answer to a check is the right one; case, blanks and signs do not count."""
+    """Return whether an answer to an attention check is right, ignoring case, blanks and signs."""
     return normalise_name(answer) == normalise_name(right)
 
 

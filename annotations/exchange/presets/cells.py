@@ -1,4 +1,4 @@
-"""What the cells of a column are: ids, times, numbers, JSON or sentences.
+"""Recognise what the cells of a column hold: ids, times, numbers, JSON or sentences.
 
 A column is of a kind if nine of ten of its cells are.
 """
@@ -39,27 +39,27 @@ _CODE = re.compile(r"(?=.*\d)[^\s]{8,}")
 
 
 def is_time(cell: str) -> bool:
-    """Whether a cell is a date, a time of day, or both."""
+    """Return whether a cell is a date, a time of day, or both."""
     return len(cell) <= LONGEST_TIME and bool(_TIME.fullmatch(cell))
 
 
 def is_epoch(cell: str) -> bool:
-    """Whether a cell may be seconds or milliseconds since 1970."""
+    """Return whether a cell may be a Unix time in seconds or milliseconds."""
     return bool(_EPOCH.fullmatch(cell))
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number or a share."""
+    """Return whether a cell is a number or a percentage."""
     return bool(_NUMBER.fullmatch(cell))
 
 
 def is_json(cell: str) -> bool:
-    """Whether a cell is an object or a list, of JSON or as Python prints it."""
+    """Return whether a cell is an object or a list, in JSON or as printed by Python."""
     return parse_literal(cell) is not None
 
 
 def shape_of(cell: str) -> str:
-    """Return the kind of thing that a cell is, "" for a word or a text.
+    """Return what a cell looks like, such as "uuid", "time" or "number"; "" for words and texts.
 
     A code such as "p12" has the shape of its letters, so that all of "p1", "p2" are alike.
     """
@@ -82,7 +82,7 @@ def shape_of(cell: str) -> str:
 
 
 def shape_shared(cells: Sequence[str]) -> str:
-    """Return the shape that nine of ten cells have, "" if there is none."""
+    """Return the shape (see `shape_of`) that at least 90% of the cells have; "" if none."""
     if not cells:
         return ""
     shapes = [shape_of(cell) for cell in cells]
@@ -91,26 +91,26 @@ def shape_shared(cells: Sequence[str]) -> str:
 
 
 def mostly(kind: object, cells: Sequence[str]) -> bool:
-    """Whether nine of ten cells are of a kind, which is a function of a cell."""
+    """Return whether the predicate `kind` holds for at least 90% of the cells."""
     assert callable(kind)
     return bool(cells) and sum(map(bool, map(kind, cells))) >= MOST * len(cells)
 
 
 def mean_words(cells: Sequence[str]) -> float:
-    """Return how many words a cell has on average; texts without blanks count by their length."""
+    """Return the mean number of words per cell; texts without spaces count by their length."""
     if not cells:
         return 0.0
     return sum(max(len(cell.split()), _unspaced(cell)) for cell in cells) / len(cells)
 
 
 def _unspaced(cell: str) -> int:
-    """Return the words of a text in a script that parts none: two signs count as a word."""
+    """Return the estimated words of a text in a script without spaces: two characters are one."""
     wide = sum("\u3040" <= c <= "\u9fff" or "\u0e00" <= c <= "\u0eff" for c in cell)
     return wide // 2
 
 
 def are_sentences(cells: Sequence[str]) -> bool:
-    """Whether cells read like sentences, and not like ids or names."""
+    """Return whether the cells read like sentences, not like ids or names."""
     if not cells:
         return False
     asked = sum(cell.rstrip().endswith(("?", "？")) for cell in cells)

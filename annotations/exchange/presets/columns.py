@@ -1,4 +1,4 @@
-"""Which columns of a file look like workers, answers and wordings, and why others do not."""
+"""Find a file's columns of workers, answers and question texts, and say why others are not."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ PROBLEMS_OF_ANSWERS = {
 
 
 def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
-    """Return why a column does not hold the workers' ids, by code; "" where it may.
+    """Return a code for why a column cannot hold the workers' ids; "" if it can.
 
     In a wide table each row is of one worker, so that the ids differ in most rows.
     """
@@ -110,7 +110,7 @@ def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
 
 
 def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()) -> str:
-    """Return the column that most likely holds the workers' ids, "" where none does.
+    """Return the column that most likely holds the workers' ids; "" if there is none.
 
     `first` are columns that go before all others.
     """
@@ -135,7 +135,7 @@ def _ranks(head: Head, column: str) -> list[int]:
 
 
 def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
-    """Whether cells are such ids as no answer and no measure is."""
+    """Return whether cells look like ids, unlike any answer or measurement."""
     titles = head.titles(column)
     if any(
         is_bookkeeping(title) or is_demographic(title) or normalise_name(title) in OTHER_IDS
@@ -149,7 +149,7 @@ def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
 
 
 def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
-    """Return why a column holds no answers, by code; "" where it may."""
+    """Return a code for why a column cannot hold answers; "" if it can."""
     values = [cell(value) for value in head.values(column)]
     titles = head.titles(column)
     if not values:
@@ -172,7 +172,7 @@ def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) ->
 def free_text(
     head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
 ) -> tuple[str, ...]:
-    """The columns whose cells read like written answers; all that may be answers if none does."""
+    """Return the columns whose cells read like written answers, else all that may be answers."""
     usable = [column for column in columns if not answer_problem(head, column, cell)]
     if any(not _is_remark(head, column) for column in usable):
         usable = [column for column in usable if not _is_remark(head, column)]
@@ -197,19 +197,19 @@ def _is_remark(head: Head, column: str) -> bool:
 
 
 def _is_choice(values: Sequence[str]) -> bool:
-    """Whether values are ticked options: many cells, few of which differ."""
+    """Return whether values are ticked options: many cells with few different values."""
     most = max(2, MOST_CHOICES * len(values))
     return len(values) >= FEWEST_OF_CHOICE and len(set(values)) <= most
 
 
 def _is_measure(head: Head, column: str) -> bool:
-    """Whether a column holds numbers that are no answer to a question in words."""
+    """Return whether a column holds numbers that are not answers to a question."""
     asks = any(map(is_question, head.titles(column)))
     return mostly(is_number, head.values(column)) and not asks
 
 
 def is_of_question(head: Head, question: str, column: str) -> bool:
-    """Whether a column has one value for each question, and some question is there twice."""
+    """Return whether a column has one value per question, and some question has two rows."""
     if question not in head.positions or column not in head.positions:
         return False
     key, of = head.positions[question], head.positions[column]
@@ -221,7 +221,7 @@ def is_of_question(head: Head, question: str, column: str) -> bool:
 
 
 def wording_column(head: Head, columns: Sequence[str]) -> str:
-    """Return the column of the questions' wordings: called so, else the longest texts.
+    """Return the column with the questions' texts: by its name, else the longest texts.
 
     Texts of several words go before ids, whatever the columns are called.
     """
@@ -240,7 +240,7 @@ def wording_column(head: Head, columns: Sequence[str]) -> str:
 
 
 def long_columns(head: Head) -> tuple[str, str, str, str]:
-    """Return the columns of worker, question, answer and wording of a row for each answer."""
+    """Return columns of worker, question, answer and question text, for one answer per row."""
     worker = worker_column(head, is_wide=False)
     question = _question_column(head, worker)
     rest = [name for name in head.header if name not in (worker, question)]
@@ -267,7 +267,7 @@ def _agree_often(head: Head, question: str) -> bool:
 
 
 def _question_column(head: Head, worker: str) -> str:
-    """Return the column of the questions: of those called so, the one that parts the rows best.
+    """Return the column of question ids; among several, the one that best separates the rows.
 
     Ids go before the texts that stand beside them, one for each.
     """
@@ -296,7 +296,7 @@ _QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
 def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
-    """Return the columns that were looked at for the workers, each with why it is none."""
+    """List the columns that are not the workers' ids, each with the reason, for a message."""
     found = []
     for column in dict.fromkeys(head.header):
         code = worker_problem(head, column, is_wide=is_wide)
@@ -307,7 +307,7 @@ def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
 
 
 def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], most: int = 8) -> str:
-    """Return the columns that were looked at for the answers, each with why it is none."""
+    """List the columns, each with the reason why it holds no answers, for a message."""
     found = []
     for column in dict.fromkeys(head.header):
         code = answer_problem(head, column, cell)
@@ -324,7 +324,7 @@ def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], mos
 
 
 def are_people_columns(head: Head) -> bool:
-    """Whether a table has a row for each question and a column for each person.
+    """Return whether a table has one row per question and one column per person.
 
     Its headings are ids, or numbered names beside a column of items, or its first column holds
     questions and no heading says anything.
@@ -348,12 +348,12 @@ def are_people_columns(head: Head) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Whether a text ends as a question."""
+    """Return whether a text ends with a question mark."""
     return text.rstrip().endswith(("?", "？"))
 
 
 def is_personal_column(head: Head, column: str) -> bool:
-    """Whether a column says who or where a person is, by its headings or by its cells."""
+    """Return whether a column identifies or locates a person, by its headings or its cells."""
     values = head.values(column)
     shape = shape_shared(values) if values else ""
     return any(map(is_personal, head.titles(column))) or shape in ("e-mail", "ip")

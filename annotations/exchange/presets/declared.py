@@ -1,4 +1,4 @@
-"""The exports that are known: how each is recognised, and what its columns say.
+"""Presets of the known kinds of exports: how to recognise each, and what its columns hold.
 
 A preset proposes a mapping; whoever reads the file may change it. The order matters: a file is of
 the first one that recognises it.
@@ -157,7 +157,7 @@ def _label_studio(head: Head) -> Mapping:
 
 
 def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
-    """The columns of what was shown: by what stays the same, by their places, or by their names."""
+    """Return the columns of what annotators saw: constant for each task, else by place or name."""
     if task and len(set(head.values(task))) < len(head.values(task)):
         return [name for name in rest if is_of_question(head, task, name)]
     end = [name for name in map(head.named, OF_TOOL[1:4]) if name]
@@ -193,7 +193,7 @@ def _is_survey_of_panel(head: Head) -> bool:
 
 
 def is_list_of_submissions(head: Head) -> bool:
-    """Whether this is Prolific's own export, which lists who took part, without their answers.
+    """Return whether a file is Prolific's own list of participants, which has no answers.
 
     Under the headings of any of its times. A survey in which somebody pasted its columns asks
     questions besides.
@@ -343,6 +343,6 @@ PRESETS = {
 
 
 def recognised(head: Head) -> Preset:
-    """The preset that a file is most likely of; a wide spreadsheet, if no other."""
+    """Return the first preset that recognises a file's beginning; else that of wide tables."""
     found = (preset for preset in PRESETS.values() if preset.recognises(head))
     return next(found, PRESETS["wide"])

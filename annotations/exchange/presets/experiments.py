@@ -1,4 +1,4 @@
-"""Tables of experiment programs: jsPsych's trials, psiTurk's files without a header.
+"""Read exports of experiment tools: jsPsych trials, psiTurk files, Argilla and doccano records.
 
 The responses of a trial are JSON, {"Q0": "..."}: each text becomes a row with its question
 in the column `trialquestion` and the text in `trialanswer`; other trials have neither.
@@ -68,7 +68,7 @@ Rows = Iterator[tuple[int, Cells]]
 
 
 class Table(Protocol):
-    """The part of a `ForeignTable` that is changed here."""
+    """Protocol of a table whose header and rows the functions of this module change."""
 
     name: str
     header: list[str]
@@ -76,21 +76,21 @@ class Table(Protocol):
 
 
 class Columns(Protocol):
-    """The part of a `Head` by which columns are found."""
+    """Protocol of a file's beginning, with the methods used to find its columns."""
 
     @property
     def header(self) -> list[str]:
-        """Return the names of the columns."""
+        """Return the names of the file's columns, in order."""
 
     def values(self, column: str) -> list[str]:
-        """Return the cells of a column that are not empty."""
+        """Return the non-empty cells of a column."""
 
     def named(self, *names: str) -> str:
-        """Return the first of the names that a column has."""
+        """Return the first of these names that is a column of the file; "" if none is."""
 
 
 def with_header(given: Readable) -> Source | None:
-    """Return psiTurk's file with the header that it lacks; None for any other file.
+    """Return a psiTurk file with the header row that it lacks; None for any other file.
 
     Raises `InputError` for its events, which hold no answers.
     """
@@ -122,7 +122,7 @@ def with_header(given: Readable) -> Source | None:
 
 
 def lay_out_trials(table: Table) -> None:
-    """Change a table of jsPsych, psiTurk or doccano to the columns by which it is mapped."""
+    """Add columns for question, answer or annotator to a jsPsych, psiTurk or doccano table."""
     header = table.header
     plain = {normalise_name(name): name for name in reversed(header)}
     if "trialtype" in plain and any(normalise_name(name) in plain for name in TRIAL_PLACES):
@@ -169,7 +169,7 @@ def _is_text_trial(kind: str, has_item: bool) -> bool:
 
 
 def _texts(cell: str) -> dict[str, str]:
-    """Return the texts of a response by their names; a response that is no JSON has none."""
+    """Return the texts in a trial's response cell, by their names in it; {} for an empty cell."""
     try:
         value: Any = json.loads(cell)
     except (ValueError, RecursionError):
@@ -192,7 +192,7 @@ def _trial_data(rows: Rows) -> Rows:
 
 
 def _name_annotator(table: Table) -> None:
-    """Add the annotator, from the name of the file, to a table of doccano's documents."""
+    """Add a column with the annotator, taken from the file name, to a doccano table."""
     first = list(islice(table.rows, PEEKED))
     rest = table.rows
 
@@ -210,13 +210,13 @@ def _name_annotator(table: Table) -> None:
 
 
 def is_argilla(head: Columns) -> bool:
-    """Return whether a file holds Argilla's records."""
+    """Return whether the columns are those of an export of Argilla."""
     of_responses = {RECORD, USER} <= set(head.header) and bool(_responses(head))
     return of_responses or set(ANNOTATED) <= set(head.header)
 
 
 def argilla_columns(head: Columns) -> Mapping:
-    """Return the columns of Argilla's records; the wording is the first field.
+    """Return the column mapping of an Argilla export; the question's text is the first field.
 
     Where the records have no ids, the first field is the question.
     """
@@ -236,44 +236,44 @@ def argilla_columns(head: Columns) -> Mapping:
 
 
 def is_doccano(head: Columns) -> bool:
-    """Return whether a file holds doccano's documents."""
+    """Return whether the columns are those of an export of doccano."""
     return {DOCUMENT, ANNOTATOR, LABEL} <= set(head.header)
 
 
 def doccano_columns(head: Columns) -> Mapping:
-    """Return the columns of doccano's documents; the wording is the document."""
+    """Return the column mapping of a doccano export; the document is the question's text."""
     return Mapping(ANNOTATOR, DOCUMENT, (LABEL,), "text")
 
 
 def is_trials(head: Columns) -> bool:
-    """Return whether a file holds trials of jsPsych."""
+    """Return whether the columns are those of jsPsych trials with written answers."""
     return TRIAL_ANSWER in head.header and not is_psiturk(head)
 
 
 def trial_columns(head: Columns) -> Mapping:
-    """Return the columns of trials; no worker where no column names the participants."""
+    """Return the column mapping of jsPsych trials; the worker is "" if no column names it."""
     return Mapping(head.named(*PARTICIPANTS), TRIAL_QUESTION, (TRIAL_ANSWER,))
 
 
 def is_psiturk(head: Columns) -> bool:
-    """Return whether a file is psiTurk's."""
+    """Return whether the columns are those of a psiTurk file."""
     return any(tuple(head.header[: len(one)]) == one for one in PSITURK.values())
 
 
 def psiturk_columns(head: Columns) -> Mapping:
-    """Return the columns of psiTurk's questions or trials."""
+    """Return the column mapping of psiTurk's questiondata.csv or trialdata.csv."""
     if TRIAL_ANSWER in head.header:
         return Mapping("uniqueid", TRIAL_QUESTION, (TRIAL_ANSWER,))
     return Mapping("uniqueid", "question", ("response",))
 
 
 def left_out_trial(row: Dict[str, str]) -> str:
-    """Return why a trial is no answer; "" where it is one."""
+    """Return why the row of a trial is not read as an answer; "" if it is read."""
     return "" if row.get(TRIAL_QUESTION, " ") else NO_TEXT
 
 
 def left_out_response(row: Dict[str, str]) -> str:
-    """Return why a response of Argilla is none; "" where it was submitted."""
+    """Return why an Argilla response is not read (not submitted); "" if it is read."""
     of_record = "status" if normalise_name(ANNOTATED[1]) in row else STATUS
     status = row.get(normalise_name(of_record), "").strip().casefold()
     return f"responses with the status {status}" if status in UNSUBMITTED else ""
@@ -286,7 +286,7 @@ def _responses(head: Columns) -> list[str]:
 def written_columns(
     head: Columns, names: Iterable[str], *, or_all: bool = False
 ) -> tuple[str, ...]:
-    """Return the columns with written answers; without any all that are filled, or none."""
+    """Return the columns with written answers; if none, all filled ones (`or_all`) or ()."""
     filled = [
         name for name in names if head.values(name) and not mostly(is_json, head.values(name))
     ]

@@ -1,4 +1,4 @@
-"""Recognise a second header row, and a file without one, by the cells of the first rows."""
+"""Recognise a second header row, or a missing header, from the first rows of a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NAMES = frozenset(map(normalise_name, (*WORKERS, *QUESTIONS, *ANSWERS, *KNOWN))
 
 @dataclass(frozen=True, slots=True)
 class SecondHeader:
-    """The header rows under the first: how many, the wordings by column, and the time zone."""
+    """Header rows below the first: their number, the question texts by column, the time zone."""
 
     n_rows: int = 0
     wordings: dict[str, str] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class SecondHeader:
 
 
 def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHeader:
-    """Return the header rows that stand under the first one, in any language.
+    """Recognise the header rows below the first one, in any language.
 
     Qualtrics writes one of wordings and one of ids. In any other file it is a row of labels in
     which no column of ids, times or numbers has such a cell.
@@ -58,7 +58,7 @@ def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
 
 
 def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bool:
-    """Whether a row under the header holds labels: no cell is of the kind of its column."""
+    """Return whether the row below the header holds labels: no cell looks like its column."""
     others = [one for one in rows if any(map(str.strip, one))]
     if len(others) < FEWEST_TYPED or not any(map(str.strip, row)):
         return False
@@ -87,7 +87,7 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
 
 
 def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
-    """Whether the first row, taken for the header, is of the kind of the rows under it.
+    """Return whether the header row looks like a row of data, so that the header is missing.
 
     One known name, such as "worker" or "Timestamp", and it is a header.
     """
@@ -107,14 +107,14 @@ def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
 
 
 def are_statements(header: Sequence[str]) -> bool:
-    """Whether the names of columns are sentences that ask nothing, as answers are."""
+    """Return whether column names are sentences but not questions, as answers would be."""
     asked = any(name.rstrip().endswith(("?", "？", ":", "：")) for name in header)
     long = sum(len(name.split()) > LONGEST_LABEL for name in header)
     return not asked and 2 * long >= len(header) and not any(map(is_heading, header))
 
 
 def is_heading(name: str) -> bool:
-    """Whether a name is one that columns have in many files, such as "worker" or "Timestamp"."""
+    """Return whether many files have a column of this name, such as "worker" or "Timestamp"."""
     return bool(
         normalise_name(name) in _NAMES
         or is_personal(name)
@@ -124,7 +124,7 @@ def is_heading(name: str) -> bool:
 
 
 def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
-    """Return the labels that say more than the header: not one that stands under several names."""
+    """Return the labels, by column, of a second header row that say more than the first."""
     counts = Counter(" ".join(cell.split()) for cell in row)
     bases = {part["base"] for name in header if (part := _PART.match(name))}
     found = {}

@@ -1,4 +1,4 @@
-"""The names that columns of workers, questions and answers have in files of others."""
+"""Known names of the columns of workers, questions and answers in other tools' files."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ _EMAIL = re.compile(r"mail|correo|courriel|epost|почт|邮|メール|이메�
 
 
 def worker_rank(name: str) -> int | None:
-    """Return how well a heading names the workers, 0 for the best, None where it does not.
+    """Return the rank of a heading as the name of the worker column, 0 best; None if it is none.
 
     0 Prolific's id, 1 a person, 2 a question for an id, 3 another id, 4 an e-mail address,
     5 a name. Within 0 and 1 the order of `WORKERS` counts.

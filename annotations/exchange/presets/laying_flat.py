@@ -1,4 +1,4 @@
-"""Lays a large file of objects flat in a process of its own, and prints its rows.
+"""Program that converts a large JSON file to table rows, run in a process with limits.
 
 ``python -m annotations.exchange.presets.laying_flat SECONDS BYTES ARGUMENTS`` reads the file that
 is its standard input; see `bounded_process`. It prints its header and rows, or with the form
@@ -23,7 +23,7 @@ from annotations.exchange.reading.source import Source, make_bytes_source
 def laid_flat(
     form: str, name: str, sheet: str, header_row: int, names_corner: bool
 ) -> Iterator[str]:
-    """Yield the lines to print of standard input; raises `InputError` for a file not to be read."""
+    """Yield the output lines (rows as JSON) for the file on standard input."""
     source = replace(
         make_bytes_source(name, sys.stdin.buffer.read()),
         sheet=sheet,
@@ -34,7 +34,7 @@ def laid_flat(
 
 
 def json_lines(source: Source) -> Iterator[str]:
-    """Yield the objects of a JSON list, each on its line; objects on one line follow each other."""
+    """Yield the objects of a JSON list as JSON Lines, each on its original line if possible."""
     document = read_json_here(source, MOST_VALUES_LAID_FLAT)
     before = 0
     for line, row in flattened(document.value, source.name).rows:

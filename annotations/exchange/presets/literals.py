@@ -1,4 +1,4 @@
-"""Lists and objects in the cells of a table, as JSON or as Python, numpy and pandas print them.
+"""Parse lists and objects in table cells, as JSON or as printed by Python, numpy and pandas.
 
 `pandas.DataFrame.to_csv` prints lists and dictionaries of Python, `datasets.Dataset.to_csv` arrays
 of numpy, in which nothing but a blank parts two texts: Python itself would read them as one text.
@@ -39,7 +39,7 @@ _WORDS = {
 
 
 def parse_literal(cell: str) -> list[Any] | dict[str, Any] | None:
-    """Return the list or object that a cell is; None for any other cell.
+    """Parse a cell's list or object (JSON or Python's notation); None for any other cell.
 
     Keys are texts; an array is a list; of UUID('...') and the like the text counts, and of a member
     of an enumeration its value.
@@ -60,11 +60,11 @@ def parse_literal(cell: str) -> list[Any] | dict[str, Any] | None:
 
 
 class _NoLiteralError(Exception):
-    """The text is no literal."""
+    """Internal error: the text is not a list or object in Python's notation."""
 
 
 class _Reading:
-    """The way through one text."""
+    """Parser of one text in Python's notation, with the current position in the text."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -101,7 +101,7 @@ class _Reading:
         raise _NoLiteralError
 
     def _members(self, opening: str, depth: int) -> list[Any]:
-        """Return the values up to the closing mark, parted by commas or by blanks.
+        """Parse values up to the closing bracket, separated by commas or blanks.
 
         An argument such as dtype=object is left out.
         """
@@ -141,7 +141,7 @@ class _Reading:
         return found
 
     def _named(self, name: str, depth: int) -> Any:
-        """Return what a word means, or the first argument of a call; a time as it is printed."""
+        """Return the value of a word such as True, or of a call its first argument."""
         if name in _WORDS:
             return _WORDS[name]
         start = self._at - len(name)

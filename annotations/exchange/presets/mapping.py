@@ -1,4 +1,4 @@
-"""Which columns of a file are workers, questions and answers."""
+"""Mapping that says which columns of a file hold workers, questions and answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROW_NUMBER = "#row"
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Columns by their names in the file.
+    """The names of the columns that hold workers, questions, answers and attention checks.
 
     With a column for the `question` a row holds the answers to the question of that id: one, or
     where there are several `answers` one of each, to the question ID:COLUMN. Without it (a wide
@@ -36,21 +36,21 @@ class Mapping:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of them, each once."""
+        """Names of all mapped columns, each once, without the row number."""
         worker = "" if self.worker == ROW_NUMBER else self.worker
         checks = (column for column, _ in self.checks)
         named = (worker, self.question, self.text, *self.answers, *checks)
         return tuple(dict.fromkeys(name for name in named if name))
 
     def as_dict(self) -> dict[str, Any]:
-        """The names as JSON has them."""
+        """Return the column names as JSON values, which `of_dict` reads back."""
         listed: dict[str, Any] = {"answers": list(self.answers), "guessed": list(self.guessed)}
         listed["checks"] = [list(one) for one in self.checks]
         return {**asdict(self), **listed}
 
     @classmethod
     def of_dict(cls, values: dict[str, Any]) -> Mapping:
-        """What `as_dict` gave."""
+        """Return the mapping whose column names are in a dict made by `as_dict`."""
         listed: dict[str, Any] = {
             name: tuple(values.get(name, ())) for name in ("answers", "guessed")
         }
@@ -58,19 +58,19 @@ class Mapping:
         return cls(**{**values, **listed})
 
     def guess(self) -> str:
-        """The columns that were guessed, such as "worker = id, question = item"."""
+        """Return the guessed columns as text, such as "worker = id, question = item"."""
         answers = self.answers[0] if len(self.answers) == 1 else ""
         of = {"worker": self.worker, "question": self.question, "answer": answers}
         return ", ".join(f"{key} = {of[key]}" for key in self.guessed if of[key])
 
     def question_of(self, row_id: str, column: str) -> str:
-        """The id of the question that a cell answers."""
+        """Return the id of the question that a cell answers, from row id and column name."""
         if not self.question:
             return column
         return row_id if len(self.answers) == 1 else f"{row_id}:{column}"
 
     def changed(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
-        """The mapping with what `KEY=COLUMN` entries say instead, of a file with that header.
+        """Return the mapping with columns replaced by `KEY=COLUMN` entries (option --map).
 
         KEY is worker, question, text, answer or check; answer may come several times, and its
         COLUMN be a glob such as Q*. A check is COLUMN=RIGHT ANSWER, and may come several times. The
@@ -114,12 +114,12 @@ class Mapping:
         return found.without_checks_in_answers()
 
     def without_checks_in_answers(self) -> Mapping:
-        """Return the mapping with no column that is both an attention check and an answer."""
+        """Return the mapping without answer columns that are attention checks."""
         checks = {column for column, _ in self.checks}
         return replace(self, answers=tuple(name for name in self.answers if name not in checks))
 
     def checked(self, header: Sequence[str], file: str) -> dict[str, int]:
-        """The position of each column. Raises `InputError` for what will not do."""
+        """Return the position of each mapped column; `InputError` for an unusable mapping."""
         if not self.worker or not self.answers:
             what = "worker" if not self.worker else "answers"
             raise InputError.from_code(
@@ -141,7 +141,7 @@ class Mapping:
 
 
 def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
-    """Return the column and the right answer of COLUMN=RIGHT ANSWER; both may hold equal signs."""
+    """Parse COLUMN=RIGHT ANSWER to (column, right answer); both may contain equal signs."""
     columns = [name for name in header if name and entry.startswith(f"{name}=")]
     column = max(columns, key=len, default="")
     right = entry[len(column) + 1 :].strip() if column else ""
@@ -153,11 +153,11 @@ def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
 
 
 def missing(name: str, header: Sequence[str], file: str) -> InputError:
-    """The error for a column that is not there."""
+    """Return the error for a mapped column that the file's header does not have."""
     return InputError.from_code(file, "mapped_column_missing", name=name[:60], found=listed(header))
 
 
 def listed(header: Sequence[str], most: int = 20) -> str:
-    """The names of a header, the first twenty."""
+    """Return the first `most` names of a header as one string, for an error message."""
     more = f" and {len(header) - most} more" if len(header) > most else ""
     return (", ".join(name[:40] for name in header[:most]) or "none") + more

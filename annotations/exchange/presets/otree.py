@@ -1,4 +1,4 @@
-"""Exports of oTree: all apps with a row for each participant, or one app with a row a round."""
+"""Read exports of oTree: all apps (one row per participant) or one app (one row per round)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NEVER_BEGAN = "participants who never began"
 
 
 def is_otree(head: Head) -> bool:
-    """Return whether a file is oTree's, of all apps or of one."""
+    """Return whether the columns are those of an oTree export, of all apps or of one."""
     return "participant.code" in head.header
 
 
 def otree_columns(head: Head) -> Mapping:
-    """Return the columns of oTree's pages; no answers where no field of a player has texts.
+    """Return the column mapping of an oTree export; it has no answers if no player field has text.
 
     In the file of one app each round is a row: the text that is shown in it is the wording, or,
     where each participant has another order, the question.
@@ -50,13 +50,13 @@ def otree_columns(head: Head) -> Mapping:
 
 
 def _parts_rounds(head: Head, worker: str, column: str) -> bool:
-    """Whether each participant has a text of a column once, and half the rows or fewer differ."""
+    """Return whether a column's texts identify the rounds: once each per participant."""
     pairs = list(zip(head.cells(worker), head.cells(column), strict=True))
     texts = {text for _, text in pairs}
     return "" not in texts and len(set(pairs)) == len(pairs) and 2 * len(texts) <= len(pairs)
 
 
 def left_out_of_otree(row: Row) -> str:
-    """Return why a row of oTree is no participant's; "" where it is."""
+    """Return why an oTree row is not read (the participant never began); "" if it is read."""
     place = row.get(normalise_name("participant._index_in_pages"), "")
     return NEVER_BEGAN if place.strip() == "0" else ""

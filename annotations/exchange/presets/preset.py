@@ -1,4 +1,4 @@
-"""The declaration of one kind of export: how it is recognised, and how its rows are read."""
+"""Preset: the declaration of one kind of export, how to recognise it and read its rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from annotations.exchange.presets.table import Head
 UNFINISHED = "unfinished responses"
 
 Row = Dict[str, str]
-"""The cells of a row by the plain names of their columns, see `column_names.plain_name`."""
+"""The cells of a row by the plain names of their columns, see `column_names.normalise_name`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Columns of when an answer was begun, when it was sent, and how many seconds it took.
+    """Names of the columns with an answer's start time, submission time and duration.
 
     Each has the names that its column may have. `zone` is the time zone of times without one, ""
     where the export does not say.
@@ -32,7 +32,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """One kind of export.
+    """One kind of export, such as Qualtrics: how to recognise it, map its columns, read its rows.
 
     Attributes
     ----------
@@ -63,16 +63,16 @@ class Preset:
     wording: Callable[[str], str] = str
 
     def reason_left_out(self, row: Row) -> str:
-        """Return why a row is not read, for a count of such rows; "" if it is read."""
+        """Return why a row is not read, as a plural noun for a count; "" if it is read."""
         reason = self.left_out(row)
         return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")
 
     def keeping_unfinished(self) -> Preset:
-        """Return the preset that reads the rows of people who broke off, too."""
+        """Return a copy of the preset that also reads unfinished responses."""
         return replace(self, unfinished=None)
 
 
 def cell_named(row: Row, *names: str) -> str:
-    """Return the first cell of a row in a column of one of the names, trimmed; "" without one."""
+    """Return the first non-empty cell of a row in a column of one of the names; "" if none."""
     cells = (row.get(normalise_name(name), "").strip() for name in names)
     return next((cell for cell in cells if cell), "")

@@ -1,4 +1,4 @@
-"""The answers in a file of somebody else's, by its preset and a mapping of its columns."""
+"""Read the answers of another tool's file, with its preset and a mapping of its columns."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ GUESSED = ("worker", "question", "answer")
 
 
 def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
-    """The mapping that a preset proposes for a file of which the beginning was read.
+    """Return the column mapping that a preset proposes for a file, from the file's beginning.
 
     Its worker or its answers are empty where no column looks like it, and all of it where the file
     has no header row.
@@ -92,7 +92,7 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
 
 
 def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
-    """Return the mapping of a wide file with its attention checks, which are no answers."""
+    """Return the mapping of a wide file with its attention checks moved out of the answers."""
     if mapping.question or preset.slug in ("own", "mturk"):
         return mapping
     known = {mapping.worker, mapping.text}
@@ -106,24 +106,24 @@ def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
 
 
 def _without_left_out(preset: Preset, head: Head) -> Head:
-    """The head without rows that are no answers, such as previews, if others stay."""
+    """Return the file's beginning without rows that are no answers, unless all rows are."""
     rows = [row for row in head.rows if not preset.reason_left_out(named_cells(head, row))]
     return replace(head, rows=rows) if rows else head
 
 
 def named_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
-    """The cells of a row by the plain names of their columns, the names before the labels."""
+    """Return the cells of a row by the normalised names of their columns."""
     return {name: cells[at] for name, at in head.places.items()}
 
 
 def refuse_answerless(head: Head) -> None:
-    """Raise `InputError` for Prolific's list of submissions, in which nobody says anything."""
+    """Raise `InputError` if the file is Prolific's list of submissions, without answers."""
     if is_list_of_submissions(head):
         raise InputError.from_code(head.name, "list_of_submissions")
 
 
 def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
-    """Raise `InputError` where nothing is proposed for the worker or the answers, with the reason.
+    """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
 
     It names the columns that were looked at, and why none of them will do.
     """
@@ -166,7 +166,7 @@ def rows_of(
     duplicates: Duplicates = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
 ) -> MappedRows | MturkRows | OwnRows:
-    """The answers of a file; all kinds of rows hold its questions when they were gone through.
+    """Return an iterable reader of a file's answers, of the class that the preset needs.
 
     `template` makes the wordings of the questions of Mechanical Turk out of its Input columns.
     """
@@ -179,7 +179,7 @@ def rows_of(
 
 
 def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
-    """Return the template of the one Input column with texts, if all others are named as ids."""
+    """Return a template of the only Input column with texts, if all others are ids; else None."""
     head = head_of(given)
     names = restore_spelling(head.header)
     inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
@@ -193,7 +193,7 @@ def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
 
 
 def _as_lines(given: Readable) -> Readable:
-    """Return a list of JSON as a file of JSON Lines; any other file as it is."""
+    """Convert a JSON list of objects to a JSON Lines source; return any other file unchanged."""
     source = make_source(given)
     if source.suffix != ".json":
         return given
@@ -206,7 +206,7 @@ def _as_lines(given: Readable) -> Readable:
 
 
 class OwnRows(AnswerRows):
-    """The answers of our own table or export, whose questions are known by their ids alone."""
+    """Reader of the answers of a table in our own format, whose questions have only ids."""
 
     def __init__(self, given: Readable, mapping: Mapping, duplicates: Duplicates) -> None:
         names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
@@ -222,11 +222,11 @@ class OwnRows(AnswerRows):
 
 
 def _ignore(column: str, code: str, /, **values: Any) -> None:
-    """Note nothing: a cell that cannot be read stays beside the answer."""
+    """Ignore a cell that cannot be read; it is stored with the answer's further cells."""
 
 
 class MappedRows:
-    """The answers of a file, as `AnswerRows` gives those of our own form.
+    """Reader of the answers of another tool's file; it yields records like `AnswerRows`.
 
     `questions` (by their ids), `skipped` (rows that are no answers, by the reason) and `left_out`
     (columns that say who or where somebody is) are complete when the rows have been gone through;
@@ -257,7 +257,7 @@ class MappedRows:
 
     @property
     def notes(self) -> list[str]:
-        """Notes on the file, complete once it has been read."""
+        """Report sentences about the file, complete once all rows have been read."""
         n_columns = len(self._mapping.answers)
         notes = []
         if self._foreign.n_labels == 1:
@@ -345,7 +345,7 @@ class MappedRows:
     def _checks_of(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield a worker's answers to the attention checks, and note who passed them."""
+        """Yield a worker's answers to the attention checks, and record who passed them."""
         for column, right in self._mapping.checks:
             text = self._preset.cell(cells[at[column]]).strip()
             text = "" if is_blank(text) else text
@@ -358,7 +358,7 @@ class MappedRows:
             yield AnswerRecord(number, line, worker, column, text, facts=facts), number
 
     def _is_total(self, worker: str, cells: Sequence[str], at: dict[str, int]) -> bool:
-        """Whether a row holds totals: such a word in place of the worker, and numbers alone."""
+        """Return whether a row holds totals: a word such as "sum", and numbers only."""
         return worker.strip(" :.").casefold() in TOTAL_NAMES and not any(
             cell.strip() and not is_number(cell.strip())
             for place, cell in enumerate(cells)
@@ -405,7 +405,7 @@ class MappedRows:
         )
 
     def _time(self, cell: str) -> datetime | None:
-        """A time as such files have it; None where it is none, for it stays beside the answer."""
+        """Parse an ISO 8601 time to UTC; None if it is no time or has no time zone."""
         try:
             value = datetime.fromisoformat(cell.strip())
         except ValueError:
@@ -420,7 +420,7 @@ class MappedRows:
         return None if zone is None else value.replace(tzinfo=zone).astimezone(UTC)
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
-        """Note that a worker answered a question twice, with different answers."""
+        """Record an error: a worker answered a question twice, with different answers."""
         self.problems.add_code(
             record.line,
             None,
@@ -435,7 +435,7 @@ class MappedRows:
         )
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad or there was none."""
+        """Raise `InputError` if a row was bad or the file has no answers."""
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:
@@ -446,7 +446,7 @@ class MappedRows:
 
 
 def preset_named(slug: str, *, keep_unfinished: bool = False) -> Preset:
-    """The preset of that name; raises ValueError with those that there are."""
+    """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
     if slug not in PRESETS:
         raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
     preset = PRESETS[slug]

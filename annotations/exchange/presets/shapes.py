@@ -1,4 +1,4 @@
-"""Objects as annotation tools and data hubs write them, one or several rows for each.
+"""Convert nested objects of annotation tools and data hubs to table rows, one per answer.
 
 Argilla's records hold responses by question, doccano's documents labels, Potato's user states
 labels by instance; the rows API of the hub wraps each row. Who annotated is in doccano's older
@@ -50,7 +50,7 @@ LISTS_OF_WORKERS = normalise_names(
 
 
 def records_of(document: Any, file: str) -> Any:
-    """Return the records of a document: unwrapped from the hub's rows API, a user state as one.
+    """Return the records in a JSON document, unwrapped from the layout of a data hub or tool.
 
     Raises `InputError` for rows of which the hub cut cells.
     """
@@ -68,7 +68,7 @@ def records_of(document: Any, file: str) -> Any:
 
 
 def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
-    """Return the rows of a record in one of these shapes; None for any other record.
+    """Return the table rows of a record of a known tool; None for any other record.
 
     Raises `InputError` for a record of a shape that does not say who answered.
     """
@@ -96,7 +96,7 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
 
 
 def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
-    """Return the keys of a record that hold its answers, and who gave which; None without any.
+    """Return the keys that hold a record's answers, and (worker, answer) pairs; None if none.
 
     Data hubs have a list of objects with a worker and an answer, or one list of each.
     """
@@ -126,7 +126,7 @@ def _entries_of(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]
 
 
 def _first_of(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = False) -> Any:
-    """Return the first value that is not empty; None, or with `or_empty` "", where all are."""
+    """Return the first non-empty value under these keys; if all are empty, None or ""."""
     found = next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
     is_empty = found is None and or_empty and any(key in entry for key in keys)
     return "" if is_empty else found
@@ -135,7 +135,7 @@ def _first_of(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = Fa
 def _of_entries(
     record: dict[str, Any], keys: set[str], pairs: Sequence[tuple[Any, Any]]
 ) -> Iterator[Row]:
-    """Yield a row for each answer of a record, beside what the record says of all of them."""
+    """Yield a row for each (worker, answer) pair of a record, with the record's other values."""
     base = {name: format_value(value) for name, value in record.items() if name not in keys}
     if "id" in base:
         base["item_id"] = base.pop("id")  # of the record, where else it is a worker's
@@ -148,7 +148,7 @@ def _is_wrapped(one: Any) -> bool:
 
 
 def _of_state(state: dict[str, Any]) -> Iterator[Row]:
-    """Yield a row for each instance that a user of Potato labelled, a column for each label."""
+    """Yield a row for each instance that a user of Potato labelled, with a column per label."""
     for instance, labels in state[STATE].items():
         row = {USER: format_value(state.get("user_id", "")), "instance_id": instance}
         if isinstance(labels, dict):
@@ -166,14 +166,14 @@ def _of_state(state: dict[str, Any]) -> Iterator[Row]:
 
 
 def may_have_shape(record: dict[str, Any]) -> bool:
-    """Return whether a record holds a list or an object, or has a key that only tools write."""
+    """Return whether a record has a nested value or a key that only annotation tools write."""
     return any(isinstance(one, dict | list) for one in record.values()) or any(
         key.endswith((OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)) for key in record
     )
 
 
 def is_argilla_record(record: dict[str, Any]) -> bool:
-    """Return whether a record is Argilla's, with or without responses."""
+    """Return whether a record has Argilla's layout, with or without responses."""
     if isinstance(record.get("fields"), dict) and "responses" in record:
         return True
     ending = (OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)
@@ -181,7 +181,7 @@ def is_argilla_record(record: dict[str, Any]) -> bool:
 
 
 def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the responses of a record by question, as the hub has Argilla's older sets.
+    """Return the responses of a record in Argilla's older layout, by question.
 
     They are a list of objects, or an object of lists.
     """
@@ -203,7 +203,7 @@ def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
-    """Yield a row for each user who responded to a record, a column for each question.
+    """Yield a row for each user who responded to an Argilla record, a column per question.
 
     Raises `InputError` where it is not said who responded.
     """
@@ -226,7 +226,7 @@ def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
 
 
 def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str, Any, Any]]:
-    """Yield user, question, value and status of each response, in whatever form it is."""
+    """Yield (user, question, value, status) of each response of an Argilla record."""
     responses = record.get("responses")
     for one in responses if isinstance(responses, list) else []:
         for question, value in (one.get("values") or {}).items():
@@ -260,7 +260,7 @@ def _is_document(record: dict[str, Any]) -> bool:
 
 
 def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
-    """Yield a row for each annotator of a document of doccano."""
+    """Yield a row for each annotator of a doccano document, with the labels in one cell."""
     text = next((record[key] for key in ("text", "data", "filename") if record.get(key)), "")
     number = next((record[key] for key in DOCUMENT_IDS if record.get(key) is not None), "")
     base = {DOCUMENT: format_value(number), "text": format_value(text)}
@@ -292,7 +292,7 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
 
 
 def annotator_of(file: str) -> str:
-    """Return the annotator whose name a file of doccano has.
+    """Return the annotator after whom a doccano file is named; `InputError` for common names.
 
     Raises `InputError` for a name that files of all annotators have.
     """
@@ -303,7 +303,7 @@ def annotator_of(file: str) -> str:
 
 
 def is_document_table(header: Sequence[str], ids: Sequence[str]) -> bool:
-    """Return whether a table is doccano's: ids of documents, texts and labels, and nothing else."""
+    """Return whether a table is a doccano export: document ids, texts and labels only."""
     return (
         {"id", "text", "label"} <= set(header) <= DOCUMENT_KEYS
         and all(one.strip().isdecimal() for one in ids)

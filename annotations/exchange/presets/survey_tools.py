@@ -1,4 +1,4 @@
-"""Exports of survey tools: a row for each respondent, a column for each question.
+"""Presets of survey tools' exports: one row per respondent, one column per question.
 
 A tool is recognised by columns that only it writes, in the languages in which it writes them.
 """
@@ -85,7 +85,7 @@ FILLED = 0.5
 def propose_wide(
     head: Head, own: Iterable[str], respondents: Sequence[str] = (), least_rank: int = 250
 ) -> Mapping:
-    """Return the columns of a survey: `own` are those of the tool, which hold no answers.
+    """Return the column mapping of a survey export; the tool's own columns are no answers.
 
     `respondents` are its ids of persons or responses, the first that is filled goes before other
     columns that name no person, see `known_names.worker_rank`.
@@ -110,7 +110,7 @@ def _are_ids(head: Head, column: str) -> bool:
 
 
 def _columns(head: Head, names: Iterable[str]) -> list[str]:
-    """Return the columns of which a title is among plain names."""
+    """Return the columns whose name or label is among these normalised names."""
     wanted = frozenset(names)
     return [
         name
@@ -124,7 +124,7 @@ def _has(head: Head, names: Iterable[str]) -> bool:
 
 
 def _is_long(head: Head) -> bool:
-    """Whether a row is one answer, whatever the tool."""
+    """Return whether a table has one row per answer (columns worker, question, answer)."""
     if not head.named(*QUESTIONS):
         return False
     worker, question, answer, _ = long_columns(head)
@@ -132,7 +132,7 @@ def _is_long(head: Head) -> bool:
 
 
 def is_google_forms(head: Head) -> bool:
-    """Whether a file is of Google Forms: its first column is the time of the response."""
+    """Return whether a file comes from Google Forms: its first column is the response time."""
     first = head.header[0] if head.header else ""
     is_list = bool(head.named(*OF_PANEL) and head.named("Status"))
     return (
@@ -143,29 +143,29 @@ def is_google_forms(head: Head) -> bool:
 
 
 def google_forms_columns(head: Head) -> Mapping:
-    """Return the columns of Google Forms."""
+    """Return the column mapping of an export of Google Forms."""
     own = [name for name in head.header if re.search(r"\[(Score|Feedback)\]$", name)]
     return propose_wide(head, [head.header[0], *own])
 
 
 def is_survey_monkey(head: Head) -> bool:
-    """Whether a file is of SurveyMonkey."""
+    """Return whether a file comes from SurveyMonkey, by its respondent and collector ids."""
     return _has(head, RESPONDENTS) and _has(head, COLLECTORS)
 
 
 def survey_monkey_columns(head: Head) -> Mapping:
-    """Return the columns of SurveyMonkey: nine of its own, then the questions."""
+    """Return the column mapping of an export of SurveyMonkey."""
     respondents, collectors = _columns(head, RESPONDENTS), _columns(head, COLLECTORS)
     return propose_wide(head, [*respondents, *collectors], respondents, FIRST_NAMED)
 
 
 def is_typeform(head: Head) -> bool:
-    """Whether a file is of Typeform."""
+    """Return whether a file comes from Typeform, by its date columns."""
     return bool(head.named("Submit Date (UTC)") and head.named("Start Date (UTC)", "Network ID"))
 
 
 def typeform_columns(head: Head) -> Mapping:
-    """Return the columns of Typeform, where # is the id of the response."""
+    """Return the column mapping of an export of Typeform; column # is the response id."""
     own = ("#", "Response Type", "Start Date (UTC)", "Stage Date (UTC)", "Submit Date (UTC)")
     known = [name for name in head.header if name in own]
     more = [head.named(name) for name in ("Network ID", "Tags", "Ending", "Score")]
@@ -173,23 +173,23 @@ def typeform_columns(head: Head) -> Mapping:
 
 
 def is_microsoft_forms(head: Head) -> bool:
-    """Whether a file is of Microsoft Forms."""
+    """Return whether a file comes from Microsoft Forms, by its id and time columns."""
     return _has(head, BEGUN) and _has(head, ENDED) and _has(head, {"id"})
 
 
 def microsoft_forms_columns(head: Head) -> Mapping:
-    """Return the columns of Microsoft Forms."""
+    """Return the column mapping of an export of Microsoft Forms."""
     own = _columns(head, {"id", *BEGUN, *ENDED})
     return propose_wide(head, own, _columns(head, {"id"}))
 
 
 def is_lime_survey(head: Head) -> bool:
-    """Whether a file is of LimeSurvey."""
+    """Return whether a file comes from LimeSurvey, by its submission date and last page."""
     return _has(head, SUBMITTED) and _has(head, LAST_PAGE)
 
 
 def lime_survey_columns(head: Head) -> Mapping:
-    """Return the columns of LimeSurvey; a respondent is known by the access code, if by any."""
+    """Return the column mapping of a LimeSurvey export; the access code may be the worker's id."""
     own = _columns(head, {*SUBMITTED, *LAST_PAGE, *TOKENS, *map(normalise_name, OF_LIME)})
     own += [
         name
@@ -200,13 +200,13 @@ def lime_survey_columns(head: Head) -> Mapping:
 
 
 def wording_of_code(name: str) -> str:
-    """Return the wording in a heading of LimeSurvey that has the code of the question, too."""
+    """Return the question's text in a LimeSurvey heading such as "Q1. Text"; others unchanged."""
     found = CODED.match(name)
     return found["text"] if found else name
 
 
 def is_redcap(head: Head) -> bool:
-    """Whether a file is of REDCap, raw or with labels."""
+    """Return whether a file comes from REDCap, with raw values or with labels."""
     is_record = bool(head.header) and normalise_name(head.header[0]) in ("recordid", "studyid")
     complete = [name for name in head.header if re.search(r"_complete$|^Complete\?(\.\d+)?$", name)]
     is_named = is_record or _has(head, OF_RECORDS - {"eventname"})
@@ -214,7 +214,7 @@ def is_redcap(head: Head) -> bool:
 
 
 def redcap_columns(head: Head) -> Mapping:
-    """Return the columns of REDCap, without its checkboxes and marks of completion."""
+    """Return the column mapping of a REDCap export; checkboxes and completion are no answers."""
     own = _columns(head, OF_RECORDS)
     own += [name for name in head.header if CHECKBOX.search(name) or _is_completion(name)]
     return propose_wide(head, own, _columns(head, {"redcapsurveyidentifier", "surveyidentifier"}))
@@ -225,12 +225,12 @@ def _is_completion(name: str) -> bool:
 
 
 def is_gorilla(head: Head) -> bool:
-    """Whether a file is of Gorilla."""
+    """Return whether a file comes from Gorilla, by its two columns of participant ids."""
     return all(head.named(name) for name in GORILLA)
 
 
 def gorilla_columns(head: Head) -> Mapping:
-    """Return the columns of Gorilla's questionnaires, in their long and short forms."""
+    """Return the column mapping of a Gorilla questionnaire, in its long or short form."""
     public, private = head.named(GORILLA[1]), head.named(GORILLA[0])
     pairs = {
         pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
@@ -248,7 +248,7 @@ def gorilla_columns(head: Head) -> Mapping:
 
 
 def left_out_of_gorilla(row: Row) -> str:
-    """Return why a row of Gorilla is no answer."""
+    """Return why a row of a Gorilla export is not read as an answer; "" if it is read."""
     key = normalise_name(cell_named(row, "Question Key"))
     is_end = normalise_name(cell_named(row, "Event Index")) in GORILLA_ROWS
     if key in GORILLA_ROWS or is_end or key.endswith(("quantised", "agerange")):
@@ -260,19 +260,19 @@ def left_out_of_gorilla(row: Row) -> str:
 
 
 def is_broken_off(row: Row) -> bool:
-    """Whether a survey tool says that a respondent did not come to the end."""
+    """Return whether the survey tool's status says that the respondent did not finish."""
     status = cell_named(row, "Response Type", "Response Status", "Status")
     return normalise_name(status) in BROKEN_OFF
 
 
 def is_unsubmitted(row: Row) -> bool:
-    """Whether a response of LimeSurvey was saved, but never sent."""
+    """Return whether a LimeSurvey response was saved but never submitted."""
     cells = [cell for name, cell in row.items() if name in SUBMITTED]
     return bool(cells) and not any(map(str.strip, cells))
 
 
 def is_incomplete(row: Row) -> bool:
-    """Whether no instrument of REDCap was completed."""
+    """Return whether a REDCap record has no completed instrument."""
     states = {
         cell.strip().casefold()
         for name, cell in row.items()

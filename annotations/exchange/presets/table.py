@@ -1,4 +1,4 @@
-"""A file of somebody else's as a header and rows of cells, before anyone says what is what.
+"""Read a file of any other tool as a header and rows, before its columns are mapped.
 
 CSV, TSV and XLSX come through `reading.tables`; JSON and JSON Lines hold objects, of which nested
 ones are laid flat as Label Studio and Potato write them.
@@ -48,7 +48,7 @@ Cells = tuple[str, ...]
 
 @dataclass(slots=True)
 class ForeignTable:
-    """The rows of a file, to be gone through once, each with the line where it begins.
+    """Header and rows of another tool's file; the rows can be iterated only once.
 
     `wordings` are the questions by their columns, where a second header row of the file has them,
     and `zone` the time zone that it names. `n_labels` is the number of header rows under the first.
@@ -72,7 +72,7 @@ class ForeignTable:
 
 @dataclass(frozen=True)
 class Head:
-    """The beginning of a file: its header and up to 200 rows, by which it is recognised.
+    """Beginning of a file (header and up to 200 rows), from which its kind is recognised.
 
     `is_delimited` says that the names are a row of the file and no keys of objects; `fields` and
     `task` are as in `ForeignTable`.
@@ -88,12 +88,12 @@ class Head:
 
     @cached_property
     def positions(self) -> dict[str, int]:
-        """Each column's position, of equal names the first one's."""
+        """Position of each column by its name; of equal names, the first one's."""
         return {name: at for at, name in reversed(list(enumerate(self.header)))}
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The position of each plain name, see `column_names.plain_name`.
+        """Position of each column by its normalised name (`column_names.normalise_name`).
 
         A label of a second header row is a name too, unless a column is called so.
         """
@@ -107,41 +107,41 @@ class Head:
 
     @cached_property
     def holds_json(self) -> bool:
-        """Whether some column holds JSON."""
+        """Whether any column holds JSON lists or objects."""
         return bool(self.columns_of_json())
 
     def columns_of_json(self) -> list[str]:
-        """Return the columns that hold lists or objects."""
+        """Return the names of the columns whose cells are JSON lists or objects."""
         return [column for column in self.header if mostly(is_json, self.values(column))]
 
     @cached_property
     def filled_rows(self) -> list[Cells]:
-        """The rows that are not empty."""
+        """The rows that have at least one non-empty cell."""
         return [row for row in self.rows if any(map(str.strip, row))]
 
     def values(self, column: str) -> list[str]:
-        """The cells of a column that are not empty, trimmed; none if there is no such column."""
+        """Return the non-empty cells of a column, trimmed; [] if there is no such column."""
         at = self.positions.get(column)
         if at is None:
             return []
         return [cell for row in self.rows if (cell := row[at].strip())]
 
     def cells(self, column: str) -> list[str]:
-        """The cells of a column in rows that are not empty, trimmed."""
+        """Return the trimmed cells of a column, also empty ones, in rows that are not empty."""
         at = self.positions.get(column)
         return [] if at is None else [row[at].strip() for row in self.filled_rows]
 
     def titles(self, column: str) -> tuple[str, ...]:
-        """What a column is called: its name, and its label in a second header row."""
+        """Return a column's name and, if there is one, its label in a second header row."""
         label = self.wordings.get(column, "")
         return (column, label) if label and label != column else (column,)
 
     def samples(self, column: str) -> list[str]:
-        """Its first different values, three at most."""
+        """Return the first different values of a column, at most three."""
         return list(dict.fromkeys(self.values(column)))[:SAMPLES]
 
     def named(self, *names: str) -> str:
-        """The first of the names, in their order, that a column has; "" if none.
+        """Return the first of these names that a column has; "" if none.
 
         Case, blanks and signs do not count.
         """
@@ -149,7 +149,7 @@ class Head:
         return next((self.header[at] for at in found if at is not None), "")
 
     def like(self, *parts: str) -> str:
-        """The first column whose name holds one of the parts, such as "prolificid"; "" if none."""
+        """Return the first column whose title contains one of the parts; "" if none."""
         return next(
             (
                 name
@@ -162,7 +162,7 @@ class Head:
 
 
 def head_of(given: Readable) -> Head:
-    """The beginning of a file. Raises `InputError` for one that cannot be read at all.
+    """Read the beginning of a file: its header and up to 200 rows.
 
     Rows that are crooked are passed over: reading the file to its end reports them.
     """
@@ -179,7 +179,7 @@ def head_of(given: Readable) -> Head:
 
 
 def header_is_missing(head: Head) -> bool:
-    """Whether the first row of a file looks like a row of data."""
+    """Return whether a file's first row looks like data, not like a header."""
     return (
         head.is_delimited
         and not head.wordings
@@ -192,7 +192,7 @@ def _whole(table: ForeignTable) -> Iterator[Cells]:
 
 
 def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
-    """A file as a table; bad rows are noted in `problems` while its rows are read.
+    """Open a file as a table; bad rows go to `problems` while the rows are read.
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
@@ -206,7 +206,7 @@ def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
 
 
 def _turn(table: ForeignTable) -> None:
-    """Make a row of each column but the first, whose cells are the names of the columns then.
+    """Transpose a table whose columns are people, so that each person becomes a row.
 
     The lines of the rows are the numbers of the columns.
     """
@@ -232,7 +232,7 @@ def _opened(given: Readable, problems: Problems) -> ForeignTable:
 
 
 def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
-    """Return a file of objects, which a process with bounds reads and lays flat."""
+    """Read a large file of objects as a table, in a separate process with limits."""
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
     values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
     said = next(values)
@@ -254,7 +254,7 @@ def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
 def opened_here(
     source: Source, problems: Problems, *, is_alone: bool = False
 ) -> ForeignTable | None:
-    """Return a file as a table.
+    """Read a file as a table in this process; None if it must be read in a separate one.
 
     None for a large table with objects of a tool in its cells, which only a process that `is_alone`
     reads.
@@ -297,7 +297,7 @@ def opened_here(
 
 
 def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
-    """Return a table whose cells hold objects of a tool as a row for each answer; others as is.
+    """Convert cells that hold a tool's nested objects to one row per answer; else no change.
 
     None for a large one with such objects.
     """
@@ -318,7 +318,7 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
 
 
 def _holds_objects(cells: Sequence[str]) -> bool | None:
-    """Whether half the cells of a column are lists or objects; None where it is empty."""
+    """Return whether at least half of a column's cells are lists or objects; None if empty."""
     values = [cell for cell in cells if cell.strip() not in MISSING]
     return 2 * sum(map(is_json, values)) >= len(values) if values else None
 
@@ -330,7 +330,7 @@ def _items(
     *,
     is_sure: bool,
 ) -> Iterator[JsonObject]:
-    """Yield each row as an object, with the lists and objects of its cells.
+    """Yield each row as a JSON object, with the lists and objects in its cells parsed.
 
     Where it `is_sure` that they are a tool's, raises `InputError` for a cell of such a column that
     holds none, as it was cut or damaged.
@@ -377,7 +377,7 @@ def _located(line: int, cells: dict[str, str]) -> JsonObject:
 
 
 def _value(cell: str) -> Any:
-    """An object or a list that JSON Lines held, which `reading` hands on as JSON."""
+    """Parse a cell that holds a JSON object or list; return any other cell unchanged."""
     if cell[:1] in "{[" and cell:
         try:
             return json.loads(cell)

@@ -1,4 +1,4 @@
-"""Times as survey tools write them, whose order of day and month is not known."""
+"""Compute durations from times in survey exports, whose order of day and month is unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST = timedelta(days=30)
 
 
 def elapsed_seconds(begun: str, ended: str) -> float | None:
-    """Return the seconds between two times of one file.
+    """Return the seconds between two times of one file; None if they are ambiguous.
 
     None where one is no time, where the end is before the beginning or a month later, and where
     the order of day and month matters.
@@ -26,7 +26,7 @@ def elapsed_seconds(begun: str, ended: str) -> float | None:
 
 
 def _readings(cell: str) -> Iterator[tuple[str, datetime]]:
-    """Yield the times that a cell may be, each with its form."""
+    """Yield each (format, time) as which a cell can be read."""
     text = " ".join(cell.split())
     try:
         time = datetime.fromisoformat(text)

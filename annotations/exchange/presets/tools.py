@@ -1,4 +1,4 @@
-"""Exports of annotation tools in JSON, laid flat: a row for each annotation, named like columns.
+"""Convert JSON exports of annotation tools to table rows, one row per annotation.
 
 Label Studio's JSON has tasks with their data, annotations and, in these, results; its JSON_MIN is
 flat already. Potato writes a line for each instance and annotator with labels by schema.
@@ -34,7 +34,7 @@ TEXT_AREA = "textarea"
 
 @dataclass(slots=True)
 class Flattened:
-    """The rows of a document, each with its line.
+    """Table rows made from a JSON document, each with its line in the file.
 
     `fields` are the columns that annotators filled in, those of texts alone if there are any, and
     `task` the columns of what they were shown, where the document distinguishes them.
@@ -46,7 +46,7 @@ class Flattened:
 
 
 def flattened(document: Any, file: str) -> Flattened:
-    """The rows of a document. Raises `InputError` if it is no list of objects.
+    """Convert a JSON document to table rows; `InputError` if it is no list of objects.
 
     A key that is not known stays, its value as JSON if it is no text.
     """
@@ -57,7 +57,7 @@ def flattened(document: Any, file: str) -> Flattened:
 
 
 def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
-    """Return the rows of objects. Raises `InputError` for a shape that does not say who answered.
+    """Convert objects to table rows; objects of a known tool without answers have none.
 
     Objects of a known shape without an answer, such as records without responses, have no row.
     """
@@ -83,7 +83,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
 
 
 def has_shape(item: dict[str, Any], file: str) -> bool:
-    """Whether an object is as a tool writes it, so that its answers are in lists or objects.
+    """Return whether an object has a known tool's layout, with answers nested in it.
 
     Raises `InputError` for one that does not say who answered.
     """
@@ -93,7 +93,7 @@ def has_shape(item: dict[str, Any], file: str) -> bool:
 def _rows_of_item(
     item: dict[str, Any], file: str, types: dict[str, set[str]], task: dict[str, None]
 ) -> list[dict[str, str]] | None:
-    """Return the rows of an object as a tool writes it; None for any other object.
+    """Return the table rows of a known tool's object; None for any other object.
 
     Learns the types of Label Studio's fields, and the columns of what was shown.
     """
@@ -109,7 +109,7 @@ def _rows_of_item(
 
 
 def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what was shown in a task of Label Studio, also where pandas laid it flat."""
+    """Return what a Label Studio task showed, also if pandas flattened its keys; else None."""
     data = item.get("data")
     if isinstance(data, dict):
         return data
@@ -120,7 +120,7 @@ def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
 def _of_task(
     task: dict[str, Any], shown: dict[str, Any], types: dict[str, set[str]]
 ) -> Iterator[dict[str, str]]:
-    """A row for each annotation of a task of Label Studio; learns the types of its fields."""
+    """Yield a row for each annotation of a Label Studio task, and record the field types."""
     data = {name: format_value(value) for name, value in shown.items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
@@ -149,7 +149,7 @@ def _of_task(
 
 
 def _of_instance(item: dict[str, Any]) -> dict[str, str]:
-    """An annotated instance of Potato, with a column SCHEMA:::LABEL for each label."""
+    """Return the row of an instance annotated in Potato, with one column per label."""
     row = {
         name: format_value(value)
         for name, value in item.items()
@@ -162,7 +162,7 @@ def _of_instance(item: dict[str, Any]) -> dict[str, str]:
 
 
 def cell_of(cell: str) -> str:
-    """A cell of Label Studio's CSV: several texts stand in it as a list, choices as an object."""
+    """Return the answer text in a Label Studio cell: list entries become lines."""
     value = parse_literal(cell)
     if isinstance(value, dict) and set(value) == {"choices"}:
         value = value["choices"]

@@ -1,4 +1,4 @@
-"""Values of JSON as cells of a table."""
+"""Format JSON values as the cells of a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def format_value(value: Any) -> str:
-    """Return a value of JSON as the cell of a table."""
+    """Return a JSON value as a cell: texts unchanged, null as "", all others as JSON."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -16,7 +16,7 @@ def format_value(value: Any) -> str:
 
 
 def format_answer(value: Any) -> str:
-    """Return an answer as a cell; of a list each entry has a line, unless it holds objects."""
+    """Return an answer as a cell; the entries of a list become lines, unless it has objects."""
     if isinstance(value, list) and not any(isinstance(one, dict) for one in value):
         return "\n".join(format_value(one) for one in value)
     return format_value(value)

@@ -1,4 +1,4 @@
-"""The messages of all problems with files, by the problem's code.
+"""Messages of all problems with files, by problem code.
 
 `PROBLEM_MESSAGES` has the reason, the remedy and the remedy on the command line of each code; a
 `Problem` fills them with its values. Each module has the messages of one kind of file.

@@ -1,4 +1,4 @@
-"""Messages of answers, of questions and passages, and of batches of Mechanical Turk."""
+"""Problem messages for answers, questions, passages and Mechanical Turk batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEEP_ONE = "Keep one of the two rows."
 
 
 def _keep_one(values: Mapping[str, Any]) -> str:
-    """Return the remedy for two different answers, for pages."""
+    """Return the web page's advice when a worker has two different answers to a question."""
     keep = CHOOSE if values["choosable"] else KEEP_ONE
     guess = values.get("guess")
     if not guess:
@@ -26,7 +26,7 @@ def _keep_one(values: Mapping[str, Any]) -> str:
 
 
 def _keep_one_by_option(values: Mapping[str, Any]) -> str:
-    """Return the remedy for two different answers, for the command line."""
+    """Return the command line's advice when a worker has two different answers to a question."""
     if guess := values.get("guess"):
         return (
             f"The columns were guessed: {guess}. If others hold them, say so with --map"

@@ -1,4 +1,4 @@
-"""Messages of exports of survey tools and other programs."""
+"""Problem messages for exports of survey tools, annotation tools and experiment programs."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from annotations.exchange.problem_messages.message import ProblemMessage
 
 
 def _choose_worker(values: Mapping[str, Any]) -> str:
-    """Return the remedy for a missing worker column, for pages."""
+    """Return the web page's advice when no worker column was found: choose one."""
     rows = ", or the row number if each row is of one worker" if values["has_rows"] else ""
     return f"Choose the column of the workers' ids{rows}."
 
 
 def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that fills a reason and names the program whose export the file is."""
+    """Return a function that formats a reason and adds which program exported the file."""
 
     def fill_reason(values: Mapping[str, Any]) -> str:
         program = f"in this export of {values['program']} " if values["program"] else ""
@@ -25,7 +25,7 @@ def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _map_worker(values: Mapping[str, Any]) -> str:
-    """Return the remedy for a missing worker column, for the command line."""
+    """Return the command line's advice when no worker column was found: use --map."""
     rows = "; if each row is of one worker, --map worker=#row takes the row number"
     return f"Name it with --map worker=COLUMN{rows if values['has_rows'] else ''}."
 

@@ -1,4 +1,4 @@
-"""Messages of a file as a whole: its text, its table or workbook, its header; of pictures."""
+"""Problem messages for whole files: encoding, table or workbook, header, and image files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ AS_UTF8 = "Save the file as text in UTF-8 and try again."
 
 
 def _write_missing_column(values: Mapping[str, Any]) -> str:
-    """Return the reason of a missing column: its name and the columns found."""
+    """Return the message that a column is missing, with the columns that were found."""
     meant = "" if values["name"] == values["key"] else f" (named for {values['key']})"
     return f"there is no column {values['name']}{meant}; found: {values['found']}"
 
 
 def _suggest_name(values: Mapping[str, Any]) -> str:
-    """Return the remedy for a missing column, with a similar heading if there is one."""
+    """Return the advice for a missing column, naming a similar heading if there is one."""
     if values["suggestion"]:
         return f"If it is the one called {values['suggestion']}, name it {values['name']}."
     return f"Add it, or name the one that it is {values['name']}."
 
 
 def _suggest_option(values: Mapping[str, Any]) -> str:
-    """Return the remedy on the command line, with the option that names the column."""
+    """Return the command line's advice for a missing column, with the option that names it."""
     option = values["option"]
     if not option:
         return ""

@@ -1,4 +1,4 @@
-"""Messages of grades, judgements, lists of workers, and data sets of graded answers."""
+"""Problem messages for grades, judgements, worker lists and data sets of graded answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of imports that contradict what a question set already has."""
+"""Problem messages for imports that contradict what a question set already contains."""
 
 from __future__ import annotations
 

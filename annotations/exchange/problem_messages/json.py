@@ -1,4 +1,4 @@
-"""Messages of JSON documents and JSON Lines."""
+"""Problem messages for JSON documents and JSON Lines files."""
 
 from __future__ import annotations
 

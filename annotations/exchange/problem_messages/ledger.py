@@ -1,4 +1,4 @@
-"""Messages of files about people of a question set: decisions, payments, another study."""
+"""Problem messages for files of decisions, payments or statuses of a question set's workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The texts of a problem, filled with its values."""
+"""Text templates of a problem's message, which are filled with the problem's values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Text = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class ProblemMessage:
-    """The texts of one problem: reason, remedy, and remedy on the command line if it differs."""
+    """Text templates of one problem code: reason, remedy, and the command line's remedy."""
 
     reason: Text
     remedy: Text = ""
     on_terminal: Text = ""
 
     def texts(self, values: Mapping[str, Any]) -> tuple[str, str, str]:
-        """Return the three texts filled with values; raises KeyError for a missing value."""
+        """Return reason, remedy and command line remedy, filled with values."""
         return (
             fill(self.reason, values),
             fill(self.remedy, values),
@@ -28,5 +28,5 @@ class ProblemMessage:
 
 
 def fill(text: Text, values: Mapping[str, Any]) -> str:
-    """Return a template filled with values, or the result of a function on them."""
+    """Return a text template filled with values; a function is called with the values."""
     return text.format_map(values) if isinstance(text, str) else text(values)

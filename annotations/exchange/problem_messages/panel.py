@@ -1,4 +1,4 @@
-"""Messages of a panel's decisions and statuses."""
+"""Problem messages for files with a panel's decisions and submission statuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of prompts and word problems, and of models' replies to them."""
+"""Problem messages for prompts, word problems and language models' replies to them."""
 
 from __future__ import annotations
 

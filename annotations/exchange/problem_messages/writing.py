@@ -1,4 +1,4 @@
-"""Messages of files that are written."""
+"""Problem messages for writing output files."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From the bytes of a file to records, in five stages: see `annotations.exchange`."""
+"""Readers that turn the bytes of a file into records; see `annotations.exchange`."""

@@ -1,4 +1,4 @@
-"""Read files of expert grades of answers, of workers or of models, by one expert or several."""
+"""Read files of expert grades of workers' or models' answers, by one or more experts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WEIGHT = "weight"
 
 @dataclass(frozen=True, slots=True)
 class AnswerGrade:
-    """One grade of one answer by one expert.
+    """One expert's grade of one answer, by a worker or a model.
 
     `worker` is "" for a model's answer, `model` "" for a worker's. `settles`: this grade replaces
     the grades of other experts, who disagree. `weight`: how many answers of all this answer
@@ -38,20 +38,20 @@ class AnswerGrade:
 
     @property
     def answer(self) -> tuple[str, str, str]:
-        """Return the key of the graded answer: worker, model, question."""
+        """Return the key of the graded answer: (worker, model, question)."""
         return self.worker, self.model, self.question
 
 
 @dataclass(frozen=True, slots=True)
 class GradeFile:
-    """Expert grades in the order of the file, at most one by each expert for each answer."""
+    """Expert grades in the order of the file, at most one per expert and answer."""
 
     name: str
     sha256: str
     records: list[AnswerGrade]
 
     def means(self) -> dict[tuple[str, str, str], float]:
-        """Return the mean grade of each answer, by (worker, model, question).
+        """Return the mean expert grade of each answer, by (worker, model, question).
 
         A grade that `settles` an answer replaces the grades of the other experts.
         """
@@ -70,7 +70,7 @@ def read_answer_grades(
     *,
     weighted: bool = False,
 ) -> GradeFile:
-    """Read grades of answers: question, grade, worker or model (or both columns), and expert.
+    """Read expert grades: columns question, grade, worker or model, and optionally expert.
 
     Without a column `expert` (or `judge`) all grades are of one expert; a 1 in a column `settles`
     is a grade that counts in place of the others of its answer. `scale`: ends of the grades, if
@@ -101,7 +101,7 @@ def read_answer_grades(
 
 
 def _build_id_column(key: str, name: str, *, required: bool = True) -> Column:
-    """Return a column that accepts its default name in any case, another name only exactly."""
+    """Return a column of ids; its default name matches in any case, other names exactly."""
     # A table of grades may have the question's id as `question`, and its text as `Question`.
     return Column(key, (name,), required=required, any_case=name == key, exactly_first=True)
 
@@ -109,7 +109,7 @@ def _build_id_column(key: str, name: str, *, required: bool = True) -> Column:
 def _read_grades(
     table: OpenTable, problems: Problems, scale: tuple[float, float] | None
 ) -> list[AnswerGrade]:
-    """Return the sound grades of a table; each bad row is noted in `problems` and left out."""
+    """Return the valid grades of a table; bad rows are recorded in `problems` and left out."""
     records: list[AnswerGrade] = []
     seen: dict[tuple[str, tuple[str, str, str]], int] = {}
     weights: dict[tuple[str, str, str], tuple[int, float]] = {}
@@ -158,7 +158,7 @@ def _read_grades(
 
 
 def _parse_weight(problems: Problems, line: int, cell: str) -> float:
-    """Return a weight above 0; 1 for an empty cell and, with the problem noted, for a bad one."""
+    """Parse a weight above 0; 1 if the cell is empty, or bad (then a problem is recorded)."""
     if not cell.strip():
         return 1.0
     try:
@@ -174,7 +174,7 @@ def _parse_weight(problems: Problems, line: int, cell: str) -> float:
 def refuse_unknown_answers(
     judgements: GradeFile, known: set[tuple[str, str, str]], answers: str
 ) -> None:
-    """Raise `InputError` with every grade of an answer that is not among the `known` ones.
+    """Raise `InputError` listing each grade of an answer that is not in `known`.
 
     These are (worker, model, question) of answers with a text; `answers` names their file.
     """

@@ -1,4 +1,4 @@
-"""Read files of answers of workers and of models, and check them row by row."""
+"""Read files of workers' answers and of models' answers, and check every row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DEFAULT_COLUMNS = ColumnNames()
 
 @dataclass(frozen=True, slots=True)
 class _FileFacts:
-    """Facts of one file of answers: name, hash, encoding, row counts, further columns, warnings.
+    """Name, hash, encoding, row counts, further columns and warnings of one file of answers.
 
     `n_rows` counts the data rows, `n_repeated` those left out because they say once more what an
     earlier row has: n_rows == len(records) + n_repeated, but see `AnswerFile`. `n_empty` counts
@@ -52,13 +52,13 @@ class _FileFacts:
     warnings: list[str]
 
     def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
-        """Return the cells of a record's further columns, by the names of the columns."""
+        """Return the further cells of a record by the names of their columns."""
         return name_extra_cells(record.extra, self.kept_aside)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile(_FileFacts):
-    """The workers' answers, in the order of the file, one for each worker and question.
+    """Workers' answers in the order of the file, at most one per worker and question.
 
     `n_superseded` counts the rows that gave way to another answer of the same worker to the same
     question, as `duplicates` says: n_rows == len(records) + n_repeated + n_superseded.
@@ -70,7 +70,7 @@ class AnswerFile(_FileFacts):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Return the SHA-256 of the file, and of the rule for duplicates if it is not to refuse."""
+        """Return the SHA-256 of the file, and of the rule for duplicates if one was chosen."""
         hashes = {"answers": self.sha256}
         if self.duplicates not in (None, Duplicates.REFUSE):
             hashes["duplicates"] = hashlib.sha256(self.duplicates.encode()).hexdigest()
@@ -79,7 +79,7 @@ class AnswerFile(_FileFacts):
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswerFile(_FileFacts):
-    """The models' answers, in the order of the file, one for each model and question."""
+    """Models' answers in the order of the file, at most one per model and question."""
 
     records: list[ModelAnswerRecord]
 
@@ -89,7 +89,7 @@ def read_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     duplicates: Duplicates | None = None,
 ) -> AnswerFile:
-    """Read the answers of workers from a CSV, TSV, JSON Lines or XLSX file.
+    """Read workers' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
     Raises `InputError` with every bad row: a missing worker or question, the same worker and
     question with another text (unless `duplicates` selects one; None where the caller offers no
@@ -127,7 +127,7 @@ def read_answers(
 
 
 class AnswerRows:
-    """The rows of a file of workers' answers, each checked by itself, one after the other.
+    """Reader of a file of workers' answers that checks each row and yields a record for it.
 
     Iterating (once) yields each sound row's record with a number for its worker (and panel) and
     question: equal numbers mean that one repeats or contradicts the other. Bad rows are noted;
@@ -156,14 +156,14 @@ class AnswerRows:
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on columns that were ignored, complete when all rows have been read."""
+        """Return sentences on ignored columns, complete when all rows have been read."""
         sentence = (
             "The grades in the file (columns run_...) were read over: a run computes them anew."
         )
         return [sentence] if self.graded_by else []
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield each sound row's record with the number of its worker (and panel) and question."""
+        """Yield (record, number) of each valid row; a number stands for a worker and question."""
         checks, n_facts = self._checks, 3 + len(FACTS) + len(SIGNALS) + len(READ_IN)
         row = -1
         for row, (line, cells, extra) in enumerate(self.table.rows):
@@ -185,7 +185,7 @@ class AnswerRows:
         self.n_rows = row + 1
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
-        """Note that a row contradicts an earlier row of its answer, in text or in rejection."""
+        """Record an error: the row's text or rejection differs from an earlier row's."""
         pair = (record.worker, record.question)
         code = "rejection_differs" if of_flag else "answers_differ"
         self._checks.conflict(
@@ -193,7 +193,7 @@ class AnswerRows:
         )
 
     def note_two_panels(self, record: AnswerRecord, other: str) -> None:
-        """Note that one worker id occurs in two panels, which only the database can separate."""
+        """Record an error: one worker id occurs in two panels, so it may be two people."""
         assert record.facts is not None
         self.problems.add_code(
             record.line,
@@ -205,14 +205,14 @@ class AnswerRows:
         )
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad or the file has no row."""
+        """Raise `InputError` if any row was bad or the file has no data row."""
         self._checks.finish(self.n_rows, self.table)
 
 
 def read_model_answers(
     path: Readable, columns: ColumnNames = DEFAULT_COLUMNS, keep_thinking: bool = False
 ) -> ModelAnswerFile:
-    """Read the answers of models from a CSV, TSV, JSON Lines or XLSX file.
+    """Read models' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
     text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is
@@ -269,7 +269,7 @@ def read_model_answers(
 
 
 def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> str:
-    """Return the finish reason among the further cells; "" where no column has such a name."""
+    """Return the cell of a column named like "finish_reason"; "" if there is no such column."""
     for name, cell in zip(kept_aside, cells, strict=False):
         if "".join(name.casefold().split("_")).replace(" ", "") in ("finishreason", "stopreason"):
             return cell
@@ -277,7 +277,7 @@ def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> st
 
 
 def name_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
-    """Return further cells by the names of their columns; those past the row's end are ""."""
+    """Return a row's further cells by column name, "" for columns beyond the row's end."""
     cells += ("",) * (len(kept_aside) - len(cells))
     return dict(zip(kept_aside, cells, strict=True))
 
@@ -285,7 +285,7 @@ def name_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[
 def _build_file_facts(
     table: OpenTable, n_rows: int, n_empty: int, n_repeated: int
 ) -> tuple[str, str, str | None, int, int, int, tuple[str, ...], list[str]]:
-    """Return the fields of `_FileFacts` in their order, from a table that has been read."""
+    """Return the fields of `_FileFacts`, in order, from a table whose rows have been read."""
     return (
         table.name,
         table.sha256,
@@ -299,17 +299,17 @@ def _build_file_facts(
 
 
 def is_same_text(one: str, other: str) -> bool:
-    """Return whether two answers are equal after trimming and in Unicode's NFC."""
+    """Return whether two answers are equal after trimming and Unicode normalisation (NFC)."""
     return one == other or normalise_text(one) == normalise_text(other)
 
 
 def normalise_text(text: str) -> str:
-    """Return a text trimmed and in Unicode's NFC; for ids see `ids.clean_id`."""
+    """Return a text trimmed and in Unicode's NFC; for ids use `ids.clean_id`."""
     return unicodedata.normalize("NFC", text).strip()
 
 
 def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
-    """Raise `InputError` for noted problems, damaged ids first; otherwise warn of damaged ids.
+    """Raise `InputError` if there are problems, damaged ids first; else warn of damaged ids.
 
     A spreadsheet may have merged several ids into one, and their answers then contradict each
     other.
@@ -321,7 +321,7 @@ def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
 
 
 class _Checks:
-    """Checks the ids, the text and the status of each row; notes each fault in `problems`."""
+    """Checks ids, text and status of each row of answers; records each error in `problems`."""
 
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
@@ -335,7 +335,7 @@ class _Checks:
     def number_ids(
         self, line: int, raw_who: str, raw_question: str, panel: str = ""
     ) -> tuple[str, str, int] | None:
-        """Return worker (or model), question and a number for the pair; None if one is missing.
+        """Return worker (or model), question and a number for the pair; None if an id is missing.
 
         The same name in two panels is two workers.
         """
@@ -353,7 +353,7 @@ class _Checks:
         return None
 
     def _number_id(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
-        """Return an id normalised, with a number that is new for each id and panel."""
+        """Return the cleaned id and its number, which is new for each id and panel."""
         name = self._notes.clean(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
@@ -362,7 +362,7 @@ class _Checks:
         return numbered
 
     def is_short_enough(self, line: int, text: str) -> bool:
-        """Return whether the answer has at most 100,000 bytes in UTF-8; a longer one is noted."""
+        """Return whether an answer has at most 100,000 bytes; record a longer one."""
         # A character has at most four bytes, so most answers need not be encoded to know.
         if len(text) <= LONGEST_ANSWER // 4 or (size := len(text.encode())) <= LONGEST_ANSWER:
             return True
@@ -370,7 +370,7 @@ class _Checks:
         return False
 
     def status(self, line: int, raw: str, text: str) -> AnswerStatus | None:
-        """Return the status that a row has in effect; None, with a problem noted, for a bad one."""
+        """Return a row's status, EMPTY if it has no text; None if it is bad (then recorded)."""
         word = raw.strip().casefold()
         try:
             status = AnswerStatus(word) if word else AnswerStatus.TEXT
@@ -396,7 +396,7 @@ class _Checks:
         *,
         choosable: bool = False,
     ) -> None:
-        """Note that two rows of one answer contradict each other."""
+        """Record that two rows of the same answer contradict each other."""
         self.problems.add_code(
             line,
             None,
@@ -410,7 +410,7 @@ class _Checks:
         )
 
     def finish(self, n_rows: int, table: OpenTable) -> None:
-        """Raise `InputError` if a row was bad or the file has no data row.
+        """Raise `InputError` if any row was bad or the file has no data row.
 
         What is to be noted of the ids goes into the warnings of the table.
         """

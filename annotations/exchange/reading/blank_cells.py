@@ -1,4 +1,4 @@
-"""Remove empty cells from the sheets of a workbook before it is read.
+"""Remove empty cells from the sheets of a workbook, so that it is read faster.
 
 A spreadsheet stores a cell that has a format and no value, often a whole column of them. Reading
 one takes as long as reading a value; here regular expressions remove them, block by block.
@@ -30,7 +30,7 @@ _OPEN_ROW = re.compile(rb"<%brow(?:\s[^<>]*)?>\s{0,100}\Z" % _PREFIX)
 
 @contextmanager
 def remove_blank_cells(handle: BinaryIO) -> Iterator[BinaryIO]:
-    """Yield the workbook, or a copy without its empty cells where it has more than 10,000.
+    """Yield the workbook, or a copy without empty cells if it has more than 10,000 of them.
 
     The other cells keep their addresses: a sheet in which a cell or row has no address of its own
     is copied unchanged.
@@ -56,7 +56,7 @@ def remove_blank_cells(handle: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def _remove_from_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield the bytes of a sheet without its empty cells and without rows that become empty."""
+    """Yield the XML of a sheet without its empty cells and the rows that become empty."""
     open_tag = open_row = b""
     for block in read_blocks(archive, part):
         text = open_tag + block

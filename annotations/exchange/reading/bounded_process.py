@@ -1,4 +1,4 @@
-"""Read a file in a separate process, within bounds of processor time and memory.
+"""Read a file in a separate process, with limits on processor time and memory.
 
 A crafted file of a few megabytes can take minutes to parse, and only a process can be ended in the
 middle of it. `read_values` starts the process and yields the JSON values it prints, one a line; the
@@ -39,14 +39,14 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Seconds of processor time and bytes of memory."""
+    """Limits of a reading process: seconds of processor time and bytes of memory."""
 
     seconds: int
     memory: int
 
 
 def limit_processes(processes: int) -> None:
-    """Limit this server process to its share of `AT_ONCE` files at the same time, at least one.
+    """Limit how many files this server process reads at once to its share of `AT_ONCE`.
 
     Call it before the first file is read; `processes` is how many server processes the site has.
     """
@@ -57,7 +57,7 @@ def limit_processes(processes: int) -> None:
 def read_values(
     handle: BinaryIO, name: str, module: str, arguments: Sequence[Any], bounds: Bounds
 ) -> Generator[Any, None, None]:
-    """Yield the JSON values that a module prints about a file, run in a process of its own.
+    """Run a module on a file in a separate process and yield the JSON values it prints.
 
     Raises `InputError` as the process did, or where no process is free; `TooMuchError` beyond the
     bounds; ValueError where the process broke.
@@ -69,7 +69,7 @@ def read_values(
 def read_lines(
     handle: BinaryIO, name: str, module: str, arguments: Sequence[Any], bounds: Bounds
 ) -> Generator[bytes, None, None]:
-    """Yield the lines that a module prints about a file; raises as `read_values` does."""
+    """Run a module on a file in a separate process and yield the lines it prints."""
     limits = [str(bounds.seconds), str(bounds.memory)]
     with _wait_for_process(name), _copy_to_disk(handle) as file:
         process = subprocess.Popen(
@@ -98,7 +98,7 @@ def read_lines(
 
 
 def _raise_if_failed(last_line: dict[str, Any] | None, code: int, bounds: Bounds) -> None:
-    """Raise the error with which the reading process ended, if any."""
+    """Raise the error with which the reading process ended, if it ended with one."""
     if last_line is None:
         # -9 and -24 are the kernel's answer to too much time; else the file broke the process.
         if code in (-9, -24):
@@ -112,7 +112,7 @@ def _raise_if_failed(last_line: dict[str, Any] | None, code: int, bounds: Bounds
 
 @contextmanager
 def _wait_for_process(name: str) -> Iterator[None]:
-    """Hold one of the `AT_ONCE` processes; raises `InputError` if none is free within 10 s."""
+    """Hold one of the `AT_ONCE` process slots; `InputError` if none is free within 10 s."""
     if not _turns.acquire(timeout=SECONDS_TO_WAIT):
         raise InputError.from_code(name, "files_busy")
     try:
@@ -123,7 +123,7 @@ def _wait_for_process(name: str) -> Iterator[None]:
 
 @contextmanager
 def _copy_to_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
-    """Yield a temporary file with the bytes, at its beginning, which another process can open."""
+    """Yield a temporary file with a copy of the bytes, so that another process can read it."""
     with tempfile.TemporaryFile() as file:
         handle.seek(0)
         shutil.copyfileobj(handle, file)
@@ -132,12 +132,12 @@ def _copy_to_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
 
 
 def _read_environment() -> dict[str, str]:
-    """Return the environment variables that the reading process needs: PATH, HOME, TMPDIR."""
+    """Return the environment variables of the reading process: PATH, HOME, TMPDIR."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 
 
 def serve(bounds: Bounds, lines: Iterable[str]) -> None:
-    """Print lines within bounds, then a last line with the error that ended them, if any."""
+    """Print lines within the limits, then a last line with the error that ended them, if any."""
     resource.setrlimit(resource.RLIMIT_CPU, (bounds.seconds, bounds.seconds))
     resource.setrlimit(resource.RLIMIT_AS, (bounds.memory, bounds.memory))
     # No core file, with the content of the upload, when a limit ends the process.

@@ -1,4 +1,4 @@
-"""Read prompts that replace those of a file, each with the reason for the change."""
+"""Read a file of corrected prompts, each with the reason for the change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class ChangedPrompt:
-    """A prompt that replaces one of the file, and the reason for the change."""
+    """A prompt that replaces a wording of the original file, with the reason for the change."""
 
     prompt: str
     reason: str
@@ -31,7 +31,7 @@ class ChangedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class ChangedPrompts:
-    """Changed prompts by item id and the variant's position in the item, from 0."""
+    """Corrected prompts of a file, by (item id, position of the variant in its item, from 0)."""
 
     name: str
     sha256: str
@@ -39,7 +39,7 @@ class ChangedPrompts:
 
 
 def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> ChangedPrompts:
-    """Read a table: item, language (where it has several), variant (from 1), prompt and reason.
+    """Read a table of corrected prompts: item, language, variant (from 1), prompt, reason.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> Chang
 
 
 def _find_position(item: PromptItem | None, language: str, variant: str) -> int | None:
-    """Return the position of a variant in its item, from 0; None where there is no such variant."""
+    """Return the position of a variant in its item, from 0; None if it does not exist."""
     if item is None or not variant.isdecimal() or (not language and len(item.languages) > 1):
         return None
     variants = item.variants_in(language or item.languages[0])

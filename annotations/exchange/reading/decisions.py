@@ -1,4 +1,4 @@
-"""Read a file of decisions on workers' submissions: approve, reject, bonus."""
+"""Read a file of decisions on workers' submissions: approvals, rejections, bonuses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """One row of the file; `panel` is "" and `bonus` None where the cell is empty."""
+    """The decision on one worker; `panel` is "" and `bonus` None where the cell is empty."""
 
     line: int
     worker: str
@@ -43,7 +43,7 @@ class DecisionRow:
 
 @dataclass(frozen=True, slots=True)
 class DecisionFile:
-    """The decisions of a file, in its order; `kept_aside` names the columns that are not read."""
+    """The decisions of a file, in order; `kept_aside` are the names of unread columns."""
 
     name: str
     sha256: str
@@ -53,7 +53,7 @@ class DecisionFile:
 
 
 def read_decisions(file: Readable, problems: Problems | None = None) -> DecisionFile:
-    """Read a table: worker, decision, category, reason; optionally panel and bonus.
+    """Read a table of decisions: worker, decision, category, reason; optionally panel and bonus.
 
     With `problems`, a caller's own list, faults are added there and none is raised: each row that
     names a worker is returned then, sound or not.
@@ -109,19 +109,19 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
 
 
 def _is_amount(heading: str, *, with_bonus: bool) -> bool:
-    """Return whether a column looks like bonuses; beside a filled bonus only one of that name."""
+    """Return whether an unread column looks like amounts that the user meant as bonuses."""
     name = heading.casefold().replace("_", " ")
     return name == "bonus" or (not with_bonus and OF_MONEY.search(name) is not None)
 
 
 def _note_unread_amounts(problems: Problems, name: str, lines: list[int]) -> None:
-    """Note a column of amounts that is not read, with the first of its lines."""
+    """Record a problem for an unread column that looks like amounts, at its first line."""
     many = f"{len(lines):,} rows have" if len(lines) > 1 else "1 row has"
     problems.add_code(lines[0], name[:40], "amounts_not_read", rows=many)
 
 
 def _parse_bonus(problems: Problems, line: int, cell: str) -> Decimal | None:
-    """Return the amount of a bonus; None for an empty cell or, with a problem noted, a bad one."""
+    """Parse the amount of a bonus; None if empty, or bad (then a problem is recorded)."""
     if not cell.strip():
         return None
     try:

@@ -1,4 +1,4 @@
-"""Decode the bytes of a file to lines of text: find its encoding, refuse what is no text.
+"""Decode the bytes of a file to lines of text; detect its encoding and refuse other files.
 
 The file is read twice, a block at a time: once to find the encoding, once to yield the lines.
 """
@@ -48,7 +48,7 @@ _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
-    """Return undecodable bytes as lone surrogates, for the error handler of a codec."""
+    """Replace undecodable bytes by lone surrogates; an error handler for codecs."""
     # Undecodable bytes become lone surrogates, which no decoder yields by itself: so the line and
     # the column of the first one are found in any encoding ("surrogateescape" knows no UTF-16).
     assert isinstance(error, UnicodeDecodeError)
@@ -61,7 +61,7 @@ codecs.register_error("crowdgrade.mark", _mark_undecodable)
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file with a known encoding, in which every byte can be decoded.
+    """A text file with its detected encoding, in which every byte can be decoded.
 
     `sha256` is that of the bytes, in hexadecimal; `warnings` are sentences for people.
     """
@@ -74,11 +74,11 @@ class TextFile:
 
     @property
     def name(self) -> str:
-        """The file's name without its folder."""
+        """Name of the file without its folder."""
         return self.source.name
 
     def lines(self, newline: str) -> Iterator[str]:
-        r"""Yield the lines with their line ends, unchanged.
+        r"""Yield the lines of the file, decoded, with their line ends unchanged.
 
         `newline` is "" to split at \n, \r and \r\n, or "\n" to split at that only. Raises
         `InputError` if the file has changed since it was opened.
@@ -96,7 +96,7 @@ class TextFile:
 
 
 def open_text(file: Readable) -> TextFile:
-    """Return the file as text, with its encoding.
+    """Open a file as text after detecting its encoding; `InputError` if it is no text.
 
     UTF-8 with and without byte order mark, UTF-16 and UTF-32 with one, UTF-16 without one where
     the first characters are ASCII, else Windows-1252 with a warning. Raises `InputError` for a
@@ -117,12 +117,12 @@ def open_text(file: Readable) -> TextFile:
 
 
 def build_empty_file_error(name: str) -> InputError:
-    """Return the error for a file that is empty."""
+    """Return the error for an empty file with this name."""
     return InputError.from_code(name, "file_empty")
 
 
 def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
-    """Return the encoding of a text file, and warnings; raises `InputError` for what is no text."""
+    """Return a text file's encoding and warnings; raise `InputError` if it is no text."""
     head = handle.read(64)
     for magic, kind, remedy in FOREIGN:
         if head.startswith(magic):
@@ -153,7 +153,7 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _guess_utf16(head: bytes) -> str | None:
-    """Return UTF-16 of either byte order if every other byte is mostly NUL; else None."""
+    """Return the UTF-16 encoding if every other byte is mostly NUL, as for ASCII; else None."""
     # In UTF-16 every other byte of ASCII, hence of a header line, is NUL.
     head = head[: len(head) // 2 * 2]
     even, odd = head[0::2].count(0), head[1::2].count(0)
@@ -168,7 +168,7 @@ def _guess_utf16(head: bytes) -> str | None:
 
 
 def _test_encoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
-    """Return whether the whole file decodes, and whether it holds a NUL."""
+    """Return whether the whole file can be decoded, and whether it contains NUL characters."""
     decoder = codecs.getincrementaldecoder(encoding)()
     has_nul = False
     handle.seek(0)
@@ -182,7 +182,7 @@ def _test_encoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
 
 
 def _is_mostly_utf8(handle: BinaryIO) -> bool:
-    """Return whether more characters of the file are valid UTF-8 than bytes are not."""
+    """Return whether a file has more valid non-ASCII UTF-8 characters than invalid bytes."""
     # Read as Windows-1252, every good character of a damaged UTF-8 file would turn into two or
     # three wrong ones. Text that really is Windows-1252 hardly ever forms a good sequence.
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
@@ -223,7 +223,7 @@ def _find_bad_character(handle: BinaryIO, encoding: str) -> tuple[int, int, str]
 
 
 def _build_undecodable_error(handle: BinaryIO, name: str, encoding: str) -> InputError:
-    """Return the error for a byte that the encoding does not have, with its line and column."""
+    """Return the error for the first undecodable byte, with its line and column."""
     line, column, bad = _find_bad_character(handle, encoding)
     code = UNDECODABLE.get(encoding, "undecodable")
     byte, encoding = f"0x{ord(bad) - 0xDC00:02X}", encoding.upper().removesuffix("-SIG")

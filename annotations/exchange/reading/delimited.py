@@ -1,4 +1,4 @@
-"""Read the rows of CSV and TSV files."""
+"""Read the rows of CSV and TSV files, in any common delimiter."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_delimited(
     header_row: int = 0,
     names_corner: bool = False,
 ) -> Iterator[Row]:
-    """Yield the data rows of a CSV or TSV file, with the line in which each begins.
+    """Yield (line, wanted cells, further cells) of each data row of a CSV or TSV file.
 
     Without `delimiter` the header line decides: comma, semicolon, tab or vertical bar. Blank lines
     are skipped, and rows of blank cells, as in a workbook. A row may end before the header's last
@@ -92,7 +92,7 @@ def read_delimited(
 
 
 def _count_required_cells(header: Sequence[str], may_lack: Collection[str]) -> int:
-    """Return how many cells a row must have at least."""
+    """Return the fewest cells that a row must have; the columns `may_lack` may be cut off."""
     shortest, known = len(header), {name.casefold() for name in may_lack}
     while shortest > 1 and clean_name(header[shortest - 1]).casefold() in known:
         shortest -= 1
@@ -100,12 +100,12 @@ def _count_required_cells(header: Sequence[str], may_lack: Collection[str]) -> i
 
 
 def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Column]) -> str:
-    """Return the delimiter with most wanted columns, then rows of one width, then most cells."""
+    """Return the delimiter that yields most wanted columns, then even rows, then most cells."""
     wanted = {name.casefold() for column in columns for name in column.names}
     line = line[:LONGEST_HEADER]  # csv would raise for a longer field
 
     def rate(delimiter: str) -> tuple[int, bool, int]:
-        """Return the rank of a delimiter: wanted columns, whether rows have one width, cells."""
+        """Return the sort key of a delimiter: wanted columns, even rows, number of cells."""
         cells = next(csv.reader([line], delimiter=delimiter))
         fields = [clean_name(cell).casefold() for cell in cells]
         return len(wanted.intersection(fields)), _is_even(line, next_lines, delimiter), len(fields)
@@ -114,7 +114,7 @@ def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Col
 
 
 def _is_even(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
-    """Return whether the first rows have as many cells as the header, and more than one."""
+    """Return whether a delimiter splits the first lines into rows of one width, above 1."""
     sample = [line, *next_lines]
     if sum(map(len, sample)) > LONGEST_COMPARED:
         return False
@@ -130,7 +130,7 @@ def _is_even(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
 def _number_records(
     reader: Iterator[list[str]], first_line: int, problems: Problems
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a csv reader with their first lines; broken ones are noted."""
+    """Yield (first line, cells) of each CSV record; malformed ones go to `problems`."""
     lines_before = first_line - 1
     start = first_line
     while True:
@@ -148,7 +148,7 @@ def _number_records(
 
 
 def _note_csv_error(error: str, line: int, problems: Problems) -> bool:
-    """Note the problem of a csv error; return whether the lines after it can still be read."""
+    """Record the problem of a CSV error; return whether later lines can still be read."""
     if error.startswith("field larger"):
         # csv's own limit is above ours for an answer, and it keeps an open quote from gathering
         # the whole file in memory; the limit is left alone, as it is the whole process's.
@@ -168,7 +168,7 @@ def _pick_cells(
     delimiter: str,
     problems: Problems,
 ) -> Iterator[Row]:
-    """Yield each record as (line, wanted cells, further cells); ragged ones are noted."""
+    """Yield (line, wanted cells, further cells) of each record; uneven ones go to `problems`."""
     shortest, width = widths
     # An absent optional column reads the empty cell that is put at the end of every row.
     wanted = _build_getter([width if i is None else i for i in layout.wanted])
@@ -194,7 +194,7 @@ def _pick_cells(
 
 
 def _build_getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
-    """Return a function from a list of cells to the tuple of those at the positions."""
+    """Return a function that picks the cells at these positions from a row, as a tuple."""
     if not positions:
         return lambda cells: ()
     if len(positions) == 1:

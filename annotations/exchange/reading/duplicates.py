@@ -1,4 +1,4 @@
-"""Select which answer counts where a worker answered one question twice."""
+"""Rules that select the counting answer when a worker answered a question twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Duplicates(StrEnum):
-    """The rule for two different answers of one worker to one question.
+    """Rule for two different answers of one worker to one question: refuse, first or last.
 
     REFUSE: an error. FIRST or LAST in the order of the rows: that answer counts; an empty last
     answer never replaces a text. A row that repeats the same text is left out and counted in any
@@ -20,7 +20,7 @@ class Duplicates(StrEnum):
 
 
 def describe_superseded(n_superseded: int, duplicates: Duplicates | None) -> list[str]:
-    """Return a sentence on how many answers another one of the same worker replaced; [] if none."""
+    """Return a sentence on the number of answers replaced by the same worker's other; [] if 0."""
     if not n_superseded:
         return []
     rows = f"{n_superseded:,} rows answer" if n_superseded > 1 else "1 row answers"
@@ -31,7 +31,7 @@ def describe_superseded(n_superseded: int, duplicates: Duplicates | None) -> lis
 
 
 def add_duplicates(parser: ArgumentParser) -> None:
-    """Add the option --duplicates: refuse, first or last."""
+    """Add the option --duplicates (refuse, first or last) to a command line parser."""
     parser.add_argument(
         "--duplicates",
         type=Duplicates,

@@ -1,4 +1,4 @@
-"""Check uploaded images and encode them anew before they are stored.
+"""Check uploaded images and re-encode them before they are stored.
 
 The bytes of the upload are never stored: an image is decoded and encoded again, so that hidden
 content (scripts, the place where a photograph was taken, a second file at its end) reaches no other
@@ -57,7 +57,7 @@ KINDS = "PNG, JPEG or WebP"
 
 @dataclass(frozen=True, slots=True)
 class CheckedImage:
-    """An image as it may be stored: its new bytes, their media type, width and height in pixels."""
+    """A re-encoded image that is safe to store: bytes, media type, width and height in pixels."""
 
     content: bytes
     media_type: str
@@ -66,23 +66,23 @@ class CheckedImage:
 
     @property
     def sha256(self) -> str:
-        """Return the SHA-256 of the bytes, in hexadecimal."""
+        """SHA-256 of the image's bytes, in hexadecimal."""
         return hashlib.sha256(self.content).hexdigest()
 
 
 class PicturesBusyError(InputError):
-    """Too many images are being read; the same image can be sent again later."""
+    """Error: too many images are being decoded; the same image can be sent again later."""
 
 
 def set_lock_file(file: Path) -> None:
-    """Set the lock file by which all processes of a site decode one image at a time."""
+    """Set the lock file that lets all processes of a site decode one image at a time."""
     global _file  # noqa: PLW0603, a bound of this process, as the lock is
     _file = file
 
 
 @contextmanager
 def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
-    """Hold the right to decode an image, of which a site decodes one at a time.
+    """Hold the site's single turn to decode an image while the `with` block runs.
 
     Raises `PicturesBusyError` if the wait takes longer than 15 s, and at once if too many images
     wait, or too many of the same sender. A decoded image takes some 160 MB, so decoding as many as
@@ -109,7 +109,7 @@ def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
 
 @contextmanager
 def _count_waiting(sender: object, name: str) -> Iterator[None]:
-    """Count an image of a sender while it waits; raises `PicturesBusyError` above the limit."""
+    """Count an image of a sender while it waits; `PicturesBusyError` above two per sender."""
     if sender is None:
         yield
         return
@@ -127,12 +127,12 @@ def _count_waiting(sender: object, name: str) -> Iterator[None]:
 
 
 def _name_next_file(file: Path) -> Path:
-    """Return the path of the second lock file, which the next process in the queue holds."""
+    """Return the path of the second lock file, held by the next process in the queue."""
     return file.with_name(f"{file.name}.next")
 
 
 def _acquire_lock(file: IO[bytes], name: str, deadline: float) -> None:
-    """Wait for the lock of a file; raises `PicturesBusyError` at the deadline."""
+    """Wait for the lock on a file; raise `PicturesBusyError` at the deadline."""
     while not _try_lock(file):
         if time.monotonic() > deadline:
             raise PicturesBusyError.from_code(name, "pictures_busy")
@@ -140,7 +140,7 @@ def _acquire_lock(file: IO[bytes], name: str, deadline: float) -> None:
 
 
 def _try_lock(file: Any) -> bool:
-    """Lock a file until this process closes it or ends; False while another process holds it."""
+    """Try to lock a file; return False if another process holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -149,7 +149,7 @@ def _try_lock(file: Any) -> bool:
 
 
 def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
-    """Return an image encoded anew: upright, without metadata, at most 1600 pixels on a side.
+    """Decode an image and re-encode it: upright, without metadata, at most 1600 pixels a side.
 
     Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (whatever its name
     says), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for
@@ -204,5 +204,5 @@ def _build_size_error(name: str) -> InputError:
 
 
 def _build_damage_error(name: str) -> InputError:
-    """Return the error for an image that cannot be decoded."""
+    """Return the error for an image that cannot be decoded to its end."""
     return InputError.from_code(name, "picture_damaged")

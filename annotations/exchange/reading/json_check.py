@@ -1,4 +1,4 @@
-"""Check a JSON document in a process of its own, and print the lines where its objects begin.
+"""Program that checks a JSON document and prints the line numbers of its objects.
 
 ``python -m annotations.exchange.reading.json_check SECONDS BYTES ARGUMENTS`` reads the file that is
 its standard input; see `bounded_process`.

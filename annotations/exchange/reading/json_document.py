@@ -1,4 +1,4 @@
-"""A file that is one JSON value, read strictly: every mistake has its line and column.
+"""Read a file that is one JSON value, strictly, reporting errors with line and column.
 
 The standard library's parser does not report the line of an object, which messages about its
 content need, and stops at a missing comma, the usual mistake in JSON written by hand. So it parses
@@ -43,7 +43,7 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class JsonObject(dict[str, Any]):
-    """An object of the document, as a dict; `line` is where it begins, from 1."""
+    """A JSON object as a dict; `line` is the line of the file where it begins, from 1."""
 
     __slots__ = ("line",)
 
@@ -54,7 +54,7 @@ class JsonObject(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class MissingComma:
-    """A missing comma between two values.
+    """Position of a missing comma between two JSON values.
 
     `line` and `column`, from 1, are where the second one begins; the comma belongs behind the
     first, at `after_line` and `after_column`.
@@ -68,7 +68,7 @@ class MissingComma:
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """The value of a JSON file, with the commas that were added to it.
+    """The value of a JSON file, and the missing commas that were added to read it.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class JsonDocument:
 def read_json(
     file: Readable, *, repair: bool = False, has_repair: bool = False, most: int | None = None
 ) -> JsonDocument:
-    """Read a file that is one JSON value; a large one is checked in a process of its own first.
+    """Read a file that is one JSON value; a large one is first checked in a separate process.
 
     Parameters
     ----------
@@ -117,12 +117,12 @@ def read_json(
 
 
 def read_values_in_process(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[Any]:
-    """Yield the JSON values that a module prints about a file, run in a process with bounds."""
+    """Run a module on a file in a limited process and yield the JSON values it prints."""
     return map(json.loads, read_lines_in_process(source, module, arguments))
 
 
 def read_lines_in_process(source: Source, module: str, arguments: Sequence[Any]) -> Iterator[bytes]:
-    """Yield the lines that a module prints about a file, run in a process with bounds.
+    """Run a module on a file in a limited process and yield the lines it prints.
 
     Raises `InputError` for a file that takes more than the bounds.
     """
@@ -137,7 +137,7 @@ def read_lines_in_process(source: Source, module: str, arguments: Sequence[Any])
 
 
 def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[int]:
-    """Return the lines of the objects of a file, in the order in which they end.
+    """Return the line numbers of a JSON file's objects, in the order in which they end.
 
     Raises `InputError` as `read_json` does.
     """
@@ -146,7 +146,7 @@ def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[in
 
 
 def _read_text(file: Readable) -> tuple[TextFile, str]:
-    """Return a file opened as text, and its whole text, each line end as one line feed."""
+    """Return a file opened as text, and its whole text with a line feed as line end."""
     source = open_text(file)
     return source, "".join(source.lines("")).replace("\r\n", "\n").replace("\r", "\n")
 
@@ -154,7 +154,7 @@ def _read_text(file: Readable) -> tuple[TextFile, str]:
 def read_json_here(
     file: Readable, most: int, *, repair: bool = False, has_repair: bool = False
 ) -> JsonDocument:
-    """Read a JSON file in this process; see `read_json`."""
+    """Read a JSON file in this process, whatever its size; see `read_json`."""
     source, text = _read_text(file)
     outline = find_outline(text, most, DEEPEST)
     if outline.n_values > most:
@@ -198,7 +198,7 @@ def read_json_here(
 
 
 def _refuse_unreadable(name: str, text: str, outline: Outline) -> None:
-    """Raise `InputError` for a text nested too deeply, or with an escape that is no character."""
+    """Raise `InputError` if JSON text is nested too deeply or has an invalid escape."""
     if outline.deep:
         raise InputError.from_code(name, "json_too_deep", line=outline.deep)
     if line := find_unwritable_line(text):
@@ -206,14 +206,14 @@ def _refuse_unreadable(name: str, text: str, outline: Outline) -> None:
 
 
 def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
-    """Return the value of a sound text; raises `InputError` with the first fault of any other.
+    """Parse JSON text with the standard library; raise `InputError` for the first error.
 
     Lines are exact; the column is left out where the standard library does not report it.
     """
     lines = iter(object_lines)
 
     def build_object(pairs: list[tuple[str, Any]]) -> JsonObject:
-        """Return an object with its line; raises `InputError` for a key that occurs twice."""
+        """Return a JSON object with its line; `InputError` for a key that occurs twice."""
         value = JsonObject(pairs, line=next(lines))
         if len(value) < len(pairs):
             key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
@@ -221,7 +221,7 @@ def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
         return value
 
     def refuse_constant(word: str) -> Any:
-        """Raise ValueError for NaN, Infinity and -Infinity, which JSON does not have."""
+        """Raise ValueError for NaN, Infinity and -Infinity, which JSON does not allow."""
         raise ValueError(f"{word} is no JSON value")
 
     try:
@@ -236,11 +236,11 @@ def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
 
 
 class _TooManyTokensError(Exception):
-    """The text has more tokens than are parsed one by one."""
+    """Internal error: the text has more tokens than the slow parser may parse."""
 
 
 class _JsonParser:
-    """A parser of one text that continues after missing commas, for at most `most` tokens."""
+    """JSON parser that continues after missing commas, for at most `most` tokens."""
 
     def __init__(self, name: str, text: str, most: int | None = None) -> None:
         self.name, self.text = name, text
@@ -252,7 +252,7 @@ class _JsonParser:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
 
     def parse_document(self) -> Any:
-        """Return the value of the whole text; raises `InputError` at the first other fault."""
+        """Parse the whole text; raise `InputError` for errors other than missing commas."""
         value = self._parse_value(0)
         self._skip_blanks()
         if self._at < len(self.text):
@@ -260,7 +260,7 @@ class _JsonParser:
         return value
 
     def add_commas(self) -> str:
-        """Return the text with the missing commas."""
+        """Return the text with the missing commas inserted."""
         parts, before = [], 0
         for comma in self._commas:
             parts += [self.text[before:comma], ","]
@@ -268,7 +268,7 @@ class _JsonParser:
         return "".join([*parts, self.text[before:]])
 
     def _parse_value(self, depth: int) -> Any:
-        """Return the value that begins at the next token."""
+        """Parse the value at the current position, nested `depth` deep."""
         if depth > DEEPEST:
             raise self._build_error("json_too_deep")
         kind, token = self._take_token("a value")
@@ -285,7 +285,7 @@ class _JsonParser:
         raise self._build_error("json_expected", wanted="a value", found=token)
 
     def _parse_object(self, depth: int) -> JsonObject:
-        """Return the object whose opening brace was the last token."""
+        """Parse an object whose opening brace has just been read."""
         members = JsonObject(line=self._locate(self._end_of_last - 1)[0])
         while self._has_more("}", first=not members):
             start = self._find_next()
@@ -305,14 +305,14 @@ class _JsonParser:
         return members
 
     def _parse_list(self, depth: int) -> list[Any]:
-        """Return the list whose opening bracket was the last token."""
+        """Parse a list whose opening bracket has just been read."""
         values: list[Any] = []
         while self._has_more("]", first=not values):
             values.append(self._parse_value(depth + 1))
         return values
 
     def _has_more(self, end: str, first: bool) -> bool:
-        """Return whether another member follows; take the comma before it, or note its lack.
+        """Return whether another member follows; read the comma before it or note its absence.
 
         The next token is then that member; at the end, the closing bracket has been taken.
         """
@@ -338,18 +338,18 @@ class _JsonParser:
         return True
 
     def _find_next(self) -> int:
-        """Return where the next token begins."""
+        """Skip blanks and return the position of the next token."""
         self._skip_blanks()
         return self._at
 
     def _skip_blanks(self) -> None:
-        """Move behind blanks and line ends."""
+        """Advance the current position past blanks and line ends."""
         blank = _BLANK.match(self.text, self._at)
         assert blank is not None
         self._at = blank.end()
 
     def _take_token(self, wanted: str) -> tuple[str, str]:
-        """Return the kind and the text of the next token, and move behind it."""
+        """Return kind and text of the next token and advance the position past it."""
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
@@ -367,7 +367,7 @@ class _JsonParser:
         return match.lastgroup, match[0]
 
     def _parse_number(self, token: str) -> int | float:
-        """Return the value of a number token; raises `InputError` for too many digits."""
+        """Return the value of a number token; `InputError` if it has too many digits."""
         try:
             return float(token) if re.search("[.eE]", token) else int(token)
         except ValueError as error:  # Python refuses whole numbers of more than 4,300 digits
@@ -375,7 +375,7 @@ class _JsonParser:
             raise self._build_error("object_too_deep") from error
 
     def _parse_string(self, token: str) -> str:
-        """Return the text of a string token; raises `InputError` for an invalid escape."""
+        """Return the text of a string token; `InputError` for an invalid escape."""
         try:
             text: str = json.loads(token)
         except json.JSONDecodeError as error:
@@ -387,11 +387,11 @@ class _JsonParser:
         return text
 
     def _locate(self, at: int) -> tuple[int, int]:
-        """Return the line and column of a character, from 1."""
+        """Return (line, column) of the character at a position, both from 1."""
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
 
     def _build_error(self, code: str, **values: Any) -> InputError:
-        """Return the error of a code at the current line and column."""
+        """Return the error with this code at the current line and column."""
         line, column = self._locate(self._at)
         return InputError.from_code(self.name, code, line=line, column=column, **values)

@@ -1,4 +1,4 @@
-"""Read JSON Lines files with nested lists and objects, which are no tables."""
+"""Read JSON Lines files whose objects have nested lists and objects."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class _RepeatedKeyError(ValueError):
-    """A key occurs twice in one object."""
+    """Internal error: a key occurs twice in one JSON object."""
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of key and value pairs; raises for a key that occurs twice."""
+    """Build a dict from key and value pairs; raise an error for a key that occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -39,7 +39,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_build_object)
 
 @dataclass(frozen=True, slots=True)
 class ValueList:
-    """The values that a file lists, each with its line, 0 where it is not known."""
+    """The values that a JSON file lists, as (line, value); the line is 0 if unknown."""
 
     values: list[tuple[int, Any]]
     sha256: str
@@ -47,7 +47,7 @@ class ValueList:
 
 
 def read_listed(source: Source, problems: Problems, code: str, /, **values: str) -> ValueList:
-    """Read the values of a JSON Lines file, by its ending, or else of one JSON list.
+    """Read the values of a JSON Lines file or, by the file's ending, of one JSON list.
 
     What is no list, or an empty one, is noted in `problems` by the code and its values.
     """
@@ -64,7 +64,7 @@ def read_listed(source: Source, problems: Problems, code: str, /, **values: str)
 
 
 def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object of a JSON Lines file with its line, from 1; blank lines are skipped.
+    """Yield (line, object) of each line of a JSON Lines file; bad lines go to `problems`.
 
     Values are Python's own: numbers as numbers, NaN and Infinity too. Lines that are no object, or
     hold a key twice or what is no text, are noted in `problems` and left out, and so is a file
@@ -95,7 +95,7 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
 
 
 def normalise_id(value: Any) -> str | None:
-    """Return an id as text, trimmed and in NFC; a number as it is written; None for no id.
+    """Return an id as text, trimmed and in NFC: a number as written, None as "", else None.
 
     "" for None.
     """
@@ -111,7 +111,7 @@ def normalise_id(value: Any) -> str | None:
 def read_status(
     value: Any, text: str, line: int, problems: Problems, others: bool = False
 ) -> AnswerStatus | None:
-    """Return the status that a reply has in effect; None, with the problem noted, for a bad one.
+    """Return a reply's status, EMPTY without content; None if it is bad (then recorded).
 
     Parameters
     ----------

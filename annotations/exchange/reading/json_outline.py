@@ -1,4 +1,4 @@
-"""Find how many values a JSON text holds, how deep they are nested, where its objects begin.
+"""Count the values of a JSON text, their nesting depth and object lines, without parsing it.
 
 Regular expressions alone find this, without a step of Python for each value, so that a text with
 too many small values is refused before any of them is built.
@@ -20,7 +20,7 @@ _UNWRITABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Size, depth and object lines of a text that may be no JSON.
+    """Number of values, object lines and first too deep line of a text, which may be no JSON.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Outline:
 
 
 def find_outline(text: str, most: int, deepest: int) -> Outline:
-    """Return the outline of a text; without lines if it has more than `most` values."""
+    """Return the outline of a text; without object lines if it has more than `most` values."""
     bare = _STRING.sub('""', text)
     # Each value but the first of a list or object follows a comma.
     n_values = 1 + bare.count(",") + bare.count("[") + bare.count("{")
@@ -62,7 +62,7 @@ def find_outline(text: str, most: int, deepest: int) -> Outline:
 
 
 def find_unwritable_line(text: str) -> int:
-    """Return the line of the first escape of NUL or half a surrogate pair; 0 if there is none."""
+    """Return the line of the first escape of NUL or half a surrogate pair; 0 if none."""
     if "\\u" not in text:
         return 0
     left = _WHOLE.sub("", text)

@@ -1,4 +1,4 @@
-"""Read the rows of JSON Lines files: one object a line."""
+"""Read the rows of JSON Lines files, which have one flat object per line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class _KeyLayout:
-    """Which keys of an object are wanted cells, and the positions of the others."""
+    """The keys of an object that are wanted cells, and the positions of its further keys."""
 
     wanted: tuple[str | None, ...]
     others: tuple[tuple[int, str], ...]
@@ -31,11 +31,11 @@ class _KeyLayout:
 
 
 class TooManyKeysError(InputError):
-    """The lines have more than 1,000 further keys; reading stops."""
+    """Error: the lines of a file have more than 1,000 further keys in all."""
 
 
 class _UnusableError(ValueError):
-    """Valid for the json module but not for these files: a message code and its values."""
+    """Error: a line is valid JSON but not accepted; it has a problem code and values."""
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(PROBLEM_MESSAGES[code].texts(values)[0])
@@ -43,7 +43,7 @@ class _UnusableError(ValueError):
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the object of key and value pairs; raises for a key that occurs twice."""
+    """Build a dict from key and value pairs; raise an error for a key that occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         repeated_key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
@@ -52,7 +52,7 @@ def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse_constant(name: str) -> str:
-    """Raise for NaN, Infinity and -Infinity, which JSON does not have."""
+    """Raise an error for NaN, Infinity and -Infinity, which JSON does not allow."""
     raise _UnusableError("line_no_value", value=name)
 
 
@@ -63,7 +63,7 @@ _DECODER = json.JSONDecoder(
 
 
 def parse_strictly(text: str) -> object:
-    """Return the value of a JSON text, parsed like a line of a file.
+    """Parse JSON text like a line of a file: no repeated keys, numbers as text.
 
     Raises ValueError with the fault; RecursionError where the text is nested too deeply.
     """
@@ -77,7 +77,7 @@ def read_jsonlines(
     kept_aside: list[str],
     marks: set[str],
 ) -> Iterator[Row]:
-    r"""Yield the data rows of a JSON Lines file, with their lines.
+    r"""Yield (line, wanted cells, further cells) of each object of a JSON Lines file.
 
     Lines end at \n only; blank ones are skipped. Keys may come in any order and differ from line
     to line, but at most 1,000 of them are not wanted. null is an empty cell, a number
@@ -121,7 +121,7 @@ def read_jsonlines(
 
 
 def _parse_line(line: str, number: int, problems: Problems) -> dict[str, object] | None:
-    """Return the object of a line; None, with the problem noted, for a bad line."""
+    """Parse the object of a line; None if the line is bad (then a problem is recorded)."""
     try:
         record = _DECODER.decode(line)
     except json.JSONDecodeError as error:
@@ -145,7 +145,7 @@ def _lay_out_keys(
     kept_aside: list[str],
     marks: set[str],
 ) -> _KeyLayout:
-    """Return the layout of the keys of a line; new further keys are added to `kept_aside`."""
+    """Return which keys of a line are wanted; add new further keys to `kept_aside`."""
     if not all(_UNWRITABLE.search(key) is None for key in keys):
         raise InputError.from_code(file, "json_key_unwritable", line=line)
     # JSON needs no defusing: a key that marks defused cells, copied from a table, is ignored.
@@ -172,7 +172,7 @@ def _pick_wanted(
     line: int,
     problems: Problems,
 ) -> tuple[str, ...] | None:
-    """Return the wanted cells as text; None, with the problem noted, for a cell that is no text."""
+    """Return the wanted cells of a line as text; None if one is no text (then recorded)."""
     cells = []
     for key, column in zip(shape.wanted, columns, strict=True):
         value = "" if key is None else record[key]
@@ -189,7 +189,7 @@ def _pick_wanted(
 
 
 def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...]:
-    """Return the further cells as text, lists and objects as JSON."""
+    """Return the further cells of a line as text; lists and objects become JSON."""
     cells = [""] * shape.width
     for position, key in shape.others:
         value = record[key]
@@ -201,7 +201,7 @@ def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...
 
 
 def _is_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
-    """Return whether all values of a line can be stored as text; each fault is noted."""
+    """Return whether all values of a line can be stored as text; record those that cannot."""
     sound = True
     for key, value in record.items():
         text = value if isinstance(value, str) else "".join(_iterate_texts(value))
@@ -215,7 +215,7 @@ def _is_writable(record: dict[str, object], line: int, problems: Problems) -> bo
 
 
 def _iterate_texts(value: object) -> Iterator[str]:
-    """Yield every text in a JSON value, keys too, each followed by a blank."""
+    """Yield every text in a JSON value, including keys, each followed by a space."""
     if isinstance(value, str):
         yield f"{value} "
     elif isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Read judges' scores of how alike the replies to one item are, 0 to 5."""
+"""Read judges' scores (0 to 5) of how similar the replies to the same item are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class JudgementRow:
-    """One judgement of a file.
+    """One judge's score of a system's replies to one item, or the judge's own words.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class JudgementRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgementFile:
-    """The judgements of a file, in its order."""
+    """The similarity judgements of a file, in its order."""
 
     name: str
     sha256: str
@@ -61,7 +61,7 @@ class JudgementFile:
 
 
 def read_judgements(file: Readable) -> JudgementFile:
-    """Read a table: item, and optionally system ("model"), language, judge ("judge") and repeat.
+    """Read a table of similarity judgements: item, score or judge_reply, optional columns.
 
     The column score has the score, or judge_reply the judge's own words. A row with neither, or
     with a number outside 0 to 5, is a judgement without a score.
@@ -109,7 +109,7 @@ def read_judgements(file: Readable) -> JudgementFile:
 
 
 def _parse_score(problems: Problems, line: int, raw: str) -> tuple[float | None, str | None]:
-    """Return the score of a cell, or None with the reason: beyond 0 to 5, or no number (noted)."""
+    """Return (score, None); (None, reason) outside 0 to 5; (None, None) if it is no number."""
     text = raw.strip()
     if not text:
         return None, None

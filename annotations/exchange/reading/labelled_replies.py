@@ -1,4 +1,4 @@
-"""Read replies with a label: whether the reply says that a problem has no answer."""
+"""Read replies labelled by whether they say that the problem has no answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LABELS = (UNANSWERABLE, ANSWERABLE)
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """One reply and its label; `item` is the problem's id, "" if the file has none."""
+    """One reply with its label; `item` is the problem's id, "" if the file has none."""
 
     line: int
     text: str
@@ -28,7 +28,7 @@ class LabelledReply:
 
 @dataclass(frozen=True, slots=True)
 class LabelledReplies:
-    """The replies of a file, in its order; `n_empty` rows had no reply and are left out."""
+    """The labelled replies of a file, in order; `n_empty` rows without a reply are left out."""
 
     name: str
     sha256: str
@@ -38,7 +38,7 @@ class LabelledReplies:
 
 
 def read_labelled_replies(path: Readable) -> LabelledReplies:
-    """Read replies in a CSV, TSV, JSON Lines or XLSX file.
+    """Read labelled replies from a CSV, TSV, JSON Lines or XLSX file.
 
     Columns: `reply` and `label` (unanswerable or answerable, in any case); `id` (or `item`), the
     problem, may be absent.

@@ -1,4 +1,4 @@
-"""Batch results of Mechanical Turk: one row an assignment, one answer each of its Answer columns.
+"""Read batch results of Mechanical Turk: a row per assignment, an answer per Answer column.
 
 A HIT with its `Answer.` column is a question, named HITID:COLUMN; its wording is made of the
 `Input.` columns by a template in the syntax of Python's `string.Template`. Which columns are
@@ -60,13 +60,13 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 class QuestionTemplate(string.Template):
-    """A wording with fields such as ${sentence}; a name in braces may hold spaces and points."""
+    """Template of a question's text with fields such as ${sentence}, filled from Input cells."""
 
     braceidpattern = "[^{}]+"
 
     @classmethod
     def parse(cls, text: str) -> QuestionTemplate:
-        """Return the template; raises ValueError, with a sentence for the user, for a bad one."""
+        """Parse a question template; ValueError, with a sentence for the user, for a bad one."""
         template = cls(text)
         if not template.is_valid():
             raise ValueError(
@@ -77,7 +77,7 @@ class QuestionTemplate(string.Template):
 
 @dataclass(frozen=True, slots=True)
 class MturkQuestion:
-    """A question of a HIT: its wording, the Input columns that are not empty, its first line.
+    """A question of a HIT (task): its text, the HIT's Input cells, and its first line.
 
     An attention check has its `right` answer.
     """
@@ -89,7 +89,7 @@ class MturkQuestion:
 
 
 class MturkRows:
-    """The answers of a batch, one after the other, as `AnswerRows` yields those of other files.
+    """Reader of a Mechanical Turk batch; it yields answer records like `AnswerRows`.
 
     `answers` are globs of the Answer columns that are answers; the others stay with the assignment.
     Without any, columns that echo an Input column or hold one value for each worker are no answers.
@@ -118,13 +118,13 @@ class MturkRows:
 
     @property
     def left_out(self) -> list[str]:
-        """Return the names of the columns that are no answers, no inputs and not stored."""
+        """Names of the columns that are neither answers nor inputs and are not stored."""
         names = restore_spelling(self.table.kept_aside)
         return [name for name in names if not name.startswith((ANSWER, INPUT))]
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on the number of answers and on columns that are no answers."""
+        """Report sentences on the number of answers and on columns that are no answers."""
         counts = f"{self.n_assignments} assignments x {self.n_fields} Answer columns"
         sentences = [f"{counts} = {self.n_rows} answers"]
         if self.metadata:
@@ -140,7 +140,7 @@ class MturkRows:
         return sentences
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield each answer's record with a number of its own; bad assignments are noted."""
+        """Yield (record, number) of each answer; bad assignments go to `problems`."""
         fields: list[str] = []
         for line, cells, extra in self.table.rows:
             further_cells = dict(zip(restore_spelling(self.table.kept_aside), extra, strict=False))
@@ -173,14 +173,14 @@ class MturkRows:
         self.n_fields = len(fields)
 
     def read_whole(self) -> tuple[list[str], Iterator[list[str]]]:
-        """Return the header in Mechanical Turk's spelling, and all rows cell by cell, read anew."""
+        """Read the file again; return its header in Mechanical Turk's spelling and all rows."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
         return restore_spelling(table.kept_aside), chain(first, rows)
 
     def _choose_fields(self) -> list[str]:
-        """Return the names of the answer fields; raises `InputError` for an unknown name."""
+        """Return the names of the answer fields; `InputError` if there are none."""
         names = restore_spelling(self.table.kept_aside)
         answer_columns = [name for name in names if name.startswith(ANSWER)]
         if not answer_columns:
@@ -204,7 +204,7 @@ class MturkRows:
         return fields
 
     def _write_wording(self, inputs: dict[str, str], field: str) -> str:
-        """Return a question's wording: by the template, the only Input cell, or all of them."""
+        """Return a question's text: from the template, the only Input cell, or all of them."""
         if self._template is not None:
             return self._template.safe_substitute({ANSWER_FIELD: field} | inputs).strip()
         if len(inputs) == 1:
@@ -218,7 +218,7 @@ class MturkRows:
         further_cells: dict[str, str],
         form_fields: dict[str, str],
     ) -> tuple[str, str, AnswerFacts] | None:
-        """Return the HIT, the worker and the facts of an assignment; None if a cell is bad."""
+        """Return HIT id, worker id and facts of an assignment; None if a cell is bad."""
         n_problems = self.problems.total
         hit, worker = self._ids.clean(cells[0]), self._ids.clean(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
@@ -268,7 +268,7 @@ class MturkRows:
         )
 
     def _parse_time(self, line: int, position: int, cells: Sequence[str]) -> datetime | None:
-        """Return a time in UTC; None for an empty cell or, with the problem noted, a bad one."""
+        """Parse a time to UTC; None if empty, or bad (then a problem is recorded)."""
         cell = cells[position].strip()
         if not cell:
             return None
@@ -293,7 +293,7 @@ class MturkRows:
         return None
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
-        """Note that a worker did a HIT twice, with other answers or one of them rejected."""
+        """Record an error: a worker did a task twice, with another answer or rejection."""
         code = "assignment_rejection_differs" if of_flag else "assignments_differ"
         self.problems.add_code(
             record.line,
@@ -306,7 +306,7 @@ class MturkRows:
         )
 
     def finish(self) -> None:
-        """Raise `InputError` if a row was bad or the file has no row."""
+        """Raise `InputError` if any row was bad or the file has no assignment."""
         if not self.n_assignments and not self.problems.total:
             self.problems.add_code(None, None, "no_assignment")
         finish_ids(self._ids, self.problems, self.table)

@@ -1,4 +1,4 @@
-"""Find which `Answer.` columns of a Mechanical Turk batch are answers.
+"""Decide which `Answer.` columns of a Mechanical Turk batch hold answers to questions.
 
 A form sends every field it has: the answers, but also hidden fields that repeat an Input cell, the
 worker's age, the browser. A form of Crowd HTML elements sends all fields in one column,
@@ -36,7 +36,7 @@ which each gave one value before the field counts as one value for each worker."
 
 @dataclass(slots=True)
 class AnswerColumn:
-    """A field of the form, named without `Answer.`, and what its cells have in common.
+    """A form field of a batch, without the prefix `Answer.`, with evidence of what it holds.
 
     `samples` are its first different values, three at most. `echoes` is the Input column whose cell
     it repeats in every row, "" if there is none; `of_worker` says that each worker who did several
@@ -51,12 +51,12 @@ class AnswerColumn:
 
     @property
     def is_answer(self) -> bool:
-        """Return whether the column is proposed as an answer."""
+        """Whether the field is proposed as an answer to a question."""
         return not (self.echoes or self.of_worker or self.of_person)
 
     @property
     def reason(self) -> str:
-        """Return why the column is not proposed as an answer, in a few words; "" if it is."""
+        """Short reason why the field is not proposed as an answer; "" if it is proposed."""
         if self.echoes:
             return f"the same as {INPUT}{self.echoes}"
         if self.of_person:
@@ -65,7 +65,7 @@ class AnswerColumn:
 
 
 def restore_spelling(names: Iterable[str]) -> list[str]:
-    """Return the names of a header as Mechanical Turk spells them, whatever their case."""
+    """Return header names in Mechanical Turk's spelling, such as "WorkerId" for "workerid"."""
     return [_restore_name(name) for name in names]
 
 
@@ -75,7 +75,7 @@ _OWN = {normalise_name(name): name for name in (*TAKEN_BACK, TASK_ANSWERS)}
 
 @lru_cache(1024)  # called for each row, because JSON Lines may add columns in any line
 def _restore_name(name: str) -> str:
-    """Return one column name as Mechanical Turk spells it; other names unchanged."""
+    """Return a column name in Mechanical Turk's spelling; other names unchanged."""
     if (own := _OWN.get(normalise_name(name))) is not None:
         return own
     if prefix := _PREFIX.match(name):
@@ -84,7 +84,7 @@ def _restore_name(name: str) -> str:
 
 
 def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
-    """Return the form fields of an assignment by their names without `Answer.`, in file order.
+    """Return the form fields of an assignment by name, without the prefix `Answer.`.
 
     The fields of a JSON cell `Answer.taskAnswers` are listed one by one; a cell that is no such
     JSON remains a field of that name.
@@ -101,7 +101,7 @@ def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
 
 
 def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColumn]:
-    """Return the form fields of a batch, each with samples and whether it is an answer.
+    """Return the form fields of a batch, each with sample cells and whether it is an answer.
 
     Fields are in the order of the file. Unreadable rows are skipped: the import reports them. If no
     field would be proposed as an answer, every field is. Raises `InputError` for a file that is no
@@ -128,7 +128,7 @@ def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[Answ
 
 
 def choose_columns(columns: Sequence[AnswerColumn], globs: Collection[str], file: str) -> list[str]:
-    """Return the names of the fields that a glob matches; without globs, of the proposed ones.
+    """Return the names of the fields that match a glob; without globs, of the proposed ones.
 
     A glob matches a name with or without `Answer.`. Raises `InputError` for one that matches no
     field.
@@ -143,7 +143,7 @@ def choose_columns(columns: Sequence[AnswerColumn], globs: Collection[str], file
 
 
 def _is_matched(name: str, globs: Iterable[str]) -> bool:
-    """Return whether a field matches one of the globs, with or without `Answer.`."""
+    """Return whether a field name matches one of the globs, with or without `Answer.`."""
     spellings = (ANSWER + name, name)
     return any(
         fnmatchcase(name_spelling, spelling)
@@ -154,7 +154,7 @@ def _is_matched(name: str, globs: Iterable[str]) -> bool:
 
 
 class _ColumnObserver:
-    """Collects, row by row, what decides whether a field is an answer."""
+    """Collects, row by row, the evidence of whether a form field is an answer."""
 
     def __init__(self, column: AnswerColumn, n_before: int) -> None:
         self.column = column
@@ -163,7 +163,7 @@ class _ColumnObserver:
         self.n_filled = 0
 
     def add_cell(self, worker: str, text: str, aside: dict[str, str]) -> None:
-        """Add one row: the field's cell, its worker and the other cells of the row."""
+        """Add one row: the field's cell, the worker and the row's other cells."""
         value = text.strip()
         same = {
             name for name, cell in aside.items() if name.startswith(INPUT) and cell.strip() == value
@@ -178,7 +178,7 @@ class _ColumnObserver:
             self.of_workers[worker] = None
 
     def finish_column(self, repeating: set[str]) -> AnswerColumn:
-        """Return the column with what all rows show: echo, one value a worker, personal fact."""
+        """Return the field, with the reasons found why it is no answer (see `AnswerColumn`)."""
         name = self.column.name
         if self.n_filled >= REPEATING:
             # Of several equal columns the first in the alphabet, so that the result is always the
@@ -191,7 +191,7 @@ class _ColumnObserver:
 
 
 def _parse_task_answers(cell: str) -> dict[str, Any] | None:
-    """Return the fields in a JSON cell: an object, or a list of one; None for anything else."""
+    """Return the form fields in the JSON cell of Crowd HTML elements; None for other text."""
     if not cell.strip():
         return {}
     try:
@@ -204,7 +204,7 @@ def _parse_task_answers(cell: str) -> dict[str, Any] | None:
 
 
 def _format_value(value: Any) -> str:
-    """Return a JSON value as text: the label of a classifier, checked boxes, otherwise JSON."""
+    """Return a JSON form value as text: a classifier's label, checked boxes, else JSON."""
     if isinstance(value, str):
         return value
     if value is None:

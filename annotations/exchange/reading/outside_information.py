@@ -1,4 +1,4 @@
-"""Read what a requester knows besides the answers: untrusted workers, and graded answers."""
+"""Read what a requester knows besides the answers: untrusted workers and graded answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DELIMITERS = re.compile("[,;\t]")
 
 @dataclass(frozen=True, slots=True)
 class WorkerList:
-    """Ids of workers, each once, with their first line (0 without a file)."""
+    """Worker ids, each once, with the line where it first occurs (0 if not from a file)."""
 
     name: str
     sha256: str
@@ -31,7 +31,7 @@ class WorkerList:
 
 @dataclass(frozen=True, slots=True)
 class AnchorRecord:
-    """One answer with an expert's grade."""
+    """One worker's answer to a question, with an expert's grade of it."""
 
     line: int
     worker: str
@@ -41,7 +41,7 @@ class AnchorRecord:
 
 @dataclass(frozen=True, slots=True)
 class AnchorFile:
-    """The graded answers of a file, in its order, one for each worker and question."""
+    """Expert-graded answers of a file, in its order, at most one per worker and question."""
 
     name: str
     sha256: str
@@ -51,7 +51,7 @@ class AnchorFile:
 def read_workers(
     path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
 ) -> WorkerList:
-    """Read worker ids from a table with a worker column, or from a text with an id a line.
+    """Read worker ids from a table with a worker column, or from a text with one id per line.
 
     A text is a table if its first line names that column. Raises `InputError` for a row without an
     id, an empty file, and whatever its format forbids.
@@ -81,7 +81,7 @@ def read_workers(
 
 
 def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
-    """Return the workers in a file, or those whose ids the text itself lists.
+    """Return the workers named by a command line argument: a file's path or a list of ids.
 
     The text is the path of a file if there is one; else ids parted by commas, where one that holds
     a comma is quoted as in CSV. They have line 0. Raises `InputError` as `read_workers`, and for a
@@ -101,7 +101,7 @@ def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) 
 
 
 def _is_plain(path: Path, column: str) -> bool:
-    """Return whether a text has no header that names the column, so that each line is an id."""
+    """Return whether a file is a plain list of ids, without a header that names `column`."""
     if path.suffix.lower() not in (".csv", ".tsv"):
         return False
     first = next(open_text(path).lines(newline=""), "")
@@ -112,7 +112,7 @@ def _is_plain(path: Path, column: str) -> bool:
 def read_anchors(
     path: str | os.PathLike[str], columns: ColumnNames = DEFAULT_COLUMNS
 ) -> AnchorFile:
-    """Read answers graded by an expert: worker, question, grade; further columns are ignored.
+    """Read expert-graded answers: worker, question, grade; further columns are ignored.
 
     Raises `InputError` with every bad row found: a missing worker, question or grade, a grade that
     is no number, the same answer twice; or with one problem, if the file as a whole will not do.
@@ -154,7 +154,7 @@ def read_anchors(
 
 
 def parse_grade(problems: Problems, line: int, raw: str) -> float | None:
-    """Return the grade of a cell; None, with the problem noted, for what is no finite number."""
+    """Parse a grade; None if it is no finite number (then a problem is recorded)."""
     text = raw.strip()
     if not text:
         problems.add_code(line, "grade", "grade_missing")

@@ -1,4 +1,4 @@
-"""Read Prolific's export of a study: the status of each submission."""
+"""Read Prolific's export of a study, with the status of each submission."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _STUDY = re.compile(r"(?<![0-9a-f])[0-9a-f]{24}(?![0-9a-f])", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class StatusRow:
-    """One row of the export; times and seconds are None where their cells are empty.
+    """One submission in Prolific's export; times and seconds are None if the cells are empty.
 
     `submission` and `participant` are "" where Prolific has deleted them.
     """
@@ -72,7 +72,7 @@ class StatusRow:
 
 @dataclass(frozen=True, slots=True)
 class StatusFile:
-    """The rows of an export, in its order; `kept_aside` names the columns that are not read."""
+    """Submissions of a Prolific export, in order; `kept_aside` are the names of unread columns."""
 
     name: str
     sha256: str
@@ -83,7 +83,7 @@ class StatusFile:
 
 
 def read_statuses(file: Readable) -> StatusFile:
-    """Read a table: Submission id, Participant id, Status; optionally times, code and study.
+    """Read Prolific's table of submissions: ids, status, and optionally times, code, study.
 
     A status may be spelled in small letters or with underscores. Times without a zone are UTC.
     Cells of deleted data (`WITHHELD`) are read as empty, ids too.
@@ -146,19 +146,19 @@ def read_statuses(file: Readable) -> StatusFile:
 
 
 def _blank_withheld(cell: str) -> str:
-    """Return a cell, "" where Prolific has deleted its content."""
+    """Return a cell, or "" if Prolific has deleted its content."""
     return "" if _is_withheld(cell) else cell
 
 
 def _is_withheld(cell: str) -> bool:
-    """Return whether Prolific has deleted the content of a cell."""
+    """Return whether a cell says that Prolific has deleted its content."""
     return squash(cell) in WITHHELD
 
 
 def _check_id(
     problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
 ) -> None:
-    """Note an id that is missing, too long, or already in an earlier line."""
+    """Record a problem for an id that is missing, too long, or used in an earlier line."""
     if not value or len(value) > LONGEST_ID:
         code = "submission_id_long" if value else "submission_id_missing"
         problems.add_code(line, column, code, most=LONGEST_ID)
@@ -167,7 +167,7 @@ def _check_id(
 
 
 def _parse_time(problems: Problems, line: int, column: str, cell: str) -> datetime | None:
-    """Return a time in UTC; None for an empty cell or, with the problem noted, a bad one."""
+    """Parse a time to UTC; None if empty, or bad (then a problem is recorded)."""
     if not (cell := cell.strip()):
         return None
     try:
@@ -181,7 +181,7 @@ def _parse_time(problems: Problems, line: int, column: str, cell: str) -> dateti
 
 
 def _parse_seconds(problems: Problems, line: int, cell: str) -> float | None:
-    """Return seconds; None for an empty cell or, with the problem noted, a bad one."""
+    """Parse a duration in seconds; None if empty, or bad (then a problem is recorded)."""
     if not (cell := cell.strip()):
         return None
     if _SECONDS.fullmatch(cell):

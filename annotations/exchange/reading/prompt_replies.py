@@ -35,7 +35,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a conversation: the question to the system, and its answer ("" for none)."""
+    """One turn of a conversation: the question to the system and its answer ("" if none)."""
 
     question: str
     answer: str
@@ -43,7 +43,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class PromptReply:
-    """One reply of a file.
+    """One system's reply to one prompt, that is to one wording of an item.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PromptReply:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFacts:
-    """The fields of a submission about itself, as text."""
+    """The descriptive fields of an ELOQUENT submission, as text: team, system, date and so on."""
 
     team: str
     system: str
@@ -80,7 +80,7 @@ class SubmissionFacts:
 
 @dataclass(frozen=True, slots=True)
 class ReplyFile:
-    """The replies of a file, in its order; `submissions` is empty for a table."""
+    """The replies of a file, in its order; `submissions` is empty if the file is a table."""
 
     name: str
     sha256: str
@@ -90,7 +90,7 @@ class ReplyFile:
 
 
 def read_prompt_replies(file: Readable, keep_thinking: bool = False) -> ReplyFile:
-    """Read replies: a submission where the name ends in .json, else a table.
+    """Read replies to prompts: a submission if the name ends in .json, else a table.
 
     A table has the columns item, variant and reply, and optionally system ("model" without one),
     language and status. A reply of white space is EMPTY; so is "[no answer]" in a submission. The
@@ -113,7 +113,7 @@ def read_prompt_replies(file: Readable, keep_thinking: bool = False) -> ReplyFil
 
 
 def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[PromptReply]:
-    """Yield the sound replies of a table's rows; bad rows are noted."""
+    """Yield the valid replies in the rows of a table; bad rows go to `problems`."""
     for line, cells, _ in rows:
         system, item, language, variant, text, status, reason = cells
         n_problems = problems.total
@@ -138,7 +138,7 @@ def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[P
 
 
 def _read_status(problems: Problems, line: int, raw: str, text: str) -> AnswerStatus | None:
-    """Return the status that a reply has in effect; None, with the problem noted, for a bad one."""
+    """Return a reply's status, EMPTY without a text; None if it is bad (then recorded)."""
     word = raw.strip().casefold()
     try:
         status = AnswerStatus(word) if word else AnswerStatus.TEXT
@@ -154,7 +154,7 @@ def _read_status(problems: Problems, line: int, raw: str, text: str) -> AnswerSt
 
 
 def _read_submissions(file: Readable, keep_thinking: bool) -> ReplyFile:
-    """Return the replies of a file of one submission or a list of them."""
+    """Read the replies of a file with one ELOQUENT submission or a list of them."""
     document = read_json(file)
     problems = Problems(document.name)
     forms = document.value if isinstance(document.value, list) else [document.value]
@@ -182,7 +182,7 @@ def _read_submissions(file: Readable, keep_thinking: bool) -> ReplyFile:
 def _read_questions(
     problems: Problems, form: JsonObject, facts: SubmissionFacts, keep_thinking: bool
 ) -> Iterator[PromptReply]:
-    """Yield the reply to each question of a submission; bad questions are noted."""
+    """Yield the reply to each question of a submission; bad questions go to `problems`."""
     for question in form["questions"]:
         if not isinstance(question, JsonObject):
             problems.add_code(form.line, "questions", "submission_question_unusable")
@@ -221,7 +221,7 @@ def _read_questions(
 
 
 def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
-    """Return a turn; an empty answer and "[no answer]" become "". Faults are noted."""
+    """Return a turn; an empty answer and "[no answer]" become ""; errors go to `problems`."""
     if not isinstance(turn, JsonObject):
         problems.add_code(line, "turns", "turn_no_object")
         return Turn("", "")
@@ -236,13 +236,13 @@ def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
 
 
 def _check_length(problems: Problems, line: int, text: str) -> None:
-    """Note a reply of more than 100,000 bytes."""
+    """Record a problem for a reply of more than 100,000 bytes."""
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "prompt_reply_long", most=LONGEST_ANSWER)
 
 
 def _finish(problems: Problems, n_replies: int) -> None:
-    """Raise `InputError` if a reply was bad or the file has none."""
+    """Raise `InputError` if any reply was bad or the file has no reply."""
     if not n_replies and not problems.total:
         problems.add_code(None, None, "no_reply")
     problems.raise_if_any()

@@ -1,4 +1,4 @@
-"""Read prompts in several wordings, in the form of the ELOQUENT robustness task.
+"""Read prompts in several wordings, in the format of the ELOQUENT robustness task.
 
 A file is {"eloquent-robustness-test": {"source", "year", "items": [{"id", "variation",
 "variants": [{"language", "prompt"}]}]}}. The organisers' own file of 2024 lacks two commas.
@@ -39,17 +39,17 @@ class PromptItem:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages of the item, in the order of their first wordings."""
+        """Languages of the item, in the order of their first wordings."""
         return tuple(dict.fromkeys(variant.language for variant in self.variants))
 
     def variants_in(self, language: str) -> tuple[PromptVariant, ...]:
-        """Return the wordings in one language."""
+        """Return the wordings of the item in one language."""
         return tuple(one for one in self.variants if one.language == language)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """A file of prompts.
+    """Items of a file of prompts, its source and year, and the commas added to read it.
 
     Attributes
     ----------
@@ -71,17 +71,17 @@ class PromptFile:
 
     @property
     def n_prompts(self) -> int:
-        """Return the number of prompts, all wordings of all items."""
+        """Number of prompts: all wordings of all items."""
         return sum(len(item.variants) for item in self.items)
 
     @property
     def languages(self) -> dict[str, int]:
-        """Return the number of prompts by language, in the order of the file."""
+        """Number of prompts by language, in the order of the file."""
         return dict(Counter(one.language for item in self.items for one in item.variants))
 
     @property
     def variations(self) -> dict[str, int]:
-        """Return the number of items by kind of variation, in the order of the file."""
+        """Number of items by kind of variation, in the order of the file."""
         return dict(Counter(item.variation for item in self.items))
 
 
@@ -129,7 +129,7 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
 
 
 def _find_test(name: str, value: Any) -> JsonObject:
-    """Return the object of the test in a document; raises `InputError` without one."""
+    """Return the object "eloquent-robustness-test" of a document; `InputError` without it."""
     test = value.get(TOP) if isinstance(value, JsonObject) else None
     if isinstance(test, JsonObject):
         return test
@@ -138,7 +138,7 @@ def _find_test(name: str, value: Any) -> JsonObject:
 
 
 def _read_item(problems: Problems, entry: Any, what: str, line: int) -> PromptItem | None:
-    """Return the item of an entry; None, with the problems noted, for a bad one."""
+    """Return the item in a JSON entry; None if it is bad (then problems are recorded)."""
     if not isinstance(entry, JsonObject):
         problems.add_code(line, None, "entry_no_object", what=what)
         return None
@@ -163,7 +163,7 @@ def _read_item(problems: Problems, entry: Any, what: str, line: int) -> PromptIt
 def _read_variant(
     problems: Problems, place: int, entry: Any, what: str, line: int
 ) -> PromptVariant | None:
-    """Return the wording of an entry; None, with the problem noted, for a bad one."""
+    """Return the wording in a JSON entry; None if it is bad (then a problem is recorded)."""
     what = f"variant {place + 1} of {what}"
     if not isinstance(entry, JsonObject):
         problems.add_code(line, None, "variant_no_object", what=what)
@@ -179,7 +179,7 @@ def _read_variant(
 
 
 def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> str:
-    """Return a text, or a whole number as it is written; "" for none, with the problem noted."""
+    """Return a text, or a whole number as text; "" if there is none (then recorded)."""
     if key not in entry:
         problems.add_code(entry.line, key, "prompt_key_missing", what=what, key=key)
         return ""
@@ -198,7 +198,7 @@ def _read_fact(value: Any) -> str:
 
 
 def _count_repeated(item: PromptItem) -> int:
-    """Return how many wordings of an item repeat another one of the same language."""
+    """Return how many wordings of an item repeat another one in the same language."""
     return len(item.variants) - len(
         {(one.language, normalise_text(one.prompt)) for one in item.variants}
     )

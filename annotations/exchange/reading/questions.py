@@ -1,4 +1,4 @@
-"""Read files of questions and of passages, and check them row by row."""
+"""Read files of questions and files of passages, and check every row."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NO = ("false", "no", "0")
 
 @dataclass(frozen=True, slots=True)
 class QuestionColumns:
-    """The column names of a file of questions."""
+    """Names that the columns of a file of questions or passages have."""
 
     question: str = "question"
     text: str = "text"
@@ -52,14 +52,14 @@ class QuestionColumns:
 
     @classmethod
     def parse(cls, text: str) -> QuestionColumns:
-        """Return the names in `question=NAME,text=NAME,...`; raises ValueError for other forms."""
+        """Parse `question=NAME,text=NAME,...` to column names; ValueError if invalid."""
         names = cls(**parse_column_names(text, [field.name for field in fields(cls)]))
         if len({names.question, names.text, names.passage}) < 3:
             raise ValueError("question, text and passage are columns of their own: name each once")
         return names
 
     def list_question_columns(self) -> tuple[Column, ...]:
-        """Return the columns of a file of questions: question (or id), text, optional passage."""
+        """Return a question file's columns: question (or id), text, passage."""
         return (
             Column("question", _list_names(self.question, "question", "id")),
             Column("text", (self.text,)),
@@ -75,7 +75,7 @@ class QuestionColumns:
 
 
 def _list_names(name: str, default: str, alternative: str) -> tuple[str, ...]:
-    """Return the accepted names of a column: the default has an alternative, a chosen name none."""
+    """Return a column's accepted names: the default and its alternative, or the chosen name."""
     return (default, alternative) if name == default else (name,)
 
 
@@ -84,7 +84,7 @@ DEFAULT_COLUMNS = QuestionColumns()
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord:
-    """One question; `passage` is "" where it has none, `answerable` None where it is not known.
+    """One question of a file, with its passage's id, kind, accepted answers and translations.
 
     `accepted_answers` holds texts, or lists of texts with the same meaning. `metadata` has the
     further cells that are not empty, by their columns. `translations` are by language and field.
@@ -109,7 +109,7 @@ class QuestionRecord:
 
 @dataclass(frozen=True, slots=True)
 class PassageRecord:
-    """One passage; `metadata` has the further cells that are not empty, by their columns.
+    """One passage of a file, with its title, text, language and translations.
 
     A file has no image, but a description of one (`image_alt`).
     """
@@ -146,7 +146,7 @@ class ItemFile(Generic[Record]):
 def read_questions(
     path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[QuestionRecord]:
-    """Read the questions in a CSV, TSV, JSON Lines or XLSX file.
+    """Read questions from a CSV, TSV, JSON Lines or XLSX file.
 
     Optional columns: kind, choices, accepted_answers (both as a JSON list, or separated by |),
     answerable (yes or no), category, language, role, feedback and max_characters. Raises
@@ -161,7 +161,7 @@ def read_questions(
 def read_passages(
     path: Readable, columns: QuestionColumns = DEFAULT_COLUMNS
 ) -> ItemFile[PassageRecord]:
-    """Read the passages in a CSV, TSV, JSON Lines or XLSX file.
+    """Read passages from a CSV, TSV, JSON Lines or XLSX file.
 
     Optional columns: title, language, format and image_alt.
 
@@ -171,7 +171,7 @@ def read_passages(
 
 
 def _build_note(faults: list[CellFault]) -> Note:
-    """Return a function that adds a fault of a cell to the list."""
+    """Return a function that appends an error of a cell to the list `faults`."""
 
     def note(column: str, code: str, /, **values: Any) -> None:
         faults.append((column, code, values))
@@ -182,7 +182,7 @@ def _build_note(faults: list[CellFault]) -> Note:
 def _read_items(
     path: Readable, columns: tuple[Column, ...], make: Any, key: str, mark: str
 ) -> ItemFile[Any]:
-    """Return the records of a file, made by `make` of each row; `key` names the id's field."""
+    """Read the records of a file, built by `make` from each row; `key` is the field of the id."""
     problems = Problems(make_source(path).name)
     table = open_table(path, columns, problems)
     records: dict[str, Any] = {}
@@ -242,7 +242,7 @@ def list_differences(one: QuestionRecord | PassageRecord, other: object) -> list
 def _build_question(
     line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> QuestionRecord:
-    """Return the question of a row; faults of its cells are added to the list."""
+    """Return the question record of a row; append errors of its cells to `faults`."""
     name, text, passage = clean_id(cells[0]), cells[1].strip(), clean_id(cells[2])
     faults.extend(_check_text("question", name, text, LONGEST_QUESTION))
     choices = tuple(_take_list("choices", further_cells, faults, nested=False))
@@ -280,7 +280,7 @@ def _build_question(
 def _build_passage(
     line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> PassageRecord:
-    """Return the passage of a row; faults of its cells are added to the list."""
+    """Return the passage record of a row; append errors of its cells to `faults`."""
     name, text = clean_id(cells[0]), cells[1].strip()
     faults.extend(_check_text("passage", name, text, LONGEST_PASSAGE))
     title, language = _take_id("title", further_cells), _take_id("language", further_cells)
@@ -303,7 +303,7 @@ def _build_passage(
 
 
 def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFault]:
-    """Yield the faults of a missing id, and of a missing or too long text."""
+    """Yield errors for a missing id and for a text that is missing or too long."""
     if not name:
         yield key, "record_id_missing", {"name": key}
     if not text:
@@ -313,7 +313,7 @@ def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFa
 
 
 def _check_lengths(record: object, *names: str) -> Iterator[CellFault]:
-    """Yield a fault for each named field that is longer than its limit."""
+    """Yield an error for each of the named fields that is longer than its limit."""
     for name in names:
         if (size := len(getattr(record, name))) > LONGEST[name]:
             yield name, "value_too_long", {"name": name, "size": size, "most": LONGEST[name]}
@@ -327,7 +327,7 @@ def _take_id(name: str, further_cells: dict[str, str]) -> str:
 def _take_word(
     name: str, further_cells: dict[str, str], known: tuple[str, ...], faults: list[CellFault]
 ) -> str:
-    """Remove a cell and return its word in small letters, the first known one if it is empty."""
+    """Remove a cell and return its word in lower case; the first of `known` if it is empty."""
     word = _take_id(name, further_cells).casefold() or known[0]
     if word not in known:
         faults.append((name, *_build_word_fault(name, word, known)))
@@ -335,12 +335,12 @@ def _take_word(
 
 
 def _build_word_fault(name: str, word: str, known: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return the code and the values of a word that is not known."""
+    """Return the problem code and its values for a word that is not in `known`."""
     return "word_unknown", {"name": name, "word": word[:40], "known": ", ".join(known)}
 
 
 def _take_text(name: str, further_cells: dict[str, str], faults: list[CellFault]) -> str:
-    """Remove a cell of at most 20,000 characters and return it trimmed."""
+    """Remove a cell and return it trimmed; more than 20,000 characters are an error."""
     text = further_cells.pop(name, "").strip()
     if len(text) > LONGEST_BESIDE:
         values = {"size": len(text), "most": LONGEST_BESIDE}
@@ -351,7 +351,7 @@ def _take_text(name: str, further_cells: dict[str, str], faults: list[CellFault]
 def _take_translations(
     names: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> dict[str, dict[str, Any]]:
-    """Remove the cells of columns such as text.ar and return them by language and field.
+    """Remove cells of columns such as text.ar; return them by language and field.
 
     A column whose ending is no language remains a further cell.
     """
@@ -384,7 +384,7 @@ def _take_translations(
 
 
 def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int | None:
-    """Remove and return the largest number of characters; None without one or for a bad one."""
+    """Remove and return the longest answer, in characters; None if there is none or it is bad."""
     cell = _take_id("max_characters", further_cells)
     # A spreadsheet writes whole numbers with a point, too.
     number = cell.removesuffix(".0")
@@ -397,7 +397,7 @@ def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int |
 
 
 def _take_answerable(further_cells: dict[str, str], faults: list[CellFault]) -> bool | None:
-    """Remove and return whether the question has an answer; None for an empty cell."""
+    """Remove the cell `answerable` and return it as a bool; None if it is empty."""
     word = _take_id("answerable", further_cells).casefold()
     if word and word not in YES + NO:
         faults.append(("answerable", "not_boolean", {"cell": word[:40]}))
@@ -407,7 +407,7 @@ def _take_answerable(further_cells: dict[str, str], faults: list[CellFault]) -> 
 def _take_list(
     name: str, further_cells: dict[str, str], faults: list[CellFault], *, nested: bool
 ) -> list[Any]:
-    """Remove a cell and return its entries: a JSON list, or texts separated by |."""
+    """Remove a cell and return its entries: a JSON list, or texts separated by "|"."""
     cell = further_cells.pop(name, "").strip()
     if not cell.startswith("["):
         return [entry.strip() for entry in cell.split("|") if entry.strip()]
@@ -423,12 +423,12 @@ def _take_list(
 
 
 def _is_entry(entry: object, nested: bool) -> bool:
-    """Return whether a value is a text that is not blank, or with `nested` a list of such."""
+    """Return whether a value is a non-blank text or, with `nested`, a list of such texts."""
     if nested and isinstance(entry, list):
         return bool(entry) and all(_is_entry(alias, nested=False) for alias in entry)
     return isinstance(entry, str) and bool(entry.strip())
 
 
 def _pick_filled(further_cells: dict[str, str]) -> dict[str, str]:
-    """Return the cells that are not blank."""
+    """Return the cells that are not blank, by column name."""
     return {name: cell for name, cell in further_cells.items() if cell.strip()}

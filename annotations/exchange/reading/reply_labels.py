@@ -1,4 +1,4 @@
-"""Read annotators' labels of replies to word problems: whether a reply says "no answer"."""
+"""Read annotators' labels of whether a reply says that its word problem has no answer."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class ReplyLabel:
 
     @property
     def reply(self) -> Reply:
-        """Return the key of the labelled reply: system, problem id, form."""
+        """Key of the labelled reply: (system, problem id, form of asking)."""
         return self.system, self.item, self.form
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyLabelFile:
-    """The labels of a file, in its order."""
+    """Annotators' labels of a file, in its order."""
 
     name: str
     sha256: str
@@ -50,7 +50,7 @@ class ReplyLabelFile:
 
 
 def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFile:
-    """Read labels in a CSV, TSV, JSON Lines or XLSX file.
+    """Read annotators' labels of replies from a CSV, TSV, JSON Lines or XLSX file.
 
     Columns: `id` (or `item`), `annotator` (or `judge`, with "human:" before the name, as the site
     writes it), `label`; `system` (default "model") and `form` (default "direct") may be absent.
@@ -110,14 +110,14 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
 
 
 def _note_unknown_reply(problems: Problems, label: ReplyLabel, item_is_known: bool) -> None:
-    """Note a label of a reply, or of a problem, that does not exist."""
+    """Record a problem for the label of a reply, or of a problem, that does not exist."""
     code = "labelled_reply_unknown" if item_is_known else "labelled_problem_unknown"
     values = {"system": label.system, "item": label.item, "form": label.form}
     problems.add_code(label.line, "id", code, **values)
 
 
 def _read_label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyLabel | None:
-    """Return the label of a row; None, with the problems noted, for a bad row."""
+    """Return the label in a row; None if the row is bad (then problems are recorded)."""
     name, person, word, system, form = (clean_id(cell) for cell in cells)
     person = person.removeprefix(HUMAN).strip()
     n_problems = problems.total

@@ -1,4 +1,4 @@
-"""Read questions with several right answers, in the layout of MAQA, and replies to them.
+"""Read questions with several right answers, in the format of MAQA, and replies to them.
 
 Questions are one JSON list of {"question", "answer"} (or JSON Lines of such objects). An answer is
 a text, a number, or a list of spellings of one answer.
@@ -34,7 +34,7 @@ Spellings = tuple[Answer, ...]
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersQuestion:
-    """One question; each entry of `answers` is all spellings of one right answer; may be empty.
+    """One question; each entry of `answers` is a tuple of spellings of one right answer.
 
     `id` is the position in the list, from 0, unless the file has one. `groups` has the values of
     `GROUPS`.
@@ -49,7 +49,7 @@ class SeveralAnswersQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersFile:
-    """The questions of a file, in its order."""
+    """The questions of a file, in its order, each with its several right answers."""
 
     name: str
     sha256: str
@@ -59,7 +59,7 @@ class SeveralAnswersFile:
 
 @dataclass(frozen=True, slots=True)
 class FirstTokenScores:
-    """Scores of the first token of an answer, over the vocabulary or its likeliest tokens.
+    """Scores of an answer's first token, over the vocabulary or its likeliest tokens.
 
     `numbers` are logits of all tokens, or log-probabilities of the likeliest ones if `is_top`; a
     value that is no number is NaN. `vocabulary` is the number of tokens, None if unknown. `others`
@@ -75,7 +75,7 @@ class FirstTokenScores:
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersReply:
-    """One reply of a system to a question.
+    """One system's reply to a question, as text or as answers already extracted from it.
 
     `answers` is None unless the file lists the answers of the reply. `confidence` is as in the
     file, None if it is not there. `logprobs` are of the tokens of the reply, NaN for a value that
@@ -98,7 +98,7 @@ class SeveralAnswersReply:
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersReplies:
-    """The replies of a file, in its order; `n_repeated` rows repeat an earlier reply."""
+    """The replies of a file, in order; `n_repeated` rows repeat an earlier reply."""
 
     name: str
     sha256: str
@@ -144,7 +144,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
 def _read_question(
     problems: Problems, place: int, line: int, entry: Any
 ) -> SeveralAnswersQuestion | None:
-    """Return the question of an entry; None, with the problems noted, for a bad one."""
+    """Return the question in a JSON entry; None if it is bad (then problems are recorded)."""
     line_or_none = line or None
     if not isinstance(entry, dict):
         problems.add_code(line_or_none, None, "question_no_object", place=place)
@@ -191,7 +191,7 @@ def _read_question(
 
 
 def _read_spellings(problems: Problems, line: int | None, number: int, answer: Any) -> Spellings:
-    """Return the spellings of one right answer; bad ones are noted and left out."""
+    """Return the spellings of one right answer; bad ones are recorded and left out."""
     spellings = answer if isinstance(answer, list) else [answer]
     if not spellings:
         problems.add_code(line, "answer", "right_answer_unspelled", number=number)
@@ -210,7 +210,7 @@ def _read_spellings(problems: Problems, line: int | None, number: int, answer: A
 
 
 def _is_answer(value: Any) -> bool:
-    """Return whether a value is a text that is not blank, or a finite number."""
+    """Return whether a value is a non-blank text or a finite number."""
     if isinstance(value, str):
         return bool(value.strip())
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
@@ -219,18 +219,13 @@ def _is_answer(value: Any) -> bool:
 def read_several_answers_replies(
     path: Readable, keep_thinking: bool = False
 ) -> SeveralAnswersReplies:
-    """Read replies to questions with several right answers, a JSON object a line.
+    """Read replies to questions with several right answers from JSON Lines.
 
     Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
     either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
     {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
     `logprobs`, those of its tokens. The thinking in a reply is removed from its text, unless
     `keep_thinking`.
-
-    Keys: `system` (default "model"), `item`, `sample` (default 0), `status` (default text), and
-    either `reply` or what was read out of it: `answers`, `confidence`, `first_token`, a list of
-    {"answer", "logits"} or {"answer", "top_logprobs", "vocabulary", "others"}; beside it
-    `logprobs`, those of its tokens. The thinking in a reply is removed, unless `keep_thinking`.
 
     Raises
     ------
@@ -273,13 +268,13 @@ def read_several_answers_replies(
 
 
 def _is_same(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
-    """Return whether two lines have the same content; NaN equals NaN here."""
+    """Return whether two replies have the same content, NaN being equal to NaN."""
     # Texts are compared, because NaN does not equal itself.
     return repr(_list_content(reply)) == repr(_list_content(other))
 
 
 def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
-    """Return the fields of a reply that a repeated line must have too."""
+    """Return the fields of a reply that are equal if a line repeats it."""
     parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
     return (reply.status.value, normalise_text(reply.text), parsed)
 
@@ -287,7 +282,7 @@ def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
 def _read_reply_line(
     problems: Problems, line: int, entry: dict[str, Any], keep_thinking: bool
 ) -> SeveralAnswersReply | None:
-    """Return the reply of a line; None, with the problems noted, for a bad one."""
+    """Return the reply in a line; None if it is bad (then problems are recorded)."""
     n_problems = problems.total
     system, item = normalise_id(entry.get("system")), normalise_id(entry.get("item"))
     if system is None:
@@ -334,7 +329,7 @@ def _read_reply_line(
 
 
 def _read_sample(problems: Problems, line: int, value: Any) -> int:
-    """Return the sample number, 0 for an empty one or, with the problem noted, a bad one."""
+    """Return the sample number; 0 if it is empty, or bad (then a problem is recorded)."""
     if value is None or value == "":
         return 0
     text = normalise_id(value)
@@ -345,7 +340,7 @@ def _read_sample(problems: Problems, line: int, value: Any) -> int:
 
 
 def _read_answers_key(problems: Problems, line: int, value: Any) -> tuple[Answer, ...] | None:
-    """Return the answers that a line lists; None if it lists none."""
+    """Return the answers listed under the key `answers`; None if it is absent or no list."""
     if value is None:
         return None
     if not isinstance(value, list):
@@ -363,7 +358,7 @@ def _read_answers_key(problems: Problems, line: int, value: Any) -> tuple[Answer
 
 
 def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenScores, ...]:
-    """Return the first-token scores of a line; bad entries are noted and left out."""
+    """Return the first-token scores of a line; bad entries are recorded and left out."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -380,7 +375,7 @@ def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[First
 
 
 def _read_first_token(entry: Any) -> FirstTokenScores | None:
-    """Return the first-token scores of one answer; None for a bad entry."""
+    """Return the first-token scores of one answer; None if the entry is bad."""
     if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
         return None
     keys = [key for key in ("logits", "top_logprobs") if entry.get(key) is not None]
@@ -401,7 +396,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
 
 
 def _read_others(value: Any) -> tuple[int, float, float] | None:
-    """Return number, probability and entropy of the tokens not listed; None for a bad value."""
+    """Return number, probability and entropy of unlisted tokens; None for a bad value."""
     if not isinstance(value, dict) or not isinstance(value.get("tokens"), int):
         return None
     return (
@@ -412,7 +407,7 @@ def _read_others(value: Any) -> tuple[int, float, float] | None:
 
 
 def _read_numbers(value: Any) -> tuple[float, ...] | None:
-    """Return the numbers of a list, of a list of {"token", "logprob"}, or of an object by token."""
+    """Return the floats of a list or of an object by token; None for any other value."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):
@@ -424,7 +419,7 @@ def _read_numbers(value: Any) -> tuple[float, ...] | None:
 
 
 def _read_number(value: Any) -> float:
-    """Return a value as a float: NaN for what is no number, infinity beyond the range."""
+    """Return a value as a float: NaN if it is no number, infinity if it is too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return float("nan")
     try:

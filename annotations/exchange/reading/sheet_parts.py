@@ -1,4 +1,4 @@
-"""Read the parts of a workbook as bytes, block by block, before they are parsed."""
+"""Read the XML parts of a workbook as bytes, block by block, before they are parsed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _OTHER_ENCODING = re.compile(
 
 
 class TooMuchError(Exception):
-    """The workbook holds more than the limits allow; the message names the limit."""
+    """Error: reading the file exceeds a limit, which the message names."""
 
 
 def read_blocks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield the uncompressed bytes of a part in blocks of at most 1 MiB."""
+    """Yield the uncompressed bytes of a workbook part in blocks of at most 1 MiB."""
     with archive.open(part) as unpacked:
         while block := unpacked.read(BLOCK):
             yield block
@@ -27,7 +27,7 @@ def read_blocks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[byt
 def count_matches(
     archive: zipfile.ZipFile, part: zipfile.ZipInfo, pattern: re.Pattern[bytes], most: int
 ) -> int:
-    """Return how often a pattern occurs in a part; counting ends at `most`."""
+    """Return the number of matches of a pattern in a workbook part; stop counting at `most`."""
     n_matches, tail, first = 0, b"", True
     for block in read_blocks(archive, part):
         if first and (block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:4]):

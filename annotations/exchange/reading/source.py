@@ -1,4 +1,4 @@
-"""Describe where a file's bytes come from: a path, memory or a storage."""
+"""Source: where the bytes of a file come from, such as a path, memory or a storage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Stamp = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file that can be read more than once.
+    """An input file that can be read more than once, and where its table is.
 
     `name` is its name without folder; the ending selects the format. `place` is its location in
     messages. `opener` opens its bytes from the beginning, seekable; `stamper` raises `InputError`
@@ -41,22 +41,22 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """Return the ending of the name in small letters, with its point; "" without one."""
+        """Ending of the file name in lower case, with its dot; "" without one."""
         return Path(self.name).suffix.lower()
 
     def open(self) -> BinaryIO:
-        """Return a handle on the bytes; raises `InputError` if the file cannot be opened."""
+        """Open the bytes of the file; raise `InputError` if it cannot be opened."""
         try:
             return self.opener()
         except OSError as error:
             raise self.unreadable(error) from error
 
     def stamp(self) -> Stamp:
-        """Return size and change stamp; raises `InputError` where there is no file."""
+        """Return (size, change stamp); raise `InputError` if there is no file."""
         return self.stamper()
 
     def digest(self) -> str:
-        """Return the SHA-256 of the bytes, in hexadecimal; raises `InputError`."""
+        """Return the SHA-256 of the bytes in hexadecimal; `InputError` if they cannot be read."""
         try:
             with self.open() as handle:
                 # (Every binary file has readinto, which the type does not say.)
@@ -75,7 +75,7 @@ Readable = str | os.PathLike[str] | Source
 
 
 def make_source(given: Readable) -> Source:
-    """Return a path as a source; a source is returned unchanged."""
+    """Return a path as a `Source`; a `Source` is returned unchanged."""
     if isinstance(given, Source):
         return given
     path = Path(given)
@@ -83,17 +83,17 @@ def make_source(given: Readable) -> Source:
 
 
 def make_bytes_source(name: str, content: bytes) -> Source:
-    """Return bytes in memory as a source of that name."""
+    """Return bytes in memory as a `Source` with this file name."""
     return Source(name, name, lambda: BytesIO(content), lambda: (len(content), 0))
 
 
 def make_stored_source(name: str, opener: Callable[[], BinaryIO], size: int) -> Source:
-    """Return a file in a storage (such as Django's) as a source of that name."""
+    """Return a file in a storage (such as Django's) as a `Source` with this file name."""
     return Source(name, name, opener, lambda: (size, 0))
 
 
 def make_rows_source(name: str, rows: Iterable[Any]) -> Source:
-    """Return values as a JSON Lines source, row i in line i + 1; None is an empty line."""
+    """Return JSON values as a JSON Lines `Source`, one per line; None is an empty line."""
     lines = ("" if row is None else json.dumps(row) for row in rows)
     return make_bytes_source(
         f"{name}.jsonl", "".join(f"{line}\n" for line in lines).encode("ascii")
@@ -101,7 +101,7 @@ def make_rows_source(name: str, rows: Iterable[Any]) -> Source:
 
 
 def _read_stamp(path: Path) -> Stamp:
-    """Return size and modification time of a path; raises `InputError` for what is no file."""
+    """Return size and modification time of a path; `InputError` if it is no ordinary file."""
     try:
         status = path.stat()
     except FileNotFoundError:

@@ -21,7 +21,7 @@ _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A language model; `size` as written, `parameters` as a number, None if it is unknown."""
+    """A language model; `size` is as written, `parameters` its number or None if unknown."""
 
     name: str
     size: str
@@ -32,7 +32,7 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class SystemsFile:
-    """The systems of a file by their names, in its order."""
+    """The language models of a file by name, in the order of the file."""
 
     name: str
     sha256: str
@@ -41,7 +41,7 @@ class SystemsFile:
 
 
 def parse_parameters(size: str) -> float | None:
-    """Return the number of parameters in a size such as 135M, 7 billion or 8x7B; else None."""
+    """Return the number of parameters in a size such as 135M or 8x7B; None for other text."""
     match = _SIZE.fullmatch(size.replace(",", "").strip())
     if match is None:
         return None
@@ -52,7 +52,7 @@ def parse_parameters(size: str) -> float | None:
 
 
 def read_systems(path: Readable) -> SystemsFile:
-    """Read systems in a CSV, TSV, JSON Lines or XLSX file.
+    """Read a table of language models from a CSV, TSV, JSON Lines or XLSX file.
 
     Columns: `system` (or `model`); `size`, `tuning` and `family` may be absent or empty.
 

@@ -1,4 +1,4 @@
-"""Open a file of any accepted format as a table of text cells."""
+"""Open a file of any accepted format (CSV, TSV, JSON Lines, XLSX) as a table of text cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSTEAD = {
 
 @dataclass(slots=True)
 class OpenTable:
-    """A file's rows, which can be read once.
+    """A file opened as a table; its rows can be iterated only once.
 
     `kept_aside` (names of the columns that were not wanted) and `warnings` are complete when the
     rows have been read, `marks` (see `header.MARKS`) with the first one. `encoding` is None for a
@@ -55,7 +55,7 @@ def open_table(
     *,
     bare_quotes: bool = False,
 ) -> OpenTable:
-    """Return the file as a table; the ending of its name, in any case, selects the format.
+    """Open a file as a table; the ending of its name, in any case, selects the format.
 
     `may_lack` names columns that rows of CSV and TSV may end before, if they are the header's last:
     their cells are empty then. With `bare_quotes` a quote in CSV and TSV is an ordinary character.

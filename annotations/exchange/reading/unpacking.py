@@ -1,4 +1,4 @@
-"""Unpack the rows of a workbook's sheet within bounds; also runs in a process of its own.
+"""Unpack the rows of a workbook's sheet within limits, also as a separate program.
 
 ``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
 its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `Part` as JSON.
@@ -52,7 +52,7 @@ Cells = tuple[Any, ...]
 
 @dataclass(slots=True)
 class SheetRow:
-    """One row of a sheet that is not empty.
+    """One non-empty row of a sheet, with its number and its cells as text.
 
     `number` counts from 1. `texts` are its cells as text, at most as many as the first such row
     has. `uncomputed` are the positions of formulas without a stored value, `errors` those of error
@@ -67,7 +67,7 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a workbook that is read.
+    """Which part of a workbook is read: the sheet, the header row, the number of rows.
 
     `sheet` is its name or its number from 1, "" for the first; `header_row` the number of the row
     with the header, 0 for the first that is not empty. With `first_rows` only so many rows of each
@@ -81,14 +81,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """The title of the sheet that is read, None if it does not exist, and all titles."""
+    """Title of the sheet that is read (None if it does not exist) and titles of all sheets."""
 
     title: str | None
     titles: list[str]
 
 
 def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
-    """Yield the sheet, then its rows that are not empty, from the header on.
+    """Yield the chosen sheet of a workbook, then its non-empty rows from the header on.
 
     Raises `TooMuchError`: a header of more than 4,096 cells, more than 16,384 cells in a row, more
     than 50 million cells, more than 2 million strings, rows beyond the last that a sheet can have.
@@ -118,7 +118,7 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
 
 
 def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
-    """Return the index of a sheet by name, in any case, or number from 1; None if unknown."""
+    """Return the index of a sheet, by name in any case or by number from 1; None if unknown."""
     if not sheet:
         return 0 if titles else None
     folded = [title.strip().casefold() for title in titles]
@@ -129,7 +129,7 @@ def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
 
 
 def _read_first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
-    """Yield those of the first rows of a sheet that are not empty."""
+    """Yield the non-empty rows among the first `n_rows` rows of a sheet."""
     rows = _read_quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
     for number, cells in enumerate(rows, 1):
         texts = [_format_cell(cell.value) for cell in cells]
@@ -140,7 +140,7 @@ def _read_first_rows(sheet: Any, n_rows: int) -> Iterator[SheetRow]:
 
 
 def _has_formulas(handle: BinaryIO) -> bool:
-    """Return whether there are formulas; raises `TooMuchError` for too many strings or cells."""
+    """Return whether a workbook has formulas; `TooMuchError` for too many texts or wide rows."""
     formulas = False
     with zipfile.ZipFile(handle) as archive:
         for part in archive.infolist():
@@ -156,7 +156,7 @@ def _has_formulas(handle: BinaryIO) -> bool:
 
 
 def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
-    """Raise `TooMuchError` for a row with more cells than a sheet can have.
+    """Raise `TooMuchError` if a row has more cells than a spreadsheet allows.
 
     openpyxl builds all cells of a row before it returns one, so they are counted beforehand.
     """
@@ -177,7 +177,7 @@ def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
 
 
 def _open_worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) -> list[Any]:
-    """Return the sheets of a workbook, with calculated values or with formulas."""
+    """Return the sheets of a workbook, with calculated values or with formulas as cells."""
     import openpyxl  # costs a third of a second, which readers of CSV need not wait for
 
     with warnings.catch_warnings():
@@ -194,7 +194,7 @@ def _open_worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) ->
 
 
 def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, int]:
-    """Return the number of header cells and the number of rows before it; 0, 0 without one.
+    """Return (number of header cells, number of rows before the header); (0, 0) without one.
 
     The header is the first row from `header_row` on that is not empty.
     """
@@ -216,7 +216,7 @@ def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, 
 
 
 def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iterator[SheetRow]:
-    """Yield the rows of a sheet that are not empty; raises `TooMuchError` for too many cells."""
+    """Yield the non-empty rows of a sheet; `TooMuchError` for too many cells or rows."""
     most = MOST_CELLS // width
     pairs = _pair_cells(sheet, formula_sheet, skipped + 1, width, BATCH)
     for number, (cells, formula_cells) in enumerate(pairs, skipped + 1):
@@ -238,7 +238,7 @@ def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iter
 def _pair_cells(
     sheet: Any, formula_sheet: Any, first: int, width: int, batch: int
 ) -> Iterator[tuple[Cells, Cells]]:
-    """Yield each row's calculated cells and its formula cells (the same ones without formulas)."""
+    """Yield each row as (calculated cells, formula cells); the same if there are no formulas."""
     calculated = _read_quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
     if formula_sheet is None:
         return ((cells, cells) for cells in calculated)
@@ -247,7 +247,7 @@ def _pair_cells(
 
 
 def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
-    """Yield the rows of openpyxl, in batches, without its warnings."""
+    """Yield the rows of an openpyxl sheet in batches, suppressing openpyxl's warnings."""
     # openpyxl warns of validation and formatting, which this reader does not need. The filter
     # applies to the whole process: it must not remain set while a consumer works on a row.
     while True:
@@ -260,7 +260,7 @@ def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
 
 
 def _is_uncomputed(cell: Any, formula_cell: Any) -> bool:
-    """Return whether a cell is a formula without a stored value."""
+    """Return whether a cell is a formula for which the workbook stores no value."""
     # A formula whose value is the empty string is stored with the type "str" and no value.
     return bool(formula_cell.data_type == "f" and cell.value is None and cell.data_type != "str")
 
@@ -283,12 +283,12 @@ def _format_cell(value: object) -> str:
 
 
 def main(bounds: Bounds, part: Part) -> None:
-    """Unpack standard input within bounds, and print its sheets and rows as JSON."""
+    """Unpack the workbook on standard input within limits, and print its rows as JSON lines."""
     serve(bounds, map(_encode_row, unpack_sheet(sys.stdin.buffer, part)))
 
 
 def _encode_row(part: Sheet | SheetRow) -> str:
-    """Return a sheet or a row as one line of JSON."""
+    """Return a sheet or a row as one line of JSON, for the process that reads the output."""
     if isinstance(part, Sheet):
         return json.dumps([part.title, part.titles])
     return json.dumps([part.number, part.texts, part.uncomputed, part.errors])

@@ -1,4 +1,4 @@
-"""Read math word problems, some without an answer, in the layout of UMWP, and replies to them."""
+"""Read math word problems, answerable or not, in the format of UMWP, and replies to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DIRECT = "direct"
 
 @dataclass(frozen=True, slots=True)
 class WordProblem:
-    """One math word problem.
+    """One math word problem with its right numbers and whether it can be answered.
 
     `answers` are the right numbers, none where there is no answer. `answerable` is None where it is
     not known. `category` is the reason why there is no answer, 1 to 5, or None. `relevant` are the
@@ -52,7 +52,7 @@ class WordProblem:
 
 @dataclass(frozen=True, slots=True)
 class WordProblemFile:
-    """The problems of a file, in its order."""
+    """The math word problems of a file, in its order."""
 
     name: str
     sha256: str
@@ -62,7 +62,7 @@ class WordProblemFile:
 
 @dataclass(frozen=True, slots=True)
 class WordProblemReply:
-    """One reply of a system to a problem, asked in one form."""
+    """One system's reply to one word problem, asked in one form such as "direct"."""
 
     line: int
     system: str
@@ -86,7 +86,7 @@ class WordProblemReplies:
 
 
 def read_word_problems(path: Readable) -> WordProblemFile:
-    """Read word problems from JSON Lines or one JSON list.
+    """Read math word problems from JSON Lines or from one JSON list.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
 
 
 def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
-    """Return a problem as a dict in UMWP's layout; ids that are digits become numbers."""
+    """Return a word problem as a dict in UMWP's format; ids of digits become numbers."""
     return {
         "id": _restore_number(problem.id),
         "question": problem.text,
@@ -129,12 +129,12 @@ def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
 
 
 def _restore_number(item: str) -> int | str:
-    """Return an id of digits as a number, any other id as text."""
+    """Return an id as an int if it consists of digits, else unchanged."""
     return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
 
 
 def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | None:
-    """Return the problem of an entry; None, with the faults noted, for a bad one."""
+    """Return the word problem in a JSON entry; None if it is bad (then problems are recorded)."""
     line_or_none = line or None
     if not isinstance(entry, dict):
         problems.add_code(line_or_none, None, "problem_no_object")
@@ -177,7 +177,7 @@ def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | No
 
 
 def _read_label(entry: dict[str, Any], note: Note) -> tuple[bool | None, tuple[float, ...], int]:
-    """Return whether there is an answer, the right numbers, and the category, 0 for none."""
+    """Return (answerable, right numbers, category); the category is 0 if there is none."""
     answerable = entry.get("answerable", "")
     if answerable is not None and not isinstance(answerable, bool):
         note("answerable", "answerable_unusable")
@@ -202,7 +202,7 @@ def _wrap_in_list(value: Any) -> list[Any]:
 
 
 def _read_numbers(value: Any) -> tuple[float, ...] | None:
-    """Return the numbers of an answer; None where it holds anything else."""
+    """Return the right numbers of a problem; None if the value holds anything else."""
     numbers = []
     for entry in [] if value is None else _wrap_in_list(value):
         if isinstance(entry, bool) or not isinstance(entry, int | float | str):
@@ -218,7 +218,7 @@ def _read_numbers(value: Any) -> tuple[float, ...] | None:
 
 
 def _read_category(value: Any) -> int | None:
-    """Return the category 1 to 5, 0 where there is none, None for an unknown one."""
+    """Return the category of an unanswerable problem, 1 to 5; 0 if none, None if unknown."""
     if value is None or value == "":
         return 0
     text = normalise_id(value)
@@ -227,7 +227,7 @@ def _read_category(value: Any) -> int | None:
 
 
 def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> WordProblemReplies:
-    """Read replies in a CSV, TSV, JSON Lines or XLSX file.
+    """Read replies to word problems from a CSV, TSV, JSON Lines or XLSX file.
 
     Columns: `id` (or `item`) and `reply`; `system` (default "model"), `form` (default "direct")
     and `status` (default text) may be absent, and so may the reply of a row with another status.
@@ -290,7 +290,7 @@ def read_word_problem_replies(path: Readable, keep_thinking: bool = False) -> Wo
 def _read_reply_row(
     problems: Problems, line: int, cells: tuple[str, ...], keep_thinking: bool
 ) -> WordProblemReply | None:
-    """Return the reply of a row; None, with the problems noted, for a bad row."""
+    """Return the reply in a row; None if the row is bad (then problems are recorded)."""
     name, text, system, form, word, reason = cells
     item = clean_id(name)
     if not item:
@@ -308,5 +308,5 @@ def _read_reply_row(
 
 
 def normalise_form(written: str) -> str:
-    """Return a form of asking in its stored spelling: "In_Context" is in-context, "" is direct."""
+    """Return a form of asking in its stored spelling: "In_Context" gives in-context."""
     return "-".join(normalise_text(written).casefold().replace("_", " ").split()) or DIRECT

@@ -36,7 +36,7 @@ def read_workbook(
     marks: set[str],
     remarks: list[str],
 ) -> Iterator[Row]:
-    """Yield the data rows of a workbook's first sheet, or of the source's, with row numbers.
+    """Yield (row number, wanted cells, further cells) of each data row of a workbook's sheet.
 
     The header is the first row that is not empty, or that of the source; empty rows are skipped;
     cells without a header are left out. Values are those that the spreadsheet stored: whole numbers
@@ -52,7 +52,7 @@ def read_workbook(
 
 
 def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[SheetRow]]]:
-    """Return each sheet of a workbook with those of its first rows that are not empty.
+    """Return each sheet of a workbook with the non-empty ones of its first `n_rows` rows.
 
     Raises `InputError` as `read_workbook` does.
     """
@@ -66,7 +66,7 @@ def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[Sheet
 
 
 def _unpack(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
-    """Yield a part of a workbook; raises `InputError` for one that cannot be read."""
+    """Yield the sheets and rows of a part of a workbook; `InputError` if it cannot be read."""
     with source.open() as handle:
         try:
             if _check_size(handle, source.name) <= UNPACKED_HERE:
@@ -85,7 +85,7 @@ def _unpack(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
 
 
 def _check_size(handle: BinaryIO, name: str) -> int:
-    """Return the uncompressed size in bytes; raises `InputError` for no workbook or a large one."""
+    """Return a workbook's uncompressed size in bytes; `InputError` if it is none or too large."""
     head = handle.read(8)
     if head == OLE:
         raise InputError.from_code(name, "workbook_old_format")
@@ -108,7 +108,7 @@ def _check_size(handle: BinaryIO, name: str) -> int:
 def _unpack_in_process(
     handle: BinaryIO, name: str, part: Part = WHOLE
 ) -> Iterator[Sheet | SheetRow]:
-    """Yield what `unpack_sheet` yields, from a process with bounds on its time and memory."""
+    """Run `unpack_sheet` in a process with limits and yield the sheets and rows it prints."""
     bounds = compute_bounds(handle.seek(0, 2))
     arguments = [part.sheet, part.header_row, part.first_rows]
     rows = read_values(handle, name, unpack_sheet.__module__, arguments, bounds)
@@ -118,7 +118,7 @@ def _unpack_in_process(
 
 
 def compute_bounds(size: int) -> Bounds:
-    """Return the bounds of time and memory for a workbook of so many bytes.
+    """Return the time and memory limits for unpacking a workbook of `size` bytes.
 
     They are several times what real workbooks take on a slow machine: a longer process needs a
     longer upload.
@@ -135,7 +135,7 @@ def _pick_rows(
     marks: set[str],
     remarks: list[str],
 ) -> Iterator[Row]:
-    """Yield each row as (number, wanted cells, further cells); bad cells are noted."""
+    """Yield (row number, wanted cells, further cells); rows with bad cells go to `problems`."""
     layout: Layout | None = None
     name = source.name
     for row in unpacked_rows:
@@ -168,7 +168,7 @@ def _pick_rows(
 
 
 def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
-    """Raise `InputError` if the sheet does not exist; add a remark on sheets that are not read."""
+    """Raise `InputError` if the sheet does not exist; add a remark on sheets not read."""
     if not sheet.titles:
         raise InputError.from_code(source.name, "workbook_without_sheet")
     if sheet.title is None:
@@ -184,7 +184,7 @@ def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
 
 
 def _find_fault(row: SheetRow, position: int) -> str:
-    """Return the code of a cell's fault; "" if there is none."""
+    """Return the problem code of a cell, such as "cell_with_error"; "" if the cell is valid."""
     if position in row.uncomputed:
         return "formula_without_value"
     if position in row.errors:
@@ -193,6 +193,6 @@ def _find_fault(row: SheetRow, position: int) -> str:
 
 
 def _pick_cells(texts: list[str], positions: Sequence[int | None]) -> tuple[str, ...]:
-    """Return the cells at the positions, "" where a position is None or beyond the row."""
+    """Return the cells at these positions; "" if a position is None or beyond the row."""
     width = len(texts)
     return tuple("" if i is None or i >= width else texts[i] for i in positions)

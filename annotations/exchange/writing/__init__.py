@@ -1,1 +1,1 @@
-"""Write rows to files of every format, a piece at a time, and folders all at once."""
+"""Write rows to files of every format, in pieces, and folders as a whole or not at all."""

@@ -1,4 +1,4 @@
-"""Write several files as one ZIP, in pieces, so that no file is in memory as a whole."""
+"""Write several files as one ZIP archive, in pieces, without holding a whole file in memory."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ Files = Mapping[str, Callable[[], Iterable[bytes]]]
 
 
 class Pipe:
-    """A writable file without seeking, from which the written bytes are taken."""
+    """Write-only file object from which the written bytes are taken; it cannot seek."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._at = 0
 
     def write(self, data: bytes) -> int:
-        """Append the bytes and return how many there are."""
+        """Append bytes and return their number."""
         self._pieces.append(bytes(data))
         self._at += len(data)
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: no byte is held back."""
+        """Do nothing, because no bytes are buffered elsewhere."""
 
     def close(self) -> None:
-        """Do nothing: no resource is open."""
+        """Do nothing, because there is no open resource."""
 
     def take(self) -> bytes:
-        """Return the bytes that were written since the last call, and remove them."""
+        """Return the bytes written since the last call and remove them."""
         data = b"".join(self._pieces)
         self._pieces.clear()
         return data
 
 
 def write_zip(files: Files) -> Iterator[bytes]:
-    """Yield the files as one ZIP; equal files give equal bytes at any time."""
+    """Yield the bytes of a ZIP archive of these files; equal files give equal bytes."""
     pipe = Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, chunks in files.items():
@@ -49,7 +49,7 @@ def write_zip(files: Files) -> Iterator[bytes]:
 
 
 def make_zip_part(name: str) -> zipfile.ZipInfo:
-    """Return a ZIP entry that always has the date 1980-01-01, so that archives are reproducible."""
+    """Return a ZIP entry with the fixed date 1980-01-01, so that archives are reproducible."""
     part = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     part.compress_type = zipfile.ZIP_DEFLATED
     return part

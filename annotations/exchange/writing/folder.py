@@ -1,4 +1,4 @@
-"""Write the files of a command to a folder: all of them appear together, or none."""
+"""Write several files to a folder so that all of them appear together, or none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annotations.exchange.problems import InputError, Problem
 
 
 class OutputFolder:
-    """Collects files and puts them in `path` when the `with` block ends without an exception.
+    """Context manager that moves the files written in it to `path`, all of them or none.
 
     If the folder did not exist it appears by one rename, parents included; if it did, files of the
     same name are replaced, others are unchanged. After any exception, Ctrl-C too, or if replacing
@@ -63,7 +63,7 @@ class OutputFolder:
             self._clean_up(keep_parents=done)
 
     def open(self, name: str) -> BinaryIO:
-        """Return a new binary file, which is closed when the block ends, at the latest.
+        """Create a binary file in the folder; it is closed at the end of the `with` block.
 
         Raises ValueError for a name with a folder or one used already, `InputError` if the file
         cannot be created.
@@ -76,18 +76,18 @@ class OutputFolder:
         return file
 
     def write_csv(self, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        r"""Write a table: UTF-8, lines end in \n, None is an empty cell, floats in full.
+        r"""Write rows as a CSV file in UTF-8, lines ending in \n; None is an empty cell.
 
         Raises ValueError for NaN, infinity, and a row that is not as long as the header.
         """
         self._write(name, lambda file: _write_table(file, name, header, rows))
 
     def write_lines(self, name: str, pieces: Iterable[str]) -> None:
-        """Write pieces of text in UTF-8, unchanged."""
+        """Write text pieces one after another to a UTF-8 file, adding no line ends."""
         self._write(name, lambda file: file.writelines(pieces))
 
     def write_json(self, name: str, value: object) -> None:
-        """Write a value, indented by 2, in UTF-8. Raises ValueError for NaN and infinity."""
+        """Write a value as JSON, indented by 2; ValueError for NaN and infinity."""
 
         def write(file: TextIO) -> None:
             options = {"indent": 2, "ensure_ascii": False, "allow_nan": False}
@@ -97,7 +97,7 @@ class OutputFolder:
         self._write(name, write)
 
     def _write(self, name: str, write: Callable[[TextIO], None]) -> None:
-        """Write one text file by a function, and delete it if the function raises."""
+        """Create a text file with the function `write`; delete it if the function raises."""
         path = self._build_path(name)
         try:
             with path.open("x", encoding="utf-8", newline="") as file:
@@ -112,7 +112,7 @@ class OutputFolder:
             raise
 
     def _build_path(self, name: str) -> Path:
-        """Return the temporary path of a new file; raises for a name that cannot be used."""
+        """Return the temporary path of a new file; raise an error for an unusable name."""
         if self._stage is None:
             raise ValueError("files are written inside the with block")
         if not name or Path(name).name != name or name.startswith("."):
@@ -128,7 +128,7 @@ class OutputFolder:
         return self._stage / "new" / name
 
     def _prepare(self) -> None:
-        """Create the temporary folder, and missing parents of the folder."""
+        """Create the temporary folder, and the missing parents of the output folder."""
         path = self.path
         if "\0" in str(path):
             raise ValueError("a path holds no NUL character")
@@ -148,7 +148,7 @@ class OutputFolder:
         (stage / "old").mkdir()
 
     def _make_parents(self, folder: Path) -> None:
-        """Create a folder and its missing parents, and remember them."""
+        """Create a folder with its missing parents, recorded for removal after a failure."""
         missing = []
         while not folder.is_dir():
             if folder.exists():
@@ -160,7 +160,7 @@ class OutputFolder:
             self._made.append(folder)
 
     def _publish(self) -> None:
-        """Move all files to the folder; undo all moves if one fails."""
+        """Move all files to the output folder; if one move fails, undo all of them."""
         assert self._stage is not None
         new = self._stage / "new"
         if not self.path.is_dir():
@@ -189,7 +189,7 @@ class OutputFolder:
             raise
 
     def _clean_up(self, *, keep_parents: bool = False) -> None:
-        """Delete the temporary folder and, after a failure, created parents that are empty."""
+        """Delete the temporary folder and, after a failure, the created empty parents."""
         if self._stage is not None:
             shutil.rmtree(self._stage, ignore_errors=True)
             self._stage = None
@@ -200,7 +200,7 @@ class OutputFolder:
         self._made = []
 
     def _wrap_error(self, error: Exception, code: str, **values: str) -> InputError:
-        """Return the `InputError` of an error of the operating system."""
+        """Return an `InputError` for an error of the operating system."""
         cause = getattr(error, "strerror", None) or str(error)
         problem = Problem.from_code(str(self.path), None, None, code, cause=cause, **values)
         return InputError([problem])
@@ -216,7 +216,7 @@ def _close(file: BinaryIO | TextIO) -> OSError | None:
 
 
 def _back_up(target: Path, backup: Path) -> None:
-    """Give the file a second name, if it exists, so that it is never absent from the folder."""
+    """Link or copy an existing file to `backup`, so that it is never absent from the folder."""
     if not os.path.lexists(target):
         return
     try:
@@ -228,7 +228,7 @@ def _back_up(target: Path, backup: Path) -> None:
 def _write_table(
     file: TextIO, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
-    """Write a table with a header; raises ValueError for a row of another length."""
+    """Write a header and rows as CSV; ValueError for a row that is not as long as the header."""
     width = len(header)
     file.write(format_csv_line(header) + "\n")
     for number, row in enumerate(rows):
@@ -238,7 +238,7 @@ def _write_table(
 
 
 def format_csv_line(cells: Sequence[object]) -> str:
-    """Return cells as a line of CSV, quoted where necessary; None is an empty cell.
+    """Return cells as one line of CSV, quoted where necessary; None is an empty cell.
 
     Raises ValueError for NaN and infinity.
     """
@@ -246,7 +246,7 @@ def format_csv_line(cells: Sequence[object]) -> str:
 
 
 def _format_cell(value: object) -> str:
-    """Return a cell of CSV, quoted where necessary."""
+    """Return a value as a CSV cell, quoted where necessary."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -258,7 +258,7 @@ def _format_cell(value: object) -> str:
 
 
 def _format_number(value: object) -> str:
-    """Return a number or truth value as a cell; raises ValueError for NaN and infinity."""
+    """Return a number or a bool as a CSV cell; ValueError for NaN and infinity."""
     plain = _convert_scalar(value) if hasattr(value, "item") else value
     if isinstance(plain, bool):
         return "true" if plain else "false"
@@ -272,7 +272,7 @@ def _format_number(value: object) -> str:
 
 
 def _convert_scalar(value: object) -> object:
-    """Return a numpy scalar as a Python value; raises TypeError for anything else."""
+    """Convert a numpy scalar to a Python value; TypeError for anything else."""
     item = getattr(value, "item", None)
     if item is None or getattr(value, "ndim", None):
         raise TypeError(f"{type(value).__name__} cannot be written")

@@ -1,4 +1,4 @@
-"""Write tables as files of every accepted format, in pieces, so that no file is held as a whole.
+"""Write tables as CSV, TSV, JSON Lines or XLSX, in pieces, without holding a whole file.
 
 CSV, TSV and XLSX are defused, and marked so by their last column (see `defusing`); JSON Lines is
 raw. Reading such a file returns every text exactly.
@@ -30,24 +30,24 @@ Rows = Iterable[Sequence[object]]
 
 @dataclass(frozen=True)
 class Table:
-    """Column names, and rows that are read as they are written."""
+    """A table to write: column names, and rows that are iterated while they are written."""
 
     header: tuple[str, ...]
     rows: Rows
 
 
 def write_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield CSV with commas, in UTF-8 with a byte order mark, lines ending in CR LF."""
+    """Yield a table as CSV in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, ",")
 
 
 def write_tsv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield TSV, in UTF-8 with a byte order mark, lines ending in CR LF."""
+    """Yield a table as TSV in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, "\t")
 
 
 def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield CSV for a panel: defused, without our mark column and without a byte order mark."""
+    """Yield a table as CSV for a panel, with texts made safe against spreadsheet formulas."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
@@ -61,13 +61,13 @@ def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 
 
 def write_lines(lines: Iterable[str]) -> Iterator[bytes]:
-    """Yield each text as a line, defused."""
+    """Yield each text as a line in UTF-8, made safe against spreadsheet formulas."""
     for line in lines:
         yield f"{defuse(line)}\n".encode()
 
 
 def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield JSON Lines, an object a row, raw, in UTF-8 without a byte order mark."""
+    """Yield a table as JSON Lines in UTF-8, one object per row, with unchanged texts."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     piece, size = [], 0
     for row in rows:
@@ -85,7 +85,7 @@ def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 
 
 def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[bytes]:
-    """Yield a defused table with a delimiter; raises `InputError` for a NUL or a too long cell."""
+    """Yield a table as CSV or TSV, safe against formulas; `InputError` for a bad cell."""
     buffer = io.StringIO(newline="")
     # With this line end csv quotes \r and \n alike, so that both come back as they were.
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n")
@@ -106,12 +106,12 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
 
 
 def _write_xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a defused table as a workbook."""
+    """Yield a table as a workbook, with texts made safe against spreadsheet formulas."""
     return write_xlsx(build_sheet_rows(header, rows))
 
 
 def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
-    """Yield the rows of a sheet, defused, the header first."""
+    """Yield header and rows of a sheet, with texts made safe against formulas."""
     yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
         texts = [cell for cell in row if isinstance(cell, str)]
@@ -137,7 +137,7 @@ CONTENT_TYPES = {
 
 
 def find_format(path: Path, given: str | None = None) -> str:
-    """Return a format by its name, else by the ending of the file's name.
+    """Return the format given by name, or else by the ending of the file's name.
 
     Raises `InputError` for an ending that is none of them.
     """
@@ -154,7 +154,7 @@ def find_format(path: Path, given: str | None = None) -> str:
 
 
 def write_table(path: Path, kind: str, header: Sequence[str], rows: Rows) -> int:
-    """Write a file that appears complete or not at all; return its size in bytes.
+    """Write a table to a file that appears complete or not at all; return its size in bytes.
 
     Raises `InputError` if the folder cannot be written to, or the format cannot hold a cell.
     """
@@ -162,7 +162,7 @@ def write_table(path: Path, kind: str, header: Sequence[str], rows: Rows) -> int
 
 
 def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
-    """Write pieces to a file that appears complete or not at all; return its size in bytes."""
+    """Write bytes to a file that appears complete or not at all; return its size in bytes."""
     size = 0
     with OutputFolder(path.parent) as folder:
         try:
@@ -176,7 +176,7 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
 
 
 def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
-    """Raise `InputError` for a cell with a NUL, which names the cell."""
+    """Raise `InputError`, naming the cell, if a text of the row contains a NUL character."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and "\0" in cell:
             raise InputError.from_code(
@@ -185,7 +185,7 @@ def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
 
 
 def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> None:
-    """Raise `InputError` for a cell that is too long for the format, which names the cell."""
+    """Raise `InputError`, naming the cell, if a text of the row is too long for the format."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and len(cell) >= longest:
             raise InputError.from_code(
@@ -199,7 +199,7 @@ def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> 
 
 
 def _name_row(header: Sequence[str], row: Sequence[object]) -> str:
-    """Return the first two cells of a row, which are ids, as its name in messages."""
+    """Return a row's first two cells, which are ids, to name the row in messages."""
     return ", ".join(
         f"{name} {str(cell)[:60]}" for name, cell in list(zip(header, row, strict=True))[:2] if cell
     )

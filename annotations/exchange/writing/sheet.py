@@ -1,4 +1,4 @@
-"""Write XLSX workbooks in pieces.
+"""Write XLSX workbooks in pieces, much faster than openpyxl.
 
 openpyxl takes a minute for what this does in seconds, and refuses control characters; the part of
 ISO/IEC 29500 that is needed is small: a text is an inline string, characters that XML does not
@@ -61,7 +61,7 @@ _SUSPICIOUS = re.compile(f"_x|[&<>{_ODD}]")
 
 
 def write_xlsx(rows: Rows) -> Iterator[bytes]:
-    """Yield a workbook of one sheet with these rows, the first of which is the header.
+    """Yield the bytes of a workbook with one sheet of these rows, the header first.
 
     A str is a text, an int or float a number, None and "" an empty cell. Raises `InputError` for
     a text that is too long for a cell and for too many rows. Texts hold no NUL.
@@ -70,7 +70,7 @@ def write_xlsx(rows: Rows) -> Iterator[bytes]:
 
 
 def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
-    """Yield a workbook with a sheet of each name; its rows are built when it is written.
+    """Yield the bytes of a workbook with one sheet per name; rows are built when written.
 
     Names consist of letters, digits, blanks and dashes, and are cut after 31 characters. Rows and
     errors as in `write_xlsx`.
@@ -113,7 +113,7 @@ def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
 
 
 def _write_relations(targets: Mapping[int, tuple[str, str]]) -> str:
-    """Return the XML of a part's relations: kind and target by number."""
+    """Return the XML of a workbook part's relations, from (kind, target) by number."""
     return _RELATIONS.format(
         relations="".join(
             _ONE_RELATION.format(number=number, relation=_RELATION, kind=kind, target=target)
@@ -123,7 +123,7 @@ def _write_relations(targets: Mapping[int, tuple[str, str]]) -> str:
 
 
 def _write_row(number: int, row: Sequence[object]) -> str:
-    """Return the XML of a row; raises `InputError` for too many rows and a too long text."""
+    """Return the XML of a row; `InputError` for too many rows or a too long text."""
     if number > LAST_ROW:
         raise InputError.from_code("export", "sheet_full", most=LAST_ROW)
     cells = []
@@ -148,7 +148,7 @@ def _write_row(number: int, row: Sequence[object]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text as XML, control characters as _xHHHH_."""
+    """Return a text escaped for XML, with control characters as _xHHHH_."""
     if _SUSPICIOUS.search(text) is None:
         return text
     text = _LOOKS_ESCAPED.sub("_x005F_", text)
