@@ -21,7 +21,7 @@ _ADVERBS = {
 
 
 class Rate(NamedTuple):
-    """The unit that a measure refers to; `begin` and `end` are its tokens."""
+    """The unit that a measure refers to ("per year"), and its first and last tokens."""
 
     unit: Unit
     begin: int
