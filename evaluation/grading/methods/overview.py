@@ -68,7 +68,7 @@ def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
 
 
 def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
-    """Return the group of each code, and how many codes there are up to each group's end."""
+    """Split codes into at most `most` equal groups; return each code's group and the group ends."""
     n = len(in_order)
     groups = min(n, most)
     # Whole numbers, so that group sizes differ by one at most.

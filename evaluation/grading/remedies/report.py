@@ -236,7 +236,7 @@ class AnchorsReport:
 
 
 def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
-    """Return the report of a run's anchors; `myself` is the reader's user id; six queries."""
+    """Return the report of a run's expert grading; `myself` is the reader's user id."""
     answers = read_suggested_anchors(run)
     keys = [answer.pk for answer in answers] or [0]
     remedies = read_summary(run).remedies or RemediesDone()

@@ -45,7 +45,7 @@ class ReadsPairs(Protocol):
     def both_ways(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (n,) probabilities of contradiction, and of entailment either way."""
+        """Return probabilities of contradiction and of entailment (in either order), per pair."""
 
 
 @dataclass(frozen=True)

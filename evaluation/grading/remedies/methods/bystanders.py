@@ -84,7 +84,7 @@ class Bystanders:
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
-        """Return rows and targets of the answers that leave out one unit; None without."""
+        """Return answers to compare without the vote of `unit`, and their targets, or None."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.kept_vectors
         question_codes = self._question[own_rows]
@@ -110,7 +110,7 @@ class Bystanders:
         return own_rows, build_targets(vote, of_voters, chosen, question_codes)
 
     def similarity(self, votes: Floats) -> Floats:
-        """Return (R, D) similarities for weights of units (U, D); NaN without an exemplar."""
+        """Return each answer's similarity to the voters' exemplary answer; one column per draw."""
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
             out[mine] = targets.similarity(votes)
