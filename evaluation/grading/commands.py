@@ -193,7 +193,7 @@ def _format_models(models: Iterable[ModelRow]) -> str:
 
 
 def _format_changes(told: GradingRows) -> str:
-    """Return the remedies used, the rank correlation with the plain run, and largest movers."""
+    """Return the remedies used, the rank correlation with a grading without them, and movers."""
     changes = told.changes
     if changes is None:
         return ""
@@ -275,7 +275,7 @@ def _format_ids(ids: Sequence[object], where: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return an id on one line of at most 40 printable characters."""
+    """Cut an id to one line of at most 40 printable characters."""
     text = remove_control_characters(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 

@@ -58,7 +58,7 @@ class MapAbout:
 
 @dataclass(frozen=True)
 class Looked:
-    """An alarm check of a run: its statistic and threshold, or a reason why it is undefined."""
+    """A statistical check of a run for one kind of alarm: statistic, threshold, result."""
 
     check: str
     statistic: float | None
@@ -73,7 +73,7 @@ class Looked:
 
     @property
     def needed(self) -> int | None:
-        """Least number of workers, questions or answers the check needs; None if it ran."""
+        """Least number the check needs (workers, questions...); None if it ran or none helps."""
         return find_needed(self.check, self.reason) if self.statistic is None else None
 
     @property
@@ -84,7 +84,7 @@ class Looked:
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Number of questions tested for two camps, found to have them, or with too few answers."""
+    """Counts of questions tested for two camps of answers: tested, with camps, too few answers."""
 
     threshold: float
     fewest_answers: int
@@ -163,7 +163,7 @@ class FactsFound:
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """A group of copiers, by public id, and whether the group votes as one.
+    """A group of copiers (public ids), and whether it is collapsed to one voter.
 
     `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
     the vote; None where times do not tell.
@@ -181,7 +181,7 @@ class CopyGroup:
 
 @dataclass(frozen=True)
 class CampsAlarm:
-    """Result of the test for two camps in the crowd: statistic, threshold, and if it is raised."""
+    """Result of the test for two camps (groups of one opinion) in the crowd."""
 
     statistic: float | None
     threshold: float
@@ -191,7 +191,7 @@ class CampsAlarm:
 
 @dataclass(frozen=True)
 class RankingFound:
-    """A candidate ranking, compared with the experts' grades and with the default ranking."""
+    """A candidate ranking: its correlation with experts' grades and the default ranking."""
 
     name: str
     correlation_with_expert: float | None
@@ -200,7 +200,7 @@ class RankingFound:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidate rankings of a crowd with camps, and the sizes of its camps."""
+    """The candidate rankings of a crowd with camps (groups of one opinion), and camp sizes."""
 
     two_camps: CampsAlarm | None = None
     camps: tuple[int, ...] = ()
@@ -260,7 +260,7 @@ class ComparedWithPlain:
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp of the crowd after a remedy, and how the ranking agrees with it."""
+    """A camp (group of one opinion) after a remedy, and how the ranking agrees with it."""
 
     workers: tuple[str, ...]
     agreement: float | None
@@ -330,7 +330,7 @@ class AqerSummary(RunSummary):
     people_hash: str | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the numbers of answers, workers, questions and models."""
+        """Return the numbers of answers, workers, questions and models, for display."""
         return asdict(self.counts)
 
 

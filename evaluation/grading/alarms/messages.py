@@ -69,7 +69,7 @@ def _format_identical(of: Mapping[str, Any]) -> str:
 
 
 def _format_clique(of: Mapping[str, Any]) -> str:
-    """Return the text of a `clique` alarm: similar workers who may be one honest camp."""
+    """Return the text of an alarm about similar workers who may honestly share one opinion."""
     people, alike = _format_people(of), _describe_alike(of)
     option = of["option"]
     return (
@@ -82,7 +82,7 @@ def _format_clique(of: Mapping[str, Any]) -> str:
 
 
 def _format_camps(of: Mapping[str, Any]) -> str:
-    """Return the text of a `two_camps` alarm about workers who hold two opposed opinions."""
+    """Return the text of an alarm that the crowd has two camps (groups of one opinion each)."""
     people = _format_people(of)
     option, sampled = of["option"], of["sampled"]
     effect = (
@@ -116,7 +116,7 @@ def _format_concentrated(of: Mapping[str, Any]) -> str:
 
 
 def _count(n: Any, noun: str) -> str:
-    """Return a number with its noun, such as "3 persons"; fractions are rounded."""
+    """Return a number with its noun, such as "3 workers"; fractions are rounded."""
     whole: Any = n if isinstance(n, str) else round(n)
     return format_count(whole, noun)
 

@@ -35,7 +35,7 @@ def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
 def add_agreement(
     kind: str, rows: Iterable[tuple[Any, ...]], facts: CrowdFacts | None, undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Add to each row how many facts its worker or model stated, and the share the crowd shares.
+    """Add to each row the number of judged facts, and the share that agrees with the crowd.
 
     The first cell of a row is the id. The four cells are empty where facts are switched off, the
     share below 5 facts; `undefined` collects the reasons.

@@ -42,7 +42,10 @@ PART = 4_000_000
 def write_exemplars(
     file: BinaryIO, questions: Sequence[str], vectors: Vectors, dtype: np.dtype[Any]
 ) -> None:
-    """Write exemplars.npz: the exemplary answers' vectors, and the questions in the same order."""
+    """Write exemplars.npz: the exemplary answers' vectors, and the questions in the same order.
+
+    Arrays `questions` (Q,) of text and `vectors` (Q, d); `numpy.load` needs no pickle.
+    """
     shape = (int(vectors.shape[0]), int(vectors.shape[1]))
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         with archive.open("questions.npy", "w") as entry:

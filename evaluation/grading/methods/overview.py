@@ -60,7 +60,10 @@ def compute_overview(
 
 
 def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
-    """Return the mean of the known scores for each code (worker or question); NaN if none."""
+    """Return the mean of the known scores for each code (worker or question); NaN if none.
+
+    Shape (n,).
+    """
     known = ~np.isnan(scores)
     counts = np.bincount(codes[known], minlength=n)
     sums = np.bincount(codes[known], weights=scores[known], minlength=n)
@@ -68,7 +71,7 @@ def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
 
 
 def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
-    """Split codes into at most `most` equal groups; return each code's group and the group ends."""
+    """Split ordered codes into at most `most` equal groups; return groups and their ends."""
     n = len(in_order)
     groups = min(n, most)
     # Whole numbers, so that group sizes differ by one at most.

@@ -49,7 +49,10 @@ class Projection:
     n_learned: int
 
     def __call__(self, vectors: Vectors) -> Floats:
-        """Return the two map coordinates of each vector, in the units of the vectors."""
+        """Return the two map coordinates of each vector, in the units of the vectors.
+
+        `vectors` is (N, d), the result (N, 2).
+        """
         origin = self.centre @ self.axes
         if sparse.issparse(vectors):
             return np.asarray(vectors @ self.axes) - origin
@@ -88,7 +91,10 @@ def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
 
 
 def is_unit_length(vectors: Vectors) -> bool:
-    """Return whether all nonzero vectors have length 1, to within a hundredth."""
+    """Return whether all nonzero vectors have length 1, to within a hundredth.
+
+    `vectors` is (N, d).
+    """
     step = max(1, CHUNK // vectors.shape[1])
     if sparse.issparse(vectors):
         squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()  # type: ignore[union-attr]
@@ -128,7 +134,7 @@ def compute_question_maps(
     targets: Vectors | None = None,
     questions: Integers | None = None,
 ) -> QuestionMaps:
-    """Return map coordinates of each question's answers on the question's own axes.
+    """Place each question's answers on a map of their own two principal axes.
 
     Parameters
     ----------
@@ -175,14 +181,20 @@ def compute_question_maps(
 
 
 def _compute_spread(ordered: Floats, cells: Cells) -> Floats:
-    """Return, per question, the sum of squared distances of its answers from their mean."""
+    """Return, per question, the sum of squared distances of its answers from their mean.
+
+    Shape (Q,).
+    """
     mean = np.add.reduceat(ordered, cells.starts, axis=0) / cells.sizes[:, None]
     squared_distance = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
     return cells.to_questions(np.add.reduceat(squared_distance, cells.starts))
 
 
 def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
-    """Yield batches of questions with equally many answers: answer rows and question codes."""
+    """Yield batches of questions with equally many answers: answer rows and question codes.
+
+    Shapes (B, m) and (B,).
+    """
     for size, first, last in cells.runs():
         most = max(1, CHUNK // (size * vectors.shape[1]))
         for begin in range(first, last, most):
@@ -193,7 +205,7 @@ def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, 
 
 
 def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
-    """Yield the principal axes of each question in a batch; None if too few answers differ."""
+    """Yield each question's principal axes, by a fast method; None where that method fails."""
     count, size = rows.shape
     if sparse.issparse(vectors) or size > min(TOGETHER, vectors.shape[1]):
         yield from [None] * count
@@ -224,6 +236,8 @@ def compute_exemplar_paths(
     places: Floats, cells: Cells, weights: NDArray[np.floating]
 ) -> NDArray[np.float64]:
     """Return the map position of each question's exemplary answer after each iteration.
+
+    Shape (Q, T, 2).
 
     Parameters
     ----------
@@ -292,7 +306,10 @@ def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Float
 
 
 def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the two largest eigenvalues and eigenvectors of a symmetric matrix."""
+    """Return the two largest eigenvalues and eigenvectors of a symmetric matrix.
+
+    Shapes (2,) and (n, 2).
+    """
     size = len(matrix)
     first = max(0, size - AXES)
     values, vectors = linalg.eigh(matrix, subset_by_index=[first, size - 1])
@@ -325,7 +342,10 @@ def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Fl
 
 
 def _fix_signs(axes: Floats) -> Floats:
-    """Return the axes with signs chosen so that the largest entry of each is positive."""
+    """Return the axes with signs chosen so that the largest entry of each is positive.
+
+    `axes` is (d, 2).
+    """
     greatest = np.abs(axes).argmax(axis=0)
     sign = np.where(axes[greatest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
     return axes * sign

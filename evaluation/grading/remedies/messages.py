@@ -41,7 +41,7 @@ def _count(of: Mapping[str, Any]) -> str:
 
 
 def _format_agreement(of: Mapping[str, Any]) -> str:
-    """Return a clause with the rank correlations of both camps' gradings; "" if undefined."""
+    """Return a clause on how the ranking agrees with each camp's own ranking; "" if undefined."""
     mine, other = of.get("agreement"), of.get("other_agreement")
     if mine is None or other is None:
         return ""
@@ -52,7 +52,7 @@ def _format_agreement(of: Mapping[str, Any]) -> str:
 
 
 def _format_won(of: Mapping[str, Any]) -> str:
-    """Return the text for a camp whose ranking the experts' grades confirmed."""
+    """Return the text for the group of workers (camp) that experts' grades found right."""
     return (
         f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
         f"them follows this camp{_format_agreement(of)}."
@@ -60,7 +60,7 @@ def _format_won(of: Mapping[str, Any]) -> str:
 
 
 def _format_lost(of: Mapping[str, Any]) -> str:
-    """Return the text for a camp whose ranking the experts' grades did not confirm."""
+    """Return the text for the group of workers (camp) that experts' grades found wrong."""
     return (
         f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
         f"them follows the other camp{_format_agreement(of)}."
@@ -68,7 +68,7 @@ def _format_lost(of: Mapping[str, Any]) -> str:
 
 
 def _format_camp(of: Mapping[str, Any]) -> str:
-    """Return the text that no expert has settled which of two camps is right."""
+    """Return the text that it is still open which of the crowd's two camps is right."""
     follows = "follows this camp" if of["follows"] else "does not follow this camp"
     return (
         f"Still there: nobody has settled which camp is right. The ranking {follows}"
@@ -93,7 +93,7 @@ def _format_sides(of: Mapping[str, Any]) -> str:
 
 
 def _explain_unsure(of: Mapping[str, Any]) -> str:
-    """Return why experts' grades do not settle the alarm, and what to do."""
+    """Return why experts' grades do not settle an alarm, and what to do, as text."""
     mine, other = of["correlation"], of["before"]
     if of["count"] < of["fewest"]:
         return f"That is too few to say: have {of['fewest']} answers graded or more."

@@ -53,7 +53,7 @@ class GroupSource:
 
 @dataclass(frozen=True)
 class RemediesReport:
-    """The remedies of a run, and its ranking compared with the plain one.
+    """The remedies of a run, and its ranking compared with the ranking without them.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 
 
 def _find_plain_run(run: Run) -> UUID | None:
-    """Return the newest run that differs by the remedies only; None if there is none."""
+    """Return the newest run with the same options but no remedies; None if there is none."""
     try:
         plain_parameters = read_parameters(run.parameters).without_remedies()
     except RunInputError:  # it is of another version of the platform
@@ -172,7 +172,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A candidate ranking of the crowd, compared with expert grades and the plain ranking.
+    """A candidate ranking, compared with experts' grades and the ranking without remedies.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AnchorsReport:
-    """State of the experts' decision between camps: suggestions, grades, agreement, choice.
+    """State of the experts' decision which camp is right: answers, grades, chosen ranking.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
 
 
 def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
-    """Return the candidate rankings of a run; empty if it searched none."""
+    """Return the candidate rankings stored with a run; empty if it searched none."""
     chosen = remedies.anchors and remedies.anchors.chosen
     return [
         Ranking(

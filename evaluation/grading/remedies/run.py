@@ -257,7 +257,7 @@ class _RemedyFlow:
         ]
 
     def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
-        """Return the voters (a group of copies is one); None if every worker votes alone."""
+        """Return the voters, with a group of copies as one; None if all workers vote alone."""
         if not len(excluded) and not groups:
             return None
         return units_of(
@@ -272,7 +272,7 @@ class _RemedyFlow:
         )
 
     def label_camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
-        """Return each answer's camp on its question, and the questions with two camps."""
+        """Return each answer's camp of similar answers, and the questions with two camps."""
         rows, unit = self._get_voting(units)
         vote, asked = self._build_vote(rows, unit)
         of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
@@ -320,7 +320,7 @@ class _RemedyFlow:
         kept: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
-        """Return AQER fitted with the given voters, voting rules and camps."""
+        """Fit AQER with the given voters, voting rules and labels of camps on questions."""
         values = self.parameters.of_estimator()
         if draws is not None:
             values["n_draws"] = draws

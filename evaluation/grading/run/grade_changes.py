@@ -72,7 +72,7 @@ class GradeChanges:
         )
 
     def movers(self, most: int = 5) -> Sequence[GradeChange]:
-        """Return up to `most` workers with the largest changes of rank, then of grade."""
+        """Return up to `most` workers whose rank changed most (ties: whose grade did)."""
         moved = [row for row in self.rows if row.change]
 
         def compute_size(row: GradeChange) -> tuple[int, float]:

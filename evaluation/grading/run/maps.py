@@ -130,7 +130,10 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
 
 
 def compute_question_means(grading: Grading) -> Floats:
-    """Return each question's mean leave-one-out score of its answers; NaN if undefined."""
+    """Return each question's mean leave-one-out score of its answers; NaN if undefined.
+
+    Shape (Q,).
+    """
     question, questions = encode_labels(grading.given.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
     return compute_mean_by_code(scores, question, len(questions))

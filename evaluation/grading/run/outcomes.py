@@ -49,7 +49,7 @@ ONLY_AFTER = "unstable_ranking"
 
 @dataclass(frozen=True)
 class CampNow:
-    """A camp of the crowd, and how the ranking agrees with it after a remedy.
+    """A camp (group of one opinion) of the crowd, and how the final ranking agrees with it.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Look:
 
 
 def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) -> Alarms:
-    """Return the alarms of a run with remedies, each with its outcome.
+    """Return the alarms of a run with remedies, each with its outcome (settled, open, new).
 
     `base` are the alarms of `crowd`: the `answers`, graded plainly, without the excluded workers.
     """
@@ -124,7 +124,7 @@ def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) 
 def _compare_with_camps(
     found: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
 ) -> tuple[CampNow, ...]:
-    """Return the crowd's two camps and which one the ranking follows; empty without camps."""
+    """Return the crowd's two camps, and which of them the final ranking follows."""
     camps = [alarm.workers for alarm in found if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
     run_raw = np.array([raw[worker] for worker in crowd.workers_.tolist()])
@@ -140,7 +140,10 @@ def _compare_with_camps(
 
 
 def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
-    """Return the raw score of each worker if only one camp votes."""
+    """Return each worker's raw score if only the workers of one camp vote.
+
+    Shape (M,).
+    """
     inside = np.array([float(worker in camp) for worker in crowd.workers_.tolist()])
     alone = AQER(
         similarity=crowd.similarity, leave_one_out=crowd.leave_one_out, seed=crowd.seed, n_draws=0
@@ -237,14 +240,14 @@ class _OutcomeJudge:
         return None
 
     def _find_settled_side(self, alarm: Alarm) -> str:
-        """Return the outcome code for a camp after the experts' choice: won, lost or neither."""
+        """Return the outcome code of a camp after expert grades: won, lost, or neither."""
         side = self._find_camp(alarm)
         if side is None or not any(camp.follows for camp in self.camps):
             return "settled"
         return "settled_won" if side.follows else "settled_lost"
 
     def _find_camp(self, alarm: Alarm) -> CampNow | None:
-        """Return the camp that includes more than half of an alarm's workers; else None."""
+        """Return the camp (group of one opinion) of most workers an alarm names, or None."""
         named = set(alarm.workers)
         matching_camps = [
             camp for camp in self.camps if 2 * len(named & set(camp.workers)) > len(named)
@@ -252,7 +255,7 @@ class _OutcomeJudge:
         return matching_camps[0] if matching_camps else None
 
     def _describe_camps(self, alarm: Alarm) -> dict[str, Any]:
-        """Return the ranking's agreement with an alarm's camp and the other; {} without."""
+        """Return how the ranking agrees with an alarm's camp and the other, as message values."""
         own_camp = self._find_camp(alarm) if alarm.kind in ("two_camps", "clique") else None
         if own_camp is None:
             return {}
@@ -304,7 +307,7 @@ def _find_check(checks: Iterable[Looked], name: str) -> Looked | None:
 
 
 def _is_split_of_crowd(alarm: Alarm, found: Sequence[Alarm]) -> bool:
-    """Return whether camps on questions equal the crowd's camps, which raise an alarm too."""
+    """Return whether an alarm on single questions repeats the alarm on the crowd's two camps."""
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")

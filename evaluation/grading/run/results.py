@@ -159,7 +159,7 @@ class Results:
             yield AnswerRow(worker, question, None, None)
 
     def answered(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer with a text, in the order of the grading."""
+        """Yield a row for every answer with a text, in the order of the graded answers."""
         aqer, answered = self.aqer, self.given.answered
         for worker, question, *numbers in zip(
             answered.workers,

@@ -62,7 +62,10 @@ class DrawParts:
         return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return raw scores and votes of the stored draws, one column per draw; None without."""
+        """Return raw scores and votes of the stored draws, one column per draw; None without.
+
+        Both are (M, k) for the first k draws.
+        """
         parts = []
         for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
             if part.first != self._saved:
@@ -75,7 +78,7 @@ class DrawParts:
         return raw, votes
 
     def keep(self, raw: NDArray[np.float64], votes: NDArray[np.float64]) -> None:
-        """Store new draws every 30 seconds, and end the turn when its time is up."""
+        """Store new bootstrap draws every 30 seconds; end the task when its time is up."""
         over = self.turn.is_over()
         if not over and self.turn.clock() - self._saved_at < SECONDS_BETWEEN_PARTS:
             return
@@ -102,7 +105,10 @@ class DrawParts:
 
 
 def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
-    """Return a stored column as a matrix, one row per worker, one column per draw."""
+    """Return a stored column as a matrix, one row per worker, one column per draw.
+
+    Shape (M, n_draws).
+    """
     return np.frombuffer(column, dtype="<f8").reshape(part.n_workers, part.n_draws)
 
 
@@ -110,7 +116,7 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a claimed run from its answers to its results, or until its turn is over."""
+    """Grade a run of the database, from its answers to stored results, in this task's time."""
     inputs = load_inputs(turn.run_id)
     embed_in_turn = partial(embed_texts, inputs.parameters, turn)
     try:

@@ -61,7 +61,7 @@ RESULTS: tuple[type[models.Model], ...] = (
 
 
 def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
-    """Save all results and end the run; nothing is written if the claim was lost.
+    """Save all results and end the run; write nothing if another process took the run over.
 
     Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
@@ -160,7 +160,7 @@ def _build_remedies(grading: Grading) -> dict[str, Any]:
 
 
 def compute_median_agreement(aqer: AQER) -> float | None:
-    """Return the median rank correlation of the draws with the run; None without draws."""
+    """Return the median rank correlation of bootstrap draws with the run; None without."""
     known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
     return float(np.median(known)) if len(known) else None
 

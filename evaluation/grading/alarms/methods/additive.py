@@ -1,4 +1,4 @@
-"""Least-squares models of the pair cosines: additive worker effects and one-factor loadings."""
+"""Least-squares models of the cosines of worker pairs: additive effects, one-factor loadings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) ->
 
     The loadings q fit ``mean_ik = q_i q_k`` by alternation; shape (M,).
 
-    Parameters as `worker_effects`. A worker without weight has loading 0.
+    Parameters as in `fit_worker_effects`. A worker without weight has loading 0.
     """
     weights, product = pairs.build_symmetric(times), pairs.build_symmetric(times * mean)
     total = float(times.sum())

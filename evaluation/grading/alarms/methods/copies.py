@@ -58,7 +58,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Kinship:
-    """Similarity of every pair of workers beyond chance (kappa), and the groups of copiers.
+    """Similarity of each pair of workers beyond what quality explains (kappa); copier groups.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class Kinship:
 
     @property
     def statistic(self) -> float | None:
-        """Largest kappa of all pairs of workers; None if no pair could be compared."""
+        """Largest kappa (unexplained similarity) of all worker pairs; None if none is defined."""
         known = self.kappa[~np.isnan(self.kappa)]
         return float(known.max()) if len(known) else None
 
 
 def find_copiers(pairs: Pairs) -> Kinship:
-    """Compute kappa of every pair of workers, and the groups of copiers above the threshold.
+    """Compute each worker pair's unexplained similarity (kappa), and find groups of copiers.
 
     The expectation is refitted without the pairs that are named, until these stay the same, at most
     6 times: copies would otherwise count as what is to be expected.
@@ -110,7 +110,7 @@ def find_copiers(pairs: Pairs) -> Kinship:
 def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
     """Return the cosine expected of each pair of answers, given the quality of both workers.
 
-    Fitted on the pairs of workers that `used` selects.
+    Shape (E,). Fitted on the pairs of workers that `used` selects.
 
     The question's mean plus what the two workers have above it: the larger of additive effects and
     of one factor, because copies of a good worker must not be taken for two good workers.
@@ -168,7 +168,7 @@ def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
 def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
     """Return left worker, right worker and question of the most similar answers, one row each.
 
-    At most `most` rows.
+    Shape (k, 3). At most `most` rows.
 
     `chosen` (P,) says which pairs of workers; ties keep the order of the questions.
     """
@@ -185,7 +185,7 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 def _find_partial_copies(
     pairs: Pairs, able: Booleans, groups: Sequence[Group]
 ) -> tuple[Group, ...]:
-    """Return groups of workers who share part of their answers; members of `groups` are skipped."""
+    """Return groups of workers who share only some answers; members of `groups` are skipped."""
     in_group = np.zeros(pairs.n_workers, dtype=bool)
     for group in groups:
         in_group[group.members] = True

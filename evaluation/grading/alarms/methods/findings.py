@@ -20,9 +20,9 @@ SHOWN = 5
 
 
 def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
-    """Return example answers, one per camp, for the questions on which two camps differ most.
+    """Choose example answers, one of each camp of workers, for the most divisive questions.
 
-    One row per question: a worker of each camp and the question; shape (k, 3).
+    Return one row per question: a worker of each camp and the question; shape (k, 3).
 
     Each camp speaks by the answer that is most like the others of its camp.
     """
@@ -42,9 +42,9 @@ def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
 
 
 def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integers:
-    """Return example answers, one per camp, for the questions with the most separated camps.
+    """Choose example answers for the questions whose answers fall most clearly into two camps.
 
-    One row per question: a worker of each camp and the question; shape (k, 3).
+    Return one row per question: a worker of each camp and the question; shape (k, 3).
     """
     questions = question_camps.listed[:SHOWN].tolist()
     return _find_medoids(pairs, list(zip(questions, question_camps.camps, strict=False)))
@@ -53,9 +53,9 @@ def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integ
 def _find_medoids(
     pairs: Pairs, camps_by_question: list[tuple[int, tuple[Integers, ...]]]
 ) -> Integers:
-    """Return the most typical worker of each camp and the question, one row per question.
+    """Return, per question, the worker with the most typical answer of each of two camps.
 
-    Questions that a camp did not answer are left out.
+    Shape (k, 3). Questions that a camp did not answer are left out.
     """
     rows = []
     for question, camps in camps_by_question:
@@ -158,7 +158,7 @@ def sort_findings(found: Sequence[Finding]) -> list[Finding]:
 
 
 def find_equal_camp(group: Group, camps: Camps) -> int | None:
-    """Return the camp (0 or 1) with nearly the same members as a group; None without one."""
+    """Return which camp (0 or 1) of the crowd a group of similar workers equals, or None."""
     if not camps.rings:
         return None
     for index, camp in enumerate(camps.members):
@@ -179,7 +179,7 @@ def is_copying(survey: Survey, group: Group, by_texts: bool) -> bool:
 
 
 def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Finding:
-    """Return the finding on a group of similar workers: `copies`, or `clique` if it is a camp."""
+    """Return the finding on similar workers: `copies`, or `clique` if they are a whole camp."""
     copies = is_copying(survey, group, by_texts)
     case = "clique"
     if copies:
@@ -202,7 +202,7 @@ def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Findin
 
 
 def _build_camp_findings(survey: Survey) -> list[Finding]:
-    """Return one `two_camps` finding for each of the two camps; empty if none are found."""
+    """Return one finding for each of the crowd's two camps (opposed groups); empty if none."""
     camps = survey.camps
     if not camps.rings:
         return []
@@ -231,7 +231,7 @@ def _build_camp_findings(survey: Survey) -> list[Finding]:
 
 
 def _build_question_findings(survey: Survey) -> list[Finding]:
-    """Return the finding that single questions have two camps of answers; empty if not raised."""
+    """Return the finding that answers to some questions fall into two camps; empty if not."""
     question_camps = survey.questions
     if not question_camps.rings:
         return []
@@ -250,7 +250,7 @@ def _build_question_findings(survey: Survey) -> list[Finding]:
 
 
 def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
-    """Return how far camps on questions match the crowd's camps; empty if it has no camps.
+    """Return how far camps on single questions match the crowd's camps, as message values.
 
     The key is `same_as_crowd`, the value a share of the answers.
     """
@@ -262,7 +262,7 @@ def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
 def measure_camp_overlap(
     question_camps: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
 ) -> float | None:
-    """Return the share of answers (0 to 1) whose camp on the question is the worker's camp.
+    """Return the share of answers (0 to 1) whose camp on the question matches the crowd's camps.
 
     None where the crowd has no two camps, or nobody in one of them answered.
     """

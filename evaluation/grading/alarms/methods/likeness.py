@@ -34,7 +34,10 @@ class Likeness(ABC):
 
     @abstractmethod
     def times(self, v: Floats) -> Floats:
-        """Multiply each question's cosine matrix by its row of `v`; one row per question."""
+        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+
+        Shape (B, m).
+        """
 
     @abstractmethod
     def sum_within(self, at: int, inside: Booleans) -> Floats:
@@ -51,7 +54,10 @@ class Likeness(ABC):
 
     @cached_property
     def sums(self) -> Floats:
-        """Sum of each answer's cosines with the other answers, one row per question."""
+        """Sum of each answer's cosines with the other answers, one row per question.
+
+        Shape (B, m).
+        """
         return self.times(np.ones(self.shape))
 
 
@@ -71,11 +77,17 @@ class WholeLikeness(Likeness):
 
     @cached_property
     def sums(self) -> Floats:
-        """Sum of each answer's cosines with the other answers, one row per question."""
+        """Sum of each answer's cosines with the other answers, one row per question.
+
+        Shape (B, m).
+        """
         return self.cosine.sum(axis=2)
 
     def times(self, v: Floats) -> Floats:
-        """Multiply each question's cosine matrix by its row of `v`; one row per question."""
+        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+
+        Shape (B, m).
+        """
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
     def sum_within(self, at: int, inside: Booleans) -> Floats:
@@ -83,7 +95,10 @@ class WholeLikeness(Likeness):
         return np.asarray(self.cosine[at][np.ix_(inside, inside)].sum(axis=1))
 
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return the result of power iteration from `v`, computed for a few questions at a time."""
+        """Return the result of power iteration from `v`, computed for a few questions at a time.
+
+        Shape (B, m).
+        """
         out = np.empty_like(v)
         n_at_once = max(1, CACHED // self.shape[1] ** 2)
         for begin in range(0, len(v), n_at_once):
@@ -113,7 +128,10 @@ class RowLikeness(Likeness):
         return self.rows.shape[0], self.rows.shape[1]
 
     def times(self, v: Floats) -> Floats:
-        """Multiply each question's cosine matrix by its row of `v`; one row per question."""
+        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+
+        Shape (B, m).
+        """
         along = v[:, None, :] @ self.rows
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
@@ -125,7 +143,7 @@ class RowLikeness(Likeness):
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
         """Return the result of power iteration from `v`, computed on the answers' vectors.
 
-        With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
+        Shape (B, m). With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
         """
         out = np.empty_like(v)
         for at, x in enumerate(self.rows):
@@ -157,11 +175,17 @@ def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None
 
 
 def _centre(v: Floats) -> Floats:
-    """Return the array with the mean of each row subtracted."""
+    """Return the array with the mean of each row subtracted.
+
+    `v` is (B, m).
+    """
     return np.asarray(v - v.mean(axis=1, keepdims=True))
 
 
 def _normalise(v: Floats) -> Floats:
-    """Return the array with each row scaled to length 1; zero rows stay zero."""
+    """Return the array with each row scaled to length 1; zero rows stay zero.
+
+    `v` is (B, m).
+    """
     norm = np.linalg.norm(v, axis=1, keepdims=True)
     return np.asarray(v / np.where(norm > 0, norm, 1.0))

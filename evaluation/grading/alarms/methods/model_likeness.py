@@ -49,7 +49,7 @@ def compute_model_cosines(
 ) -> Floats:
     """Return the cosine of each worker answer to the model's answer to the same question.
 
-    Cells in cell order; NaN where the model has none; 0 where a vector is zero.
+    Shape (N,). Cells in cell order; NaN where the model has none; 0 where a vector is zero.
 
     Parameters
     ----------
@@ -92,7 +92,10 @@ def find_model_likeness(
 
 
 def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
-    """Return how far each worker is nearer to the model than others, as a share of the gap to 1."""
+    """Return how much nearer each worker is to the model than the others, as share of the gap.
+
+    The gap is that from the others' mean cosine to 1; shape (M,).
+    """
     is_known = known.astype(np.float64)
     count = cells.spread(cells.sum_by_question(is_known[:, None]))[:, 0] - is_known
     total = cells.spread(cells.sum_by_question(value[:, None]))[:, 0] - value
@@ -104,7 +107,10 @@ def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Float
 
 
 def _find_nearest_pair(pairs: Pairs) -> Integers:
-    """Return the index of each worker's most similar pair (highest mean cosine); -1 if none."""
+    """Return the index of each worker's most similar pair (highest mean cosine); -1 if none.
+
+    Shape (M,).
+    """
     comparable = np.flatnonzero(pairs.shared >= FEWEST_SHARED)
     order = comparable[
         np.argsort(pairs.total[comparable] / pairs.shared[comparable], kind="stable")
@@ -119,7 +125,7 @@ def _find_nearest_pair(pairs: Pairs) -> Integers:
 def _compute_paired_z(
     pairs: Pairs, cells: Cells, to_model: Floats, worker: int, pair: int
 ) -> float:
-    """Return z of a worker's cosines to the model minus those to the nearest worker, paired."""
+    """Return z of a worker's cosines to the model less those to the worker of `pair`, paired."""
     answer_pairs = np.flatnonzero(pairs.pair == pair)
     own_cells = np.flatnonzero(cells.worker == worker)
     to_worker = np.full(pairs.n_questions, np.nan)
@@ -136,7 +142,10 @@ def _compute_paired_z(
 
 
 def _normalise_rows(x: Vectors) -> Vectors:
-    """Return the vectors, dense or sparse, scaled to length 1; zero rows stay zero."""
+    """Return the vectors, dense or sparse, scaled to length 1; zero rows stay zero.
+
+    `x` is (n, d).
+    """
     if not sparse.issparse(x):
         x = convert_to_dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
@@ -149,7 +158,10 @@ def _normalise_rows(x: Vectors) -> Vectors:
 
 
 def _compute_inner_products(x: Vectors, y: Vectors) -> Floats:
-    """Return the inner product of each row of x with the same row of y."""
+    """Return the inner product of each row of x with the same row of y.
+
+    Shape (n,).
+    """
     if sparse.issparse(x) or sparse.issparse(y):
         return np.asarray((sparse.csr_array(x) * sparse.csr_array(y)).sum(axis=1))
     return np.einsum("nd,nd->n", x, y)

@@ -39,7 +39,7 @@ MOST_MOVES = 20
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Separation of the answers to each question into two camps, and the most separated ones.
+    """How clearly each question's answers fall into two camps (opinions), and the clearest.
 
     Attributes
     ----------
@@ -121,7 +121,10 @@ class _Part:
 def _iterate_parts(
     vote: MeanVote, rng: np.random.Generator, tested: Booleans | None
 ) -> Iterator[_Part]:
-    """Yield batches of questions that have at least 6 answers of the tested workers."""
+    """Yield batches of questions that have at least 6 answers of the tested workers.
+
+    `tested` is (M,), None for all workers.
+    """
     start = 0
     for block in vote.blocks:
         size = block.size
@@ -152,7 +155,7 @@ def _iterate_parts(
 
 @dataclass(frozen=True)
 class _Camp:
-    """Workers of one camp on a question, and the worker whose answer is nearest to its mean."""
+    """Workers who gave similar answers to a question, and the worker with the typical answer."""
 
     workers: Integers
     nearest: int
@@ -168,7 +171,7 @@ class _Camp:
 
 
 def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> QuestionCamps:
-    """Return the result from each question's separation and the two camps of listed questions."""
+    """Return the test result from each question's separation and the camps of listed ones."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.
@@ -190,7 +193,7 @@ def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -
 def _compute_leading_signs(likeness: Likeness) -> Booleans:
     """Return a first split of each question's answers, by signs of the leading eigenvector.
 
-    The eigenvector is of the doubly centred Gram matrix; one row per question.
+    Shape (B, m). The eigenvector is of the doubly centred Gram matrix; one row per question.
 
     By power steps, which converge because the matrices have no negative eigenvalues; the ones of
     the unit vectors' lengths are put back on the diagonal for that.
@@ -200,7 +203,10 @@ def _compute_leading_signs(likeness: Likeness) -> Booleans:
 
 
 def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
-    """Move each answer to the half with the higher mean cosine to it; one row per question."""
+    """Move each answer to the half with the higher mean cosine to it; one row per question.
+
+    Shape (B, m).
+    """
     size = likeness.shape[1]
     sums = likeness.sums
     for _ in range(MOST_MOVES):
@@ -219,7 +225,7 @@ def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
 def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
     """Return the separation of the two halves of each question's answers; 0 if one is too small.
 
-    The separation is (within - across) / (1 - across).
+    Shape (B,). The separation is (within - across) / (1 - across).
     """
     size = likeness.shape[1]
     v = in_first.astype(np.float64)
@@ -243,7 +249,7 @@ def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
 
 @dataclass(frozen=True)
 class CampedAnswers:
-    """How far a question's answers (6 or more) fall into two camps, and typical answers.
+    """How clearly a question's answers form two camps of similar answers, with examples.
 
     Attributes
     ----------
@@ -259,7 +265,7 @@ class CampedAnswers:
 
 
 def build_camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict[str, Any]:
-    """Return thresholds and counts of the camp test on questions, for a run's summary.
+    """Return counts of questions with and without two camps of answers, for the run's summary.
 
     `too_few` counts the questions of `asked` with fewer answers than are needed.
     """
@@ -273,5 +279,5 @@ def build_camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -
 
 
 def clip_separation(value: float) -> float:
-    """Return a separation of camps limited to 0..1, which rounding errors may leave."""
+    """Limit a separation of two camps to 0..1, which rounding errors may leave."""
     return min(max(value, 0.0), 1.0)

@@ -96,7 +96,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
 
 
 def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
-    """Return the rank correlation of raw scores started from camp A and from camp B.
+    """Return the rank correlation of gradings started from each of the crowd's two camps.
 
     Below .5 the answers alone cannot say who is right.
     """
@@ -121,7 +121,10 @@ def compute_stability(agreement: ArrayLike) -> RankingStatistic:
 
 
 def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
-    """Return the rank correlation of two graders' raw scores over the workers in `among`."""
+    """Return the rank correlation of two graders' raw scores over the workers in `among`.
+
+    All three are (M,).
+    """
     is_compared = among & ~np.isnan(raw) & ~np.isnan(other)
     if np.count_nonzero(is_compared) < FEWEST_RANKED:
         return RankingStatistic(None, DISAGREEMENT, "too_few_ranked_workers")

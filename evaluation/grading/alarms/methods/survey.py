@@ -27,7 +27,10 @@ NO_OTHER_GRADER = "no_other_grader"
 
 @dataclass(frozen=True)
 class ModelAnswersInSpace:
-    """Vectors of one language model's answers, with the code of each answer's question."""
+    """Vectors of one language model's answers, with the code of each answer's question.
+
+    `vectors` is (R, d), `questions` (R,) with each code at most once.
+    """
 
     label: object
     vectors: Vectors

@@ -35,7 +35,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Became:
-    """Outcome of one alarm: whether and why a remedy or a later run settled it.
+    """What became of an alarm after a remedy or in a later run: settled or still open.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ def _iterate_outcomes(
     unmatched = list(there)
 
     def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
-        """Return place and review of the same alarm in the earlier run; empty if it had none."""
+        """Return number and review of the same alarm in the earlier run; empty if it had none."""
         for row in unmatched:
             if row[1].is_same(seen):
                 unmatched.remove(row)
@@ -232,7 +232,7 @@ def _iterate_outcomes(
 
 
 def _read_review(alarm: Alarm) -> dict[str, Any]:
-    """Return place, review state and note of an alarm of the earlier run."""
+    """Return the number, review state and note of an alarm of the earlier run."""
     said = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
     return {"before": alarm.place, "said": said, "note": note}

@@ -95,18 +95,18 @@ class AlarmEntry:
 
     @property
     def more_workers(self) -> int:
-        """Number of named workers beyond those in `workers`."""
+        """Number of workers the alarm names beyond those listed in `workers`."""
         return self.n_workers - len(self.workers)
 
     @property
     def more_questions(self) -> int:
-        """Number of named questions beyond those in `questions`."""
+        """Number of questions the alarm names beyond those listed in `questions`."""
         return self.n_questions - len(self.questions)
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check of a run with its statistic (None, with a reason, if undefined).
+    """A statistical check for one kind of alarm: statistic, threshold and result.
 
     `is_answered` says that it rings, and that remedies of the run answer all that rings by it.
     """
@@ -132,12 +132,12 @@ class Check:
 
     @property
     def needed(self) -> int | None:
-        """Least number of workers, questions or answers the check needs; None if it ran."""
+        """Least number the check needs (workers, questions...); None if it ran or none helps."""
         return find_needed(self.name, self.reason) if self.statistic is None else None
 
     @property
     def needs(self) -> str:
-        """Least data the check needs, such as "needs 6 workers"; "" if it ran."""
+        """Least data the check needs, such as "needs 6 workers"; "" if it ran or none helps."""
         return format_needs(self.name, self.reason) if self.statistic is None else ""
 
     @property
@@ -174,7 +174,7 @@ class AlarmsReport:
 
     @property
     def n(self) -> int:
-        """Number of alarms, listed or not."""
+        """Number of alarms, including those not on this page."""
         return sum(self.counts.values())
 
     @property
@@ -199,7 +199,7 @@ class AlarmsReport:
 
     @property
     def camps_ring(self) -> bool:
-        """Whether the alarm of two camps in the crowd is listed."""
+        """Whether the alarm "two camps in the crowd" (opposed groups) is listed."""
         return any(alarm.case == "two_camps" for alarm in self.alarms)
 
 
@@ -296,7 +296,7 @@ def build_report(
 
 
 def _find_checks(entry: AlarmEntry) -> tuple[str, ...]:
-    """Return the names of the checks that raise an alarm."""
+    """Return the names of the statistical checks that can raise this alarm."""
     if entry.case == "two_camps":
         return ("two_camps", "agreement_of_starts")
     if entry.kind in ("copies", "clique"):
@@ -317,7 +317,7 @@ def _build_check(looked: Looked, agreement: float | None) -> Check:
 
 
 def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
-    """Yield every alarm with the ids of all its workers and questions, for alarms.csv.
+    """Yield every alarm of a run with the ids of all its workers and questions.
 
     Ids keep the order of the grading: of questions with camps, the most separated one comes first.
     """
@@ -357,7 +357,7 @@ def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
 
 
 def _iterate_entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
-    """Yield the alarms of a query as report entries without names, by place in the run."""
+    """Convert the alarms of a query to report entries without names, in the run's order."""
     for alarm in annotate_numbers(rows.defer("evidence")).order_by("place"):
         yield build_entry(alarm, alarm.n_workers, alarm.n_questions)
 
@@ -382,7 +382,7 @@ NamedBy = dict[tuple[str, int], tuple[Named, ...]]
 def read_names(
     rows: QuerySet[Alarm], n_workers: int | None = NAMED, marked: QuerySet[Any] | None = None
 ) -> NamedBy:
-    """Return the first workers and questions that each alarm names; one query.
+    """Return the first workers and questions that each alarm names, for display; one query.
 
     Keys are ("worker" or "question", the alarm's place). `marked` are rows of alarms and workers,
     which become the key "mark".

@@ -124,7 +124,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Alarms:
-    """All alarms, notices and information of a grading, and the checks behind them.
+    """All alarms, notices and information of a grading, and the statistical checks behind them.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def choose_crowd(
     answers: GradedAnswers,
     outside: OutsideInformation | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the fitted run without remedies, and the answers, in which to look for alarms.
+    """Return the grading without remedies, and its answers, in which to look for alarms.
 
     Without remedies those of the run. With remedies the plain run: what is wrong with a crowd stays
     wrong where a remedy makes the best of it. Excluded workers are no part of the crowd any more,
@@ -228,7 +228,7 @@ def detect_alarms(
     model_names: Mapping[Any, str] | None = None,
     ranking: AQER | None = None,
 ) -> Alarms:
-    """Return the alarms, the checks and the camps on questions of a grading.
+    """Return the alarms of a grading, the checks behind them, and camps on single questions.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ class _RunCodes:
 
     @classmethod
     def from_answers(cls, aqer: AQER, answers: GradedAnswers) -> _RunCodes:
-        """Return the codes of the graded answers and of the models' answers with a text."""
+        """Number the workers and questions of the graded answers, and index the answers."""
         workers, questions = aqer.workers_.tolist(), aqer.questions_.tolist()
         of_worker = {label: code for code, label in enumerate(workers)}
         of_question = {label: code for code, label in enumerate(questions)}
@@ -327,7 +327,7 @@ def _compute_other_raw(
 ) -> tuple[Floats | None, str]:
     """Return each worker's raw score by word counts (TF-IDF); None and a reason if impossible.
 
-    The electorate and the start are those of the run.
+    Shape (M,). The electorate and the start are those of the run.
     """
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
@@ -438,7 +438,7 @@ def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
 
 
 def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
-    """Return up to 50 pairs of a worker's and the model's answer to the same question."""
+    """Return up to 50 pairs of a worker's and a model's answer, as evidence of an alarm."""
     rows = codes.model_rows[finding.figures["model"]]
     side_by_side = [
         SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
@@ -452,7 +452,7 @@ def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
 def _build_question_camps(
     codes: _RunCodes, question_camps: QuestionCamps
 ) -> dict[Any, CampedAnswers]:
-    """Return, by question, its separation into camps and their sizes and typical answers."""
+    """Return, by question, how clearly its answers form two camps, with sizes and examples."""
     camps = {
         codes.questions[code]: CampedAnswers(clip_separation(value))
         for code, value in enumerate(question_camps.separation.tolist())

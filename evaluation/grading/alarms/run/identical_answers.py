@@ -83,7 +83,10 @@ def find_identical_texts(
 def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
-    """Return, per pair of workers, the number of questions with the same long text from both."""
+    """Return, per pair of workers, the number of questions with the same long text from both.
+
+    Shape (P,).
+    """
     folded_texts = [fold(text) for text in texts]
     codes: dict[str, int] = {}
     text_codes = np.array(

@@ -54,7 +54,7 @@ def find_junk(
     Parameters
     ----------
     texts, worker, question : (N,) the answers, with the codes of their workers and questions.
-    said : (N,) answers that say no more than that the worker does not know.
+    is_dont_know : (N,) answers that say no more than that the worker does not know.
     """
     plain = [fold(text) for text in texts]
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
@@ -91,7 +91,10 @@ def find_junk(
 
 
 def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
-    """Return, per answer, whether enough other workers gave the same text to the question."""
+    """Return, per answer, whether enough other workers gave the same text to the question.
+
+    Shape (N,).
+    """
     n_givers = Counter(zip(question.tolist(), plain, strict=True))
     answers = np.bincount(question)
     found = np.zeros(len(plain), dtype=bool)

@@ -21,7 +21,7 @@ CONTESTED_BY = 2
 
 
 class State(StrEnum):
-    """Result of the vote on a value: agreed, contested, open, or too few voters."""
+    """Result of the workers' vote on a value: agreed, contested, open, or too few voters."""
 
     AGREED = "agreed"
     CONTESTED = "contested"
@@ -92,7 +92,7 @@ class Consensus:
         return np.flatnonzero(is_within_bound | ((self.low <= high) & (self.high >= low)))
 
     def agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
-        """Return the indices of values the workers agree on, without the one who backs `own`.
+        """Return the indices of values the workers agree on, leaving out one voter (`own`).
 
         Without `own` nobody is left out: the voter does not state the slot, or is no voter.
         """

@@ -269,7 +269,7 @@ class _Slot:
     def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
         """Return the word overlap of each own value's clause with each crowd value's clauses.
 
-        The result is (own values, crowd values); None if it does not matter.
+        Shape (V, K). The result is (own values, crowd values); None if it does not matter.
 
         Below 0 where two numbers count different things: an answer states several, and their
         clauses share no word.

@@ -45,7 +45,10 @@ class ReadsPairs(Protocol):
     def both_ways(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return probabilities of contradiction and of entailment (in either order), per pair."""
+        """Return probabilities of contradiction and of entailment (in either order), per pair.
+
+        Shape (n,).
+        """
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class _Question:
         return {at for at, one in enumerate(self.answers) if one.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the (answer, claim) index pairs to compare, if at least 3 others vote.
+        """Yield index pairs (answer, claim) to compare, where at least 3 others vote.
 
         No answer is compared with itself.
         """
@@ -115,7 +118,8 @@ def add_meaning(
 
     Parameters
     ----------
-    facts : read from the same answers. answers, models, weights, excluded : as for `crowd_facts`.
+    facts : read from the same answers. answers, models, weights, excluded : as for
+        `find_crowd_facts`.
     scores : (N,) how near each answer is to the exemplary one. nearest : by question the row of the
         exemplary answer.
     """
@@ -189,7 +193,7 @@ def _collect_questions(
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
 ) -> dict[Any, _Question]:
-    """Return the questions with an exemplary answer, with all their answers and claims."""
+    """Return the answers to compare, by question, and the crowd's claims among them."""
     questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
     for row, question in enumerate(answers.questions):
         if question in questions_with_answers:

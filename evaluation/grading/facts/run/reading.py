@@ -139,7 +139,7 @@ def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> Model
 
 
 def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
-    """Return the kinds of facts named in a reply, at most 5, and None; or None and the reason."""
+    """Return the kinds of facts named in a model's reply, or None and the reason code."""
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
@@ -149,7 +149,7 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
 
 
 def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
-    """Return the facts in a reply, possibly none, and None; or None and the reason.
+    """Return the facts in a model's reply, possibly none; or None and the reason code.
 
     A number as value is taken as its digits; an entry of another form makes the reply unreadable.
     """
@@ -175,7 +175,7 @@ def _convert_to_text(value: object) -> str:
 
 
 def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
-    """Return the list `name` in the first JSON object of a reply, or None and the reason."""
+    """Return the list `name` in the first JSON object of a reply, or None and a reason code."""
     begin = reply.find("{")
     if begin < 0:
         return None, NO_JSON

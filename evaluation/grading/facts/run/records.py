@@ -118,7 +118,7 @@ def compute_agreements(
 
 
 def count_facts(facts: CrowdFacts) -> FactsFound:
-    """Return the counts of agreed, contested and missing facts, for a run's summary."""
+    """Count agreed and contested values, and questions with and without facts, for the summary."""
     states = Counter(fact.state for fact in facts.crowd if fact.slot != MEANING)
     return FactsFound(
         questions=len(facts.questions) + len(facts.silent),

@@ -166,7 +166,7 @@ def _get_frequency(word: str) -> int:
 
 @cache
 def _load_dictionary() -> dict[str, int]:
-    """Return the frequencies of the English spelling dictionary, loaded once."""
+    """Return word frequencies of the English spelling dictionary, loaded once."""
     found: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
     return found
 

@@ -119,7 +119,7 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
 
 
 def format_number(value: float) -> str:
-    """Return a number with thousands separators, at most 10 significant digits."""
+    """Format a number with thousands separators and at most 10 significant digits."""
     return f"{value:,.10g}"
 
 

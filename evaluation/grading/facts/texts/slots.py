@@ -79,7 +79,7 @@ def build_facts(
 
     Parameters
     ----------
-    found : its quantities. unit : of numbers that are told without one and count nothing.
+    quantities : those of the text. unit : of numbers that are told without one and count nothing.
     """
     facts: list[Stated] = []
     for one in quantities:

@@ -89,7 +89,7 @@ def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: in
 def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
     """Return, per question, how far apart the candidates' favourite answers are.
 
-    The mean of 1 - cosine over pairs of candidates.
+    Shape (Q,). The mean of 1 - cosine over pairs of candidates.
     """
     units = [convert_to_dense(scale_to_unit_length(vectors[rows])) for rows in favourites]
     total, pairs = np.zeros(favourites.shape[1]), 0

@@ -84,7 +84,7 @@ class Bystanders:
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
-        """Return answers to compare without the vote of `unit`, and their targets, or None."""
+        """Return the answers to compare without the vote of `unit` and their targets, or None."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.kept_vectors
         question_codes = self._question[own_rows]
@@ -110,7 +110,10 @@ class Bystanders:
         return own_rows, build_targets(vote, of_voters, chosen, question_codes)
 
     def similarity(self, votes: Floats) -> Floats:
-        """Return each answer's similarity to the voters' exemplary answer; one column per draw."""
+        """Return each answer's similarity to exemplary answers, per column of voting weights.
+
+        Shape (R, D).
+        """
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
             out[mine] = targets.similarity(votes)
@@ -148,7 +151,10 @@ class Bystanders:
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
-        """Return each worker's mean score, adjusted for effects and weights of questions."""
+        """Return each worker's mean score, adjusted for effects and weights of questions.
+
+        Shape (B, D).
+        """
         known = ~np.isnan(s)
         cell_weights = np.where(known, weight[self._question], 0.0)
         values = np.where(known, s - effects[self._question], 0.0)
@@ -160,7 +166,10 @@ class Bystanders:
         return divide_where_positive(total, count)
 
     def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
-        """Return each worker's raw score in each bootstrap draw of the voters."""
+        """Return each worker's raw score in each bootstrap draw of the voters.
+
+        Shape (B, n_draws).
+        """
         vote, rules = self._voters.vote, self._voters.rules
         out = np.empty((self._n_workers, drawn.draws.n_draws))
         for columns, times, votes in drawn:
@@ -175,7 +184,10 @@ class Bystanders:
     def _compute_errors(
         self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
     ) -> Floats:
-        """Return each worker's standard error of the raw score, in closed form."""
+        """Return each worker's standard error of the raw score, in closed form.
+
+        Shape (B,).
+        """
         known = ~np.isnan(s[:, 0])
         worker, question = self._worker[known], self._question[known]
         cell_weights = weight[question, 0]

@@ -1,4 +1,4 @@
-"""Find candidate rankings of a crowd with camps: the results that AQER may converge to.
+"""Find the candidate rankings of a crowd that has camps (groups with one opinion each).
 
 They are the run itself, AQER started from each camp, and AQER in which only one camp votes. No
 statistic of the answers says which one is right; a few answers graded by an expert do, see
@@ -45,7 +45,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """All candidate rankings of a crowd, its camps, and the test that found them.
+    """All rankings that AQER may reach in a crowd, its camps, and the test for camps.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Candidates:
 
 
 def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
-    """Return the test for two camps, and the camps; each is split again if it has camps inside."""
+    """Return the test for two camps, and the camps; one with camps inside is split again."""
     alarm = find_camps(pairs, seed)
     if not alarm.rings:
         return alarm, []
@@ -102,7 +102,7 @@ def find_candidates(
 def _iterate_electorates(
     groups: list[Integers], n_units: int, cap: float | None
 ) -> Iterable[tuple[str, Electorate]]:
-    """Yield name and voting rules of candidates: start from each camp, then only its votes."""
+    """Yield candidates' voting rules: AQER started from a camp, or with its votes only."""
     for alone in (False, True):
         for number, members in enumerate(groups, 1):
             inside = np.zeros(n_units)

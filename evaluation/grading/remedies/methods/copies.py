@@ -1,4 +1,4 @@
-"""Decide which named groups are copies, so that each may be collapsed to one voter.
+"""Decide which groups of similar workers are copiers, to be collapsed to one voter each.
 
 Where a crowd has camps, members of a camp look like copies of each other, honest ones too. A group
 that equals a camp is collapsed only if its answers prove that it copied.
@@ -56,7 +56,7 @@ def find_named_groups(
     seed: int = 0,
     of_workers: Integers | None = None,
 ) -> list[NamedGroup]:
-    """Return the groups of suspected copiers, each with the verdict whether it is collapsed.
+    """Return groups of similar workers, each with a verdict whether it is collapsed.
 
     Parameters
     ----------

@@ -45,12 +45,18 @@ class Units:
 
     @property
     def excluded(self) -> Booleans:
-        """Whether each worker is excluded from the vote."""
+        """Whether each worker is excluded from the vote.
+
+        Shape (M,).
+        """
         return self.of_worker == NOBODY
 
     @property
     def collapsed(self) -> Booleans:
-        """Whether each voter is a group of copies."""
+        """Whether each voter is a group of copies.
+
+        Shape (U,).
+        """
         out = np.zeros(self.n_units, dtype=bool)
         out[[self.of_worker[group[0]] for group in self.groups]] = True
         return out
@@ -145,7 +151,10 @@ def find_medoids(
 
 
 def _sum_similarities(vote: MeanVote) -> Floats:
-    """Return, per answer, its summed similarity to the other answers to the question."""
+    """Return, per answer, its summed similarity to the other answers to the question.
+
+    Shape (N,).
+    """
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size

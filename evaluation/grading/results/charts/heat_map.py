@@ -36,7 +36,7 @@ class Shades:
         return self.look(sum(score >= bound for bound in self.bounds))
 
     def look(self, step: int) -> str:
-        """Return the CSS class of a colour step (the number of bounds that a score passes)."""
+        """Return the CSS class of a colour; `step` counts the bounds that a score reaches."""
         return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
 
     @property

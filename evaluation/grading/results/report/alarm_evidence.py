@@ -56,7 +56,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Review:
-    """A user's review of an alarm; `remedied_by` is the run that was made with a remedy."""
+    """A user's review of an alarm: state, note, author, time and the run with the remedy."""
 
     state: str
     note: str
@@ -93,7 +93,7 @@ class AlarmEvidence:
 def read_alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
 ) -> AlarmEvidence | None:
-    """Return the alarm at position `place` of a run with its evidence; None if there is none.
+    """Return the alarm with number `place` in a run, with its evidence; None if none.
 
     Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
     `size` workers and `shown` exhibits are on a page.

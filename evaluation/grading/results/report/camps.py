@@ -15,14 +15,14 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp (group of similar answers to a question): its size, and its typical answer or None."""
+    """A group of similar answers to a question: its size, and its most typical answer."""
 
     size: int
     answer: str | None
 
 
 def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
-    """Return the reason code why a question has no camps or a camp no answer; "" if neither."""
+    """Return the code why a question has no two camps of answers, or lacks an example; or ""."""
     if camps:
         return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
     if read_summary(run).question_camps is None:
@@ -31,7 +31,7 @@ def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> 
 
 
 def build_camps(sizes: tuple[int | None, int | None], answers: list[str | None]) -> list[Camp]:
-    """Return the larger and the smaller camp of a question; empty without sizes."""
+    """Return the larger and the smaller group of similar answers; empty without sizes."""
     return [
         Camp(size, answer) for size, answer in zip(sizes, answers, strict=True) if size is not None
     ]

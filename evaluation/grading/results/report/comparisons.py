@@ -38,7 +38,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class ModelPair(Reasoned):
-    """Comparison of two models on the questions on which both were scored.
+    """Score difference of two language models on the questions on which both were scored.
 
     Attributes
     ----------

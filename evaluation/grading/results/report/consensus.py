@@ -59,7 +59,7 @@ class NearAnswer:
 
 @dataclass(frozen=True)
 class ConsensusRow(Reasoned):
-    """The consensus answer to a question, with its support, camps and facts.
+    """The consensus answer to a question, with its support, opposed answers and facts.
 
     Attributes
     ----------

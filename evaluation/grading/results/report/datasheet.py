@@ -68,7 +68,7 @@ class Datasheet:
     limits: list[str]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values for JSON; times in ISO 8601, in UTC."""
+        """Return the datasheet's fields as plain values for JSON; times in ISO 8601, UTC."""
         return {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
@@ -79,7 +79,7 @@ class Datasheet:
         return "\n".join(self._iterate_lines()) + "\n"
 
     def _iterate_lines(self) -> Iterator[str]:
-        """Yield the lines of the Markdown page."""
+        """Yield the lines of the datasheet as a Markdown page."""
         yield f"# {_join_lines(self.name)}, version {self.version}: what the crowd answers"
         for text in (self.description, self.notice):
             if text.strip():
@@ -153,7 +153,7 @@ def _describe_settings(parameters: dict[str, Any]) -> str:
 
 
 def _format_pairs(values: dict[str, Any]) -> str:
-    """Return names and values as text, separated by commas."""
+    """Return names and their values as text, separated by commas."""
     return (
         ", ".join(f"{name} {_join_lines(str(value))}" for name, value in values.items()) or UNKNOWN
     )

@@ -40,7 +40,7 @@ class Exemplars:
 
     @classmethod
     def of(cls, *runs: Run) -> list[Self]:
-        """Return the exemplary answers of each finished run; one query."""
+        """Read what identifies the exemplary answers of each finished run; one query."""
         rows = ExemplaryAnswer.objects.filter(run__in=runs).values(
             "pk",
             "run_id",

@@ -45,7 +45,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelRow(Reasoned):
-    """A model's score, percentile and rank in a run.
+    """A language model's score, percentile, rank and facts in a run.
 
     Attributes
     ----------

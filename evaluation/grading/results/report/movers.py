@@ -16,7 +16,7 @@ NAMED = 30
 
 @dataclass(frozen=True)
 class WorkerChange:
-    """Grades and ranks of a worker in both runs; None where a run has none.
+    """Grades and ranks of a worker in two compared runs; None where a run has none.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Crowds:
 
     @property
     def n_graded(self) -> int:
-        """Number of common workers with two grades."""
+        """Number of workers with a grade in both runs."""
         pairs = ((one.grade_before, one.grade_after) for one in self.common)
         return sum(None not in pair for pair in pairs)
 
@@ -94,7 +94,7 @@ class _Row:
 
 
 def compare_crowds(before: Run, after: Run) -> Crowds:
-    """Return the comparison of the workers of two runs; one query.
+    """Compare the grades and ranks of the workers of two runs; one query.
 
     Whom a run excluded is none of its workers, though it has a row with scores.
     """

@@ -54,7 +54,7 @@ class ModelAnswer(Marked, Reasoned):
 
 @dataclass(frozen=True)
 class QuestionReport:
-    """A question with a page of its answers, its models' answers, camps and facts.
+    """A question in a run: a page of its answers, models' answers, camps and facts.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class QuestionInRun:
 
 
 def read_question(run: Run, question: UUID) -> QuestionInRun | None:
-    """Return a question of a run's version; None if there is none; at most three queries."""
+    """Read a question with its exemplary answer and models' answers; None if there is none."""
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
@@ -235,7 +235,7 @@ def _build_answers(
 
 
 def _build_camps(exemplar: Any) -> list[Camp]:
-    """Return the two camps of a question, from the row of its exemplary answer."""
+    """Return the two groups of similar answers to a question, with sizes and examples."""
     return build_camps(
         (exemplar.larger_camp, exemplar.smaller_camp),
         [

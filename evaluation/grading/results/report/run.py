@@ -95,7 +95,7 @@ class RunReport:
 
     @property
     def n_excluded_answers(self) -> int:
-        """Number of excluded workers' answers, which were scored without a vote."""
+        """Number of answers by excluded workers, which were scored but had no vote."""
         return self.changed.n_answers_then - self.counts.get("answers", 0)
 
 
@@ -118,7 +118,7 @@ def build_report_parts(run: Run) -> dict[str, TableCounts]:
 def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
     """Return the report of a finished run; `numbers` are its counts, if already read.
 
-    `found` is what was read of `report_parts`, where it was.
+    `numbers` are the counts of `build_report_parts`, where they were read.
     """
     numbers = numbers or read_numbers(build_report_parts(run))
     ((n_workers, n_supported, n_graded, *_),) = numbers["workers"]

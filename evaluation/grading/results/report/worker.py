@@ -173,7 +173,7 @@ def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
 
 
 def _find_status(row: dict[str, Any]) -> Status:
-    """Return whether an answer was scored, is empty, was rejected, or is newer than the run."""
+    """Return an answer's status: scored, empty, rejected, or not_in_run if newer than the run."""
     if row["scored"] is not None:
         return "scored"
     if row["rejected"]:

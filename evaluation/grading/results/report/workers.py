@@ -77,7 +77,7 @@ class WorkerRow:
 
     @property
     def rank_interval(self) -> str:
-        """95% interval of the rank as text; "" without one."""
+        """95% interval of the rank as text, such as "3 to 7"; "" without one."""
         if self.rank_low is None or self.rank_high is None:
             return ""
         if self.rank_low == self.rank_high:

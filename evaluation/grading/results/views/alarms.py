@@ -100,7 +100,7 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
-    """Show one alarm; POST saves a review of it."""
+    """Show one alarm with its evidence; POST saves the user's review of it."""
     if request.method != "POST":
         return _show_page(request, run=run, place=place)
     shown = run_or_404(request, run)
