@@ -73,7 +73,7 @@ class Looked:
 
     @property
     def needed(self) -> int | None:
-        """Least number the check needs (workers, questions...); None if it ran or none helps."""
+        """Least number of items the check needs; None if it ran or more data would not help."""
         return find_needed(self.check, self.reason) if self.statistic is None else None
 
     @property

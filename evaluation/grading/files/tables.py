@@ -119,7 +119,7 @@ def _with_raw_score(
 
 
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
-    """Write all tables of a graded file; without models the models' tables have no rows."""
+    """Write all result tables of a graded file; without models, their tables have no rows."""
     grading = graded.grading
     results = grading.results()
     facts, undefined = grading.facts, results.undefined

@@ -36,7 +36,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Mark:
-    """An open alarm or notice that names a worker, as shown beside the worker's name.
+    """A badge beside a worker's name: an open alarm or notice that names the worker.
 
     Attributes
     ----------

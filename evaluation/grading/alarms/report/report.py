@@ -132,12 +132,12 @@ class Check:
 
     @property
     def needed(self) -> int | None:
-        """Least number the check needs (workers, questions...); None if it ran or none helps."""
+        """Least number of items the check needs; None if it ran or more data would not help."""
         return find_needed(self.name, self.reason) if self.statistic is None else None
 
     @property
     def needs(self) -> str:
-        """Least data the check needs, such as "needs 6 workers"; "" if it ran or none helps."""
+        """Least data the check needs, as text; "" if it ran or more data would not help."""
         return format_needs(self.name, self.reason) if self.statistic is None else ""
 
     @property

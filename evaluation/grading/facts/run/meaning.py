@@ -37,7 +37,7 @@ Pair = tuple[str, str]
 
 
 class ReadsPairs(Protocol):
-    """Interface of a model of contradiction and entailment; see `ContradictionModel`."""
+    """Interface of a model that rates contradiction and entailment between two texts."""
 
     name: str
     revision: str
@@ -168,7 +168,7 @@ def add_meaning(
 
 
 def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment model's rows of `other`, facts of the same answers."""
+    """Return `facts` with the entailment model's verdicts of `other`, on the same answers."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:

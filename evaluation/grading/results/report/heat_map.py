@@ -42,7 +42,7 @@ class HeatQuestion:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """An answer and its leave-one-out score; None for the only answer to its question."""
+    """A cell of a heat map: an answer and its leave-one-out score, None for a lone answer."""
 
     score: float | None
     text: str
