@@ -1,4 +1,4 @@
-"""A grading run: AQER with its alarms, facts, remedies and results.
+"""A grading run: AQER (grading without an answer key), with its alarms, facts and remedies.
 
 `storage` reads rows of the database and `files` rows of files; both hand over the same columns, and
 both write the results. In between, in this order:

@@ -1,4 +1,4 @@
-"""Arguments and help texts of ``manage.py evaluate aqer``."""
+"""Command-line arguments and help texts of ``manage.py evaluate aqer``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ every request has a reply (what came is kept).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command that are no options of a grading."""
+    """Add the arguments for input and output files to the parser; options are added elsewhere."""
     add_answers(parser)
     add_models(parser)
     add_keep_thinking(parser)
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_facts_model(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a chat model that extracts facts."""
+    """Add the arguments that select and limit the chat model for extracting facts."""
     add = parser.add_argument_group(
         "Facts read by a chat model",
         "In place of the rules: kinds of facts for each question, then each answer. Every request "

@@ -54,7 +54,7 @@ LONGEST_ID = 40
 
 @dataclass(frozen=True)
 class GradingRows:
-    """A grading as rows for a terminal, with external ids.
+    """Input of the terminal report: workers, models, alarms, checks and warnings of a grading.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def format_grading(told: GradingRows) -> str:
 
 
 def _format_workers(told: GradingRows) -> str:
-    """Return the table of workers by rank; of more than 40 ranks the best 30 and the worst 10.
+    """Return the table of workers by rank; if more than 40, the best 30 and the worst 10.
 
     Groups that share no question stand one after the other.
     """
@@ -193,7 +193,7 @@ def _format_models(models: Iterable[ModelRow]) -> str:
 
 
 def _format_changes(told: GradingRows) -> str:
-    """Return the remedies, the rank correlation with the plain run, and the largest movers."""
+    """Return the remedies used, the rank correlation with a grading without them, and movers."""
     changes = told.changes
     if changes is None:
         return ""
@@ -214,7 +214,7 @@ def _format_changes(told: GradingRows) -> str:
 
 
 def _format_ceiling(ceiling: Ceiling) -> str:
-    """Return the line on the human ceiling with its interval; "" where it is undefined."""
+    """Return the line on the human ceiling with its interval; "" if it is undefined."""
     if ceiling.score is None:
         return ""
     text = f"Human ceiling: {ceiling.score:.3f}"
@@ -224,7 +224,7 @@ def _format_ceiling(ceiling: Ceiling) -> str:
 
 
 def _format_facts(facts: FactsFound | None) -> str:
-    """Return the number of questions with facts, and the reasons of the others; "" without."""
+    """Return how many questions have facts, and why others have none; "" without facts."""
     if facts is None or not facts.questions:
         return ""
     messages = [Message("facts.found", asdict(facts))]
@@ -238,7 +238,7 @@ def _format_facts(facts: FactsFound | None) -> str:
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
-    """Return every alarm in the order of `alarms`; `where` names the table of the ids left out.
+    """Return the text of all alarms; `where` names the table with the worker ids left out.
 
     Of one that a remedy answers only what became of it is told.
     """
@@ -255,7 +255,7 @@ def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
 
 
 def format_checks(checks: Iterable[Looked]) -> str:
-    """Return the checks by result, a line for each result that occurs; "" without checks."""
+    """Return one line per check result, with the names of its checks; "" without checks."""
     names: dict[str, list[str]] = {}
     for check in checks:
         lacking = f" ({format_needs(check.check, check.reason)})" if check.needed else ""
@@ -269,13 +269,13 @@ def format_checks(checks: Iterable[Looked]) -> str:
 
 
 def _format_ids(ids: Sequence[object], where: str) -> str:
-    """Return up to 40 ids, and how many more there are."""
+    """Return up to 40 ids separated by commas, and the number of the others."""
     more = f" and {len(ids) - SHOWN} more {where}" if len(ids) > SHOWN else ""
     return ", ".join(_shorten(str(one)) for one in ids[:SHOWN]) + more
 
 
 def _shorten(text: str) -> str:
-    """Return an id on one line of at most 40 printable characters."""
+    """Cut an id to one line of at most 40 printable characters."""
     text = remove_control_characters(text).replace("\n", " ")
     return text if len(text) <= LONGEST_ID else f"{text[: LONGEST_ID - 3]}..."
 
@@ -306,7 +306,7 @@ def format_run_report(run: Run) -> str:
 
 
 def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
-    """Return how to ask the chat model that extracts facts; None without one."""
+    """Return the settings of the chat model that extracts facts; None if none is chosen."""
     if arguments["facts_model"] is None:
         return None
     price_in, price_out = arguments["facts_price_in"], arguments["facts_price_out"]
@@ -321,7 +321,7 @@ def _build_facts_model(arguments: Mapping[str, Any]) -> AskSettings | None:
 
 
 def grade(parameters: AqerParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Grade files and write the tables; return the report as text."""
+    """Grade the files named in the arguments and write the tables; return the terminal text."""
     request = GradingRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

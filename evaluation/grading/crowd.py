@@ -1,4 +1,4 @@
-"""Records of a graded crowd: the fitted estimator, models' answers, inputs of remedies."""
+"""Records of a graded crowd: fitted estimator, models' answers, and inputs of remedies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONG_ID = 200
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """Answers of language models as columns of R rows; vectors of rows without text are unread."""
+    """Answers of language models as columns: model, question, status and vector of each."""
 
     models: Sequence[Hashable]
     questions: Sequence[Hashable]
@@ -37,7 +37,7 @@ def build_labels(values: Sequence[Hashable]) -> NDArray[np.generic]:
 
 @dataclass(frozen=True)
 class GradedCrowd:
-    """The fitted estimator and, where there were models, their scores.
+    """The fitted AQER estimator and the models' scores (None without models).
 
     `plain` is the run without remedies and draws, where there were remedies.
     """
@@ -49,7 +49,7 @@ class GradedCrowd:
 
 @dataclass(frozen=True)
 class OutsideInformation:
-    """Inputs of the remedies beside the vectors, workers and questions of N answers.
+    """Inputs of the remedies, such as excluded workers, answer times and expert grades.
 
     Attributes
     ----------
@@ -77,27 +77,27 @@ NAMED = 1000
 
 
 class Undefined:
-    """Collector of the reasons why cells are empty, by table and column."""
+    """Collector of the reasons why cells of result tables are empty, by table and column."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str, str], tuple[list[Any], list[int]]] = {}
 
     def value(self, number: float, table: str, column: str, row: object, reason: str) -> Any:
-        """Return the number, or None where it is NaN, noting the reason."""
+        """Return the number, or None if it is NaN; then record the reason."""
         if not math.isnan(number):
             return float(number)
         self.note(table, column, row, reason)
         return None
 
     def note(self, table: str, column: str, row: object, reason: str) -> None:
-        """Record that a cell is empty and why; `row` holds its key columns."""
+        """Record that a cell is empty and why; `row` is the id of its row."""
         rows, count = self._found.setdefault((table, column, reason), ([], [0]))
         count[0] += 1
         if len(rows) < NAMED:
             rows.append(row)
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return one entry for each table, column and reason: count, and up to 1,000 rows."""
+        """Return one entry per table, column and reason: count, and up to 1,000 row ids."""
         return [
             {"file": table, "column": column, "reason": reason, "count": count[0], "rows": rows}
             for (table, column, reason), (rows, count) in self._found.items()

@@ -1,4 +1,4 @@
-"""AQER: grades for workers, exemplary answers, scores for language models."""
+"""Definition of the run type AQER: grades for workers, scores for language models."""
 
 from evaluation.models.runs import GRADING
 from evaluation.runs.run_types.kind import Kind

@@ -1,4 +1,4 @@
-"""Summary of an AQER run: written with its results, read by every report."""
+"""Summary of an AQER run: stored with its results, read by every report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of answers, workers, questions and models of a run, those with an answer."""
+    """Numbers of answers, workers, questions and models in a run."""
 
     answers: int = 0
     empty_answers: int = 0
@@ -28,7 +28,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Embedding:
-    """Model and settings that made the vectors; see `evaluation.core.backends.EmbedderInfo`."""
+    """Model and settings that made the answers' vectors; see `EmbedderInfo`."""
 
     spec: str = ""
     model: str = ""
@@ -42,7 +42,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class MapAbout:
-    """Axes of the map of answers: `shares` of the variance, number of vectors they were fitted on.
+    """Settings of a run's map of answers: shares of variance shown, and stored iterations.
 
     `iterations` are those whose weights are kept, of `n_workers`; `is_mean` says that the exemplary
     answers lie at weighted means of the answers.
@@ -58,7 +58,7 @@ class MapAbout:
 
 @dataclass(frozen=True)
 class Looked:
-    """An alarm check: its statistic and threshold; statistic None with a reason."""
+    """A statistical check of a run for one kind of alarm: statistic, threshold, result."""
 
     check: str
     statistic: float | None
@@ -73,18 +73,18 @@ class Looked:
 
     @property
     def needed(self) -> int | None:
-        """The least number that the check needs; None where it ran, or no number helps."""
+        """Least number of items the check needs; None if it ran or more data would not help."""
         return find_needed(self.check, self.reason) if self.statistic is None else None
 
     @property
     def lacks_data(self) -> bool:
-        """Whether the check could not run because there are too few data."""
+        """Whether the check could not run because there is too little data."""
         return self.result == "not_enough_data"
 
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Number of questions tested for two camps, listed, and with too few answers."""
+    """Counts of questions tested for two camps of answers: tested, with camps, too few answers."""
 
     threshold: float
     fewest_answers: int
@@ -95,7 +95,7 @@ class QuestionCamps:
 
 @dataclass(frozen=True)
 class MeaningFound:
-    """Counts of an entailment model's verdicts on the answers.
+    """Counts of an entailment model's verdicts on the answers, and the model's name.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class ReadByModel:
 
 @dataclass(frozen=True)
 class FactsFound:
-    """Number of questions on which the crowd's facts are reported, and the facts found there.
+    """Counts of a run's facts: questions with facts, agreed and contested values.
 
     `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
     by the code of why. `meaning` is what an entailment model said, `read_by` how a chat model read
@@ -163,7 +163,7 @@ class FactsFound:
 
 @dataclass(frozen=True)
 class CopyGroup:
-    """A group of copiers, by public id, and whether the group votes as one.
+    """A group of copiers (public ids), and whether it is collapsed to one voter.
 
     `first` was the first to answer `n_first` of the `n_timed` questions whose times tell, and keeps
     the vote; None where times do not tell.
@@ -181,7 +181,7 @@ class CopyGroup:
 
 @dataclass(frozen=True)
 class CampsAlarm:
-    """Result of the test for two camps in the crowd."""
+    """Result of the test for two camps (groups of one opinion) in the crowd."""
 
     statistic: float | None
     threshold: float
@@ -191,7 +191,7 @@ class CampsAlarm:
 
 @dataclass(frozen=True)
 class RankingFound:
-    """A candidate ranking, compared with the experts' grades and with the default ranking."""
+    """A candidate ranking: its correlation with experts' grades and the default ranking."""
 
     name: str
     correlation_with_expert: float | None
@@ -200,7 +200,7 @@ class RankingFound:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidate rankings of the crowd, and the sizes of its camps."""
+    """The candidate rankings of a crowd with camps (groups of one opinion), and camp sizes."""
 
     two_camps: CampsAlarm | None = None
     camps: tuple[int, ...] = ()
@@ -211,7 +211,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class AnchorChoice:
-    """The ranking that experts' grades of `graded` answers chose; the default with a reason."""
+    """The candidate ranking that experts' grades chose; the default one with a reason."""
 
     graded: int
     chosen: str
@@ -229,7 +229,7 @@ class SuggestedAnchors:
 
 @dataclass(frozen=True)
 class CampedQuestion:
-    """A question, by public id, whose answers fall into two camps of these sizes."""
+    """A question (public id) whose answers fall into two camps, with the camps' sizes."""
 
     question: str
     separation: float
@@ -238,7 +238,7 @@ class CampedQuestion:
 
 @dataclass(frozen=True)
 class Mover:
-    """A worker, by public id, whose rank changed against the plain run; None for no rank."""
+    """A worker (public id) whose rank the remedies changed; a rank is None if undefined."""
 
     worker: str
     plain_rank: int | None
@@ -250,7 +250,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class ComparedWithPlain:
-    """Rank correlation with the plain run over `n` workers, and the largest movers."""
+    """Rank correlation with the run without remedies over `n` workers, and largest movers."""
 
     spearman: float | None = None
     n: int = 0
@@ -260,7 +260,7 @@ class ComparedWithPlain:
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp of the crowd after a remedy; see `evaluation.grading.run.outcomes.CampNow`."""
+    """A camp (group of one opinion) after a remedy, and how the ranking agrees with it."""
 
     workers: tuple[str, ...]
     agreement: float | None
@@ -269,7 +269,7 @@ class Camp:
 
 @dataclass(frozen=True)
 class GoneAlarm:
-    """An alarm that only the excluded workers raised; workers by public id, messages as stored."""
+    """An alarm that is gone since workers were excluded, with workers by public id."""
 
     kind: str
     severity: str
@@ -283,7 +283,7 @@ class GoneAlarm:
 
 @dataclass(frozen=True)
 class RemediesDone:
-    """What the remedies of a run did; None or empty where they were not asked for."""
+    """Effects of a run's remedies; None or empty for remedies that were not used."""
 
     asked_for: tuple[str, ...] = ()
     excluded_workers: int = 0
@@ -301,7 +301,7 @@ class RemediesDone:
 
 @dataclass(frozen=True)
 class AqerSummary(RunSummary):
-    """The summary of an AQER run, with all that its rows do not hold; see `RunSummary`.
+    """Summary of an AQER run: everything about it that its result rows do not hold.
 
     Attributes
     ----------
@@ -330,16 +330,16 @@ class AqerSummary(RunSummary):
     people_hash: str | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the numbers of answers, workers, questions and models."""
+        """Return the numbers of answers, workers, questions and models, for display."""
         return asdict(self.counts)
 
 
 class HasSummary(Protocol):
-    """A run, or any record with a `summary` column."""
+    """Protocol: a run, or any record with a `summary` column."""
 
     summary: Any
 
 
 def read_summary(run: HasSummary) -> AqerSummary:
-    """Return the summary of an AQER run; with defaults if it has none yet or an older one."""
+    """Return the summary of an AQER run, with defaults for missing values."""
     return AqerSummary.of(run.summary)

@@ -1,4 +1,4 @@
-"""Texts of alarms for readers without statistics: evidence, meaning, advice.
+"""Texts of alarms for readers without statistics: evidence, meaning and advice.
 
 No message names a worker or a question: the page lists them beside it, and they may be erased.
 Every message has the values `workers` and `questions` (numbers), `statistic` and `threshold`.
@@ -16,7 +16,7 @@ from evaluation.grading.methods.check_results import Result, find_needed
 
 
 def _describe_alike(of: Mapping[str, Any]) -> str:
-    """Return the part of a sentence that counts the nearly identical answers of a group."""
+    """Return the clause that counts the nearly identical answers of a group of workers."""
     if of.get("n_pairs") is None:  # of a run from before they were counted
         return "their answers to the same questions are nearly the same"
     rest = "" if of["mostly_alike"] else ", and the rest are closer than being good explains"
@@ -32,12 +32,12 @@ def _describe_alike(of: Mapping[str, Any]) -> str:
 
 
 def _format_people(of: Mapping[str, Any]) -> str:
-    """Return the number of workers with their noun."""
+    """Return the number of workers with their noun, such as "3 workers"."""
     return str(of["people"])
 
 
 def _format_proven(of: Mapping[str, Any]) -> str:
-    """Return the message `copies.proven`."""
+    """Return the text of a `copies` alarm whose texts prove that a group copied."""
     people, alike = _format_people(of), _describe_alike(of)
     return (
         f"{people} gave the same answers but for light edits: {alike}. Agreement counts "
@@ -48,7 +48,7 @@ def _format_proven(of: Mapping[str, Any]) -> str:
 
 
 def _format_much_alike(of: Mapping[str, Any]) -> str:
-    """Return the message `copies.alike`."""
+    """Return the text of a `copies` alarm about workers with unusually similar answers."""
     people, alike = _format_people(of), _describe_alike(of)
     return (
         f"{people} answer much more alike than other workers who are as good: {alike}. "
@@ -59,7 +59,7 @@ def _format_much_alike(of: Mapping[str, Any]) -> str:
 
 
 def _format_identical(of: Mapping[str, Any]) -> str:
-    """Return the message `copies.identical`."""
+    """Return the text of a `copies` alarm about identical texts to few questions."""
     people, alike = _format_people(of), _describe_alike(of)
     return (
         f"{people} gave the same texts: {alike}. There are too few questions for the "
@@ -69,7 +69,7 @@ def _format_identical(of: Mapping[str, Any]) -> str:
 
 
 def _format_clique(of: Mapping[str, Any]) -> str:
-    """Return the message `clique.clique`."""
+    """Return the text of an alarm about similar workers who may honestly share one opinion."""
     people, alike = _format_people(of), _describe_alike(of)
     option = of["option"]
     return (
@@ -82,7 +82,7 @@ def _format_clique(of: Mapping[str, Any]) -> str:
 
 
 def _format_camps(of: Mapping[str, Any]) -> str:
-    """Return the message `two_camps.crowd`."""
+    """Return the text of an alarm that the crowd has two camps (groups of one opinion each)."""
     people = _format_people(of)
     option, sampled = of["option"], of["sampled"]
     effect = (
@@ -104,7 +104,7 @@ def _format_camps(of: Mapping[str, Any]) -> str:
 
 
 def _format_concentrated(of: Mapping[str, Any]) -> str:
-    """Return the message `concentrated_weight.crowd`."""
+    """Return the text of the notice that few workers hold most of the voting weight."""
     voters = of["statistic"] * of["n_workers"]
     return (
         f"Few workers decide: the votes of all {of['n_workers']} weigh no more than those of "
@@ -116,7 +116,7 @@ def _format_concentrated(of: Mapping[str, Any]) -> str:
 
 
 def _count(n: Any, noun: str) -> str:
-    """Return a number with its noun; fractions are rounded."""
+    """Return a number with its noun, such as "3 workers"; fractions are rounded."""
     whole: Any = n if isinstance(n, str) else round(n)
     return format_count(whole, noun)
 
@@ -252,7 +252,7 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
 
 
 def choose_case(kind: str, severity: str, has_workers: bool) -> str:
-    """Return the key of an alarm's texts: the kind, or a variant of it."""
+    """Return the key of an alarm's title and texts: its kind, or a variant of the kind."""
     if kind == "two_camps" and not has_workers:
         return OF_QUESTIONS
     if kind == "copies" and severity == "notice":
@@ -261,17 +261,17 @@ def choose_case(kind: str, severity: str, has_workers: bool) -> str:
 
 
 def get_title(case: str) -> str:
-    """Return the title of a kind or case; an unknown one is written with spaces."""
+    """Return an alarm's title; an unknown key is shown with spaces for underscores."""
     return TITLES.get(case, case.replace("_", " ").capitalize())
 
 
 def get_brief(case: str) -> str:
-    """Return the short statement of a mark about a worker; the title if there is none."""
+    """Return the short statement beside a worker's name for an alarm; its title if none exists."""
     return BRIEFLY.get(case) or get_title(case)
 
 
 def format_measured(case: str, statistic: float | None, threshold: float | None) -> str:
-    """Return a statistic against its threshold as a sentence; "" without a number."""
+    """Return a sentence that compares an alarm's statistic with its threshold; "" without one."""
     if statistic is None or threshold is None or case not in MEASURED:
         return ""
     return MEASURED[case](ThresholdNumber(statistic, threshold), threshold)
@@ -295,13 +295,13 @@ UNITS: Mapping[str, str] = {
 
 
 def format_needs(check: str, reason: str | None) -> str:
-    """Return how much data a check needs, such as "needs 6 workers"; "" if no number helps."""
+    """Return how much data a skipped check needs, such as "needs 6 workers"; "" if unknown."""
     n = find_needed(check, reason)
     return "" if n is None or reason is None else f"needs {n} {UNITS[reason]}"
 
 
 def format_unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
-    """Return the checks without enough data, with reasons, as a sentence; "" without any."""
+    """Return a sentence that lists skipped checks (name, reason); "" if there are none."""
     parts = [
         f"{get_title(check)} ({format_needs(check, reason) or describe_unchecked(reason)})"
         for check, reason in checks
@@ -324,7 +324,7 @@ CROWDS = {
 def format_rate(
     looked: int, rang: int, share: float | None, low: float | None, high: float | None
 ) -> str:
-    """Return how often, with the interval: "38.4% (34.7 to 42.2) of 643"."""
+    """Return an alarm's rate with its interval, such as "38.4% (34.7 to 42.2) of 643"."""
     if share is None or low is None or high is None:
         return NOT_LOOKED
     if not rang:
@@ -333,7 +333,7 @@ def format_rate(
 
 
 def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
-    """Return the measured rates of one alarm, crowd by crowd, and their meaning, in sentences."""
+    """Return sentences with the false-alarm rate of one alarm in each crowd, and their meaning."""
     rate_list = "; ".join(f"{name}: {said}" for name, said in rates)
     meaning = "So it seldom rings by chance in a crowd of this size."
     if often:

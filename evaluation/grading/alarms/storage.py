@@ -1,4 +1,4 @@
-"""Reviews of alarms: examined, remedied by a run, dismissed with a reason, or reopened."""
+"""Store reviews of alarms: examined, remedied by a run, dismissed with a reason, reopened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REVIEW_PROBLEMS = {
 
 
 class ReviewError(ValueError):
-    """Error of a refused review: `code` is a key of `REVIEW_PROBLEMS`, `field` the wrong field."""
+    """Error in a submitted review of an alarm, with a problem code and the form field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(REVIEW_PROBLEMS[code].format(**values))
@@ -36,7 +36,7 @@ class ReviewError(ValueError):
 def save_review(
     alarm: Alarm, user: Any, state: str, note: str = "", remedied_by: Run | None = None
 ) -> AlarmReview:
-    """Save the review of an alarm and the alarm's new state; return the review.
+    """Save a user's review of an alarm and set the alarm's state; return the review.
 
     Raises ReviewError: a dismissal without a reason, or a remedy without the run made with it.
     """
@@ -67,7 +67,7 @@ def save_review(
 
 
 def find_remedying_runs(run: Run) -> QuerySet[Run]:
-    """Return the later finished runs that may have remedied an alarm of a run, newest first."""
+    """Return later finished runs of the question set that may remedy an alarm, newest first."""
     return Run.objects.filter(
         version__question_set=run.version.question_set_id,
         kind=GRADING,

@@ -1,1 +1,1 @@
-"""Facts: numbers, names and years in answers, and the values that the crowd agrees on."""
+"""Facts: numbers, names and years in answers, and the values that the workers agree on."""

@@ -1,4 +1,4 @@
-"""Tables of facts of a graded file, and the agreement columns of workers.csv and models.csv.
+"""Write the tables of facts of a graded file, and agreement columns of other tables.
 
 platform/docs/data-formats.md, "facts.csv", describes them.
 """
@@ -35,7 +35,7 @@ def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
 def add_agreement(
     kind: str, rows: Iterable[tuple[Any, ...]], facts: CrowdFacts | None, undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield rows, each with the agreement of its worker's or model's facts with the crowd.
+    """Add to each row the number of judged facts, and the share that agrees with the crowd.
 
     The first cell of a row is the id. The four cells are empty where facts are switched off, the
     share below 5 facts; `undefined` collects the reasons.

@@ -9,34 +9,34 @@ from evaluation.core.messages.message import Sentence, format_count
 
 
 def _count_others(of: Mapping[str, Any], said: str) -> str:
-    """Return how many of the others state something, such as "3 of 12 others"."""
+    """Return how many other workers state something, such as "3 of 12 others"."""
     return f"{of[said]} of {format_count(of['of'], 'other')}"
 
 
 def _format_contradicts(of: Mapping[str, Any]) -> str:
-    """Return the message `facts.contradicts`."""
+    """Return the text of a fact that contradicts the value the crowd agrees on."""
     say = "says" if of["n_crowd"] == 1 else "say"
     return f"says {of['value']}; {_count_others(of, 'n_crowd')} {say} {of['crowd']}"
 
 
 def _format_missing(of: Mapping[str, Any]) -> str:
-    """Return the message `facts.missing`."""
+    """Return the text of a value that the crowd agrees on and the answer lacks."""
     say = "says" if of["n_crowd"] == 1 else "say"
     return f"does not say {of['value']}, which {_count_others(of, 'n_crowd')} {say}"
 
 
 def _format_contested(of: Mapping[str, Any]) -> str:
-    """Return the message `facts.contested`."""
+    """Return the text of a fact that contradicts the crowd but that many others state too."""
     return f"says {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}: contested"
 
 
 def _format_agrees(of: Mapping[str, Any]) -> str:
-    """Return the message `facts.agrees`."""
+    """Return the text of a fact that agrees with the crowd."""
     return f"says {of['value']}, as {_count_others(of, 'mentions')} {_choose_do(of)}"
 
 
 def _choose_do(of: Mapping[str, Any]) -> str:
-    """Return "does" for one other, else "do"."""
+    """Return the verb for a number of others: "does" for one, else "do"."""
     return "does" if of["mentions"] == 1 else "do"
 
 
@@ -45,13 +45,13 @@ SHOWN = 160
 
 
 def _format_claim(of: Mapping[str, Any]) -> str:
-    """Return a claim in quotation marks, shortened to 160 characters."""
+    """Return the crowd's claim in quotation marks, shortened to 160 characters."""
     text = " ".join(of["crowd"].split())
     return f"“{text if len(text) <= SHOWN else f'{text[: SHOWN - 1].rstrip()}…'}”"
 
 
 def _format_meaning(of: Mapping[str, Any]) -> str:
-    """Return the message `meaning.contradicts`."""
+    """Return the text of an answer that contradicts the crowd by the entailment model."""
     agree = "agrees" if of["n_crowd"] == 1 else "agree"
     return (
         f"contradicts {_format_claim(of)} by the entailment model (probability {of['value']}); "
@@ -60,20 +60,20 @@ def _format_meaning(of: Mapping[str, Any]) -> str:
 
 
 def _format_contested_meaning(of: Mapping[str, Any]) -> str:
-    """Return the message `meaning.contested`."""
+    """Return the text of a contradiction by meaning that many other answers share."""
     return (
         f"{_format_meaning(of)}, {_count_others(of, 'mentions')} contradict it as well: contested"
     )
 
 
 def _format_agreeing_meaning(of: Mapping[str, Any]) -> str:
-    """Return the message `meaning.agrees`."""
+    """Return the text of an answer that agrees with the crowd by the entailment model."""
     others = f"{_count_others(of, 'mentions')} {_choose_do(of)}"
     return f"agrees with {_format_claim(of)} by the entailment model, as {others}"
 
 
 def _format_agreement(of: Mapping[str, Any]) -> str:
-    """Return the message `facts.standing`."""
+    """Return a sentence on how many questions a worker or model contradicts the crowd on."""
     questions = format_count(of["questions"], "question")
     if not of["questions"]:
         return "Answered no question on which the crowd agrees on a fact."

@@ -1,4 +1,4 @@
-"""Write facts as rows of a run; `evaluation.grading.facts.run` computes them."""
+"""Convert facts to database rows of a run; `evaluation.grading.facts.run` computes them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_AGREED = frozenset(
 
 
 class FactRows:
-    """The facts of a grading as rows of a run; no rows where facts are switched off."""
+    """Database rows for the facts of a grading; no rows if facts are switched off."""
 
     def __init__(self, run: int, facts: CrowdFacts | None) -> None:
         self.run, self.facts = run, facts
@@ -39,7 +39,7 @@ class FactRows:
             self._contradicted.update(who for who, _ in contradicting)
 
     def crowd(self) -> Iterator[CrowdFact]:
-        """Yield a row for every value that workers state."""
+        """Yield a database row for every value that workers state."""
         for place, fact in enumerate(self.facts.crowd if self.facts else ()):
             yield CrowdFact(
                 run_id=self.run,
@@ -53,7 +53,7 @@ class FactRows:
             )
 
     def answers(self) -> Iterator[AnswerFact]:
-        """Yield a row for every value that an answer states or lacks."""
+        """Yield a database row for every value that an answer states or lacks."""
         for place, fact in enumerate(self.facts.answers if self.facts else ()):
             of_worker = fact.kind == WORKER
             yield AnswerFact(
@@ -73,7 +73,7 @@ class FactRows:
             )
 
     def counted(self, kind: str, name: Any) -> Mapping[str, Any]:
-        """Return the agreement of a worker or a model, by the columns of `FactCounts`."""
+        """Return the agreement of a worker's or model's facts, as columns of `FactCounts`."""
         if self.facts is None:
             return {}
         agreement = self.facts.agreement(kind, name)
@@ -87,14 +87,14 @@ class FactRows:
         }
 
     def of_questions(self) -> Mapping[Any, str]:
-        """Return for each answered question SPOKEN, or the code of why it has no facts."""
+        """Return, by question, SPOKEN or the code of the reason why it has no facts."""
         if self.facts is None:
             return {}
         spoken = dict.fromkeys(self.facts.questions, ExemplaryAnswer.SPOKEN)
         return {**spoken, **self.facts.silent}
 
     def summary(self) -> FactsFound | None:
-        """Return the counts of the facts; None where facts are switched off."""
+        """Return the counts of the facts for the run's summary; None if switched off."""
         if self.facts is None:
             return None
         return count_facts(self.facts)

@@ -1,1 +1,1 @@
-"""A grading of files: read answers, write tables."""
+"""Grade files of answers without the database, and write the result tables."""

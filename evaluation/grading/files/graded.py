@@ -15,7 +15,7 @@ from evaluation.grading.run.grading import Grading
 
 @dataclass(frozen=True)
 class FileGrading:
-    """A grading with its input files: everything the tables are written from.
+    """A grading with its input files, from which all result tables are written.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class FileGrading:
 
     @property
     def input_hash(self) -> str:
-        """One SHA-256 hash of all input files."""
+        """One SHA-256 hash of all input files together."""
         return combine_hashes(self.input_hashes.values())
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about files and grading, each as a sentence."""
+        """Warnings about the files and the grading, each as a sentence."""
         of_models = self.models.warnings if self.models else []
         of_files: list[Message | str] = [*self.answers.warnings, *of_models]
         return TERMINAL.all_said([*of_files, *self.grading.warnings])

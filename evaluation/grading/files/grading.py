@@ -52,7 +52,7 @@ from evaluation.runs.files.study import StudyFolder
 
 @dataclass(frozen=True)
 class GradingRequest:
-    """Input files, options and output folder of one grading of files.
+    """Input files, options and output folder for grading one file of answers.
 
     `facts_model` is the chat model that reads facts, None where our own rules do.
     """
@@ -73,7 +73,7 @@ class GradingRequest:
 
 
 def grade_file(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
-    """Grade files and write the tables; return the grading that was written.
+    """Grade a file of answers and write the tables; return the grading.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
 def _grade_and_ask(
     request: GradingRequest, asking: AskSettings, progress: Progress | None
 ) -> FileGrading:
-    """Grade, let a chat model extract the facts, and write the tables."""
+    """Grade the files, let a chat model extract the facts, and write the tables."""
     refuse_idle_model(request.parameters, asking)
     study = StudyFolder(request.output, asking, progress or _ignore_progress)  # is the model there?
     grading = grade_files(request, progress)
@@ -113,7 +113,7 @@ def _grade_and_ask(
 
 
 def _ignore_progress(what: str, done: int, total: int) -> None:
-    """Ignore a report of progress."""
+    """Do nothing: the progress callback if the caller gave none."""
 
 
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
@@ -134,7 +134,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
 
 
 def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
-    """Grade files and return the grading; write no file. Raises as `grade_file`."""
+    """Read and grade the input files; write no file. Raises as `grade_file`."""
     answers = read_worker_answers(request.answers, request.columns, request.duplicates)
     models = None
     if request.models is not None:

@@ -1,4 +1,4 @@
-"""Facts of a file of answers, extracted by a chat model: ``evaluate aqer --facts-model SPEC``.
+"""Facts of a file of answers, extracted by a chat model (``--facts-model SPEC``).
 
 Requests and replies are saved in the journal of the folder, so that the same command continues.
 """
@@ -22,7 +22,7 @@ from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminde
 
 
 def refuse_idle_model(parameters: AqerParameters, asking: AskSettings) -> None:
-    """Raise `InputError` if a facts model is named with facts off, or a budget without prices."""
+    """Raise `InputError` for a facts model with facts off, or a budget without prices."""
     if not parameters.facts:
         raise build_error("--facts-model", "facts_model_idle")
     if asking.budget is not None and asking.prices is None:
@@ -30,7 +30,7 @@ def refuse_idle_model(parameters: AqerParameters, asking: AskSettings) -> None:
 
 
 def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
-    """Return the grading with facts that the folder's chat model extracted.
+    """Return the grading with facts that the study folder's chat model extracted.
 
     Verdicts of an entailment model stay beside them. Raises `EndedEarlyError`, and the error of a
     model that cannot be loaded.
@@ -57,7 +57,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
 
 
 def _build_columns(inputs: GradingInput) -> AnswerColumns:
-    """Return the texts of workers and models, with the questions' wordings, as columns."""
+    """Return the answers of workers and models as columns, with the questions' texts."""
     answered, model_answers = inputs.answered, inputs.models and inputs.models.with_text()
     return AnswerColumns(
         [*answered.workers, *(model_answers.models if model_answers else ())],

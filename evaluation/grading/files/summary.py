@@ -1,4 +1,4 @@
-"""The contents of summary.json: signature, parameters, counts, alarms, facts, warnings."""
+"""Build summary.json: signature, parameters, counts, alarms, facts and warnings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
 
 
 def _build_facts(grading: Grading) -> dict[str, Any] | None:
-    """Return the counts of facts, without the parts that no model was asked for; None without."""
+    """Return the counts of facts; None if facts are switched off."""
     if grading.facts is None:
         return None
     found = asdict(count_facts(grading.facts))
@@ -64,7 +64,7 @@ def _build_facts(grading: Grading) -> dict[str, Any] | None:
 
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
-    """Return the columns of alarms.csv by name, message and outcome as text."""
+    """Return an alarm's values by column of alarms.csv, with its message as text."""
     outcome = "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)
     return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message), "outcome": outcome}
 
@@ -90,13 +90,13 @@ def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
 
 
 def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
-    """Return how repeated answers were resolved, if the file was not refused for them."""
+    """Return the rule that resolved repeated answers; empty if none was needed."""
     duplicates = answers.duplicates
     return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
 
 
 def _build_counts(graded: FileGrading) -> dict[str, int]:
-    """Return the numbers of rows, answers, workers and questions that went in."""
+    """Return the numbers of rows, answers, workers and questions that were graded."""
     aqer, given = graded.grading.graded.aqer, graded.grading.given
     counts = {
         "rows": graded.answers.n_rows,
@@ -116,7 +116,7 @@ def _build_counts(graded: FileGrading) -> dict[str, int]:
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any] | None:
-    """Return what the remedies did and changed, as plain values; None without remedies."""
+    """Return the effects of the remedies, for summary.json; None without remedies."""
     report, changes = grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return None
@@ -134,7 +134,7 @@ def _build_remedies(grading: Grading) -> dict[str, Any] | None:
 
 
 def _build_comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
-    """Return the pairs of models with their differences, as plain values; empty without models."""
+    """Return the pairwise comparisons of models, for summary.json; empty without models."""
     return [
         {
             "model_a": pair.model_a,

@@ -1,4 +1,4 @@
-"""Write the tables of a graded file; platform/docs/data-formats.md, "Written", describes them."""
+"""Write the result tables of a graded file of answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ PART = 4_000_000
 def write_exemplars(
     file: BinaryIO, questions: Sequence[str], vectors: Vectors, dtype: np.dtype[Any]
 ) -> None:
-    """Write arrays `questions` (Q,) of text and `vectors` (Q, d); `numpy.load` needs no pickle."""
+    """Write exemplars.npz: the exemplary answers' vectors, and the questions in the same order.
+
+    Arrays `questions` (Q,) of text and `vectors` (Q, d); `numpy.load` needs no pickle.
+    """
     shape = (int(vectors.shape[0]), int(vectors.shape[1]))
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         with archive.open("questions.npy", "w") as entry:
@@ -96,7 +99,7 @@ def list_files(parameters: AqerParameters) -> tuple[str, ...]:
 def _add_group(
     rows: Iterable[tuple[Any, ...]], groups: Mapping[Any, int], undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of workers with the number of each one's group, None without shared questions."""
+    """Add to each worker's row the number of its group of workers who share questions."""
     for row in rows:
         if row[0] not in groups:
             undefined.note("workers.csv", "group", row[0], "no_shared_question")
@@ -106,7 +109,7 @@ def _add_group(
 def _with_raw_score(
     rows: Iterable[tuple[Any, ...]], means: Mapping[Any, float], undefined: Undefined
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of workers with the raw score of each; `undefined` gets the reasons."""
+    """Add to each worker's row the leave-one-out raw score; None with the reason noted."""
     n_answers = WorkerRow._fields.index("n_answers")
     for row in rows:
         if row[0] not in means:
@@ -116,7 +119,7 @@ def _with_raw_score(
 
 
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
-    """Write all tables of a graded file; without models the models' tables have no rows."""
+    """Write all result tables of a graded file; without models, their tables have no rows."""
     grading = graded.grading
     results = grading.results()
     facts, undefined = grading.facts, results.undefined
@@ -154,12 +157,12 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
 
 
 def _choose_float_type(grading: Grading) -> np.dtype[Any]:
-    """Return the float type of the vectors, at least float32."""
+    """Return the number type for stored vectors: that of the embedding, at least float32."""
     return np.result_type(grading.embedded.answers.dtype, np.float32)
 
 
 def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
-    """Record why cells of remedies.csv are empty."""
+    """Record why cells of remedies.csv are empty, in the results' list of reasons."""
     for row in changes.rows:
         for column in GradeChange._fields[1:]:
             if getattr(row, column) is None:
@@ -168,14 +171,14 @@ def _note_empty_cells(changes: GradeChanges, results: Results) -> None:
 
 
 def _iterate_anchor_rows(grading: Grading, rows: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of anchors.csv for each suggested answer, its grade empty."""
+    """Yield a row of anchors.csv for each answer an expert should grade, its grade empty."""
     answers = grading.given.answered
     for row in rows:
         yield (answers.workers[row], answers.questions[row], answers.texts[row], None)
 
 
 def _iterate_exemplar_rows(grading: Grading, results: Results) -> Iterator[tuple[Any, ...]]:
-    """Yield a row of exemplars.csv for each question."""
+    """Yield a row of exemplars.csv for each question: nearest answer and dispersion."""
     answers = grading.given.answered
     for row in results.exemplars():
         at = row.nearest

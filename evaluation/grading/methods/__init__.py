@@ -1,1 +1,1 @@
-"""The map of answers, the heat map's overview and the results of checks, as pure functions."""
+"""Pure functions for the map of answers, the heat map's overview and results of checks."""

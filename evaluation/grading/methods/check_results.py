@@ -1,4 +1,4 @@
-"""Result codes of alarm checks, and the least data that an undefined check needs."""
+"""Result codes of alarm checks, and the least data that a skipped check needs."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ NOT_APPLICABLE = frozenset(
 
 
 def classify_check(statistic: float | None, rings: bool, reason: str | None) -> Result:
-    """Return the result code of a check; without a statistic it is never "good"."""
+    """Return a check's result code, such as "good"; without a statistic it is never "good"."""
     if statistic is not None:
         return "problem" if rings else "good"
     return "not_applicable" if reason in NOT_APPLICABLE else "not_enough_data"
 
 
 def find_needed(check: str, reason: str | None) -> int | None:
-    """Return the least number that an undefined check needs; None if no number helps."""
+    """Return the least number of items that a skipped check needs; None if no number helps."""
     if reason is None:
         return None
     return NEEDED.get((check, reason)) or NEEDED.get(reason)

@@ -1,4 +1,4 @@
-"""Averages of the worker x question table of scores, in at most 40 x 40 cells."""
+"""Average the worker x question table of scores, in at most 40 x 40 cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = 40
 
 @dataclass(frozen=True)
 class Overview:
-    """Mean scores of groups of workers on groups of questions.
+    """Mean scores of groups of workers (rows) on groups of questions (columns).
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ def compute_overview(
     questions_in_order: Integers,
     most: int = MOST,
 ) -> Overview:
-    """Return the means of N scores in at most `most` x `most` groups of nearly equal size.
+    """Return the mean scores of at most `most` x `most` groups of workers and questions.
 
     Parameters
     ----------
@@ -60,7 +60,10 @@ def compute_overview(
 
 
 def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
-    """Return (n,) mean of the known scores (N,) of each code; NaN without one."""
+    """Return the mean of the known scores for each code (worker or question); NaN if none.
+
+    Shape (n,).
+    """
     known = ~np.isnan(scores)
     counts = np.bincount(codes[known], minlength=n)
     sums = np.bincount(codes[known], weights=scores[known], minlength=n)
@@ -68,7 +71,7 @@ def compute_mean_by_code(scores: Floats, codes: Integers, n: int) -> Floats:
 
 
 def _split_into_groups(in_order: Integers, most: int) -> tuple[Integers, Integers]:
-    """Return the group of each code, and how many codes there are up to each group's end."""
+    """Split ordered codes into at most `most` equal groups; return groups and their ends."""
     n = len(in_order)
     groups = min(n, most)
     # Whole numbers, so that group sizes differ by one at most.

@@ -1,4 +1,4 @@
-"""Principal components of answers' vectors in two dimensions, of a run or of one question.
+"""Project answers' vectors to two dimensions by principal components, per run or question.
 
 A projection is linear, so the exemplary answer of some voting weights lies at the weighted mean of
 its answers' places. Two numbers an answer are enough to show how it moves (the paper's figure 2).
@@ -32,7 +32,7 @@ TOGETHER = 64
 
 @dataclass(frozen=True)
 class Projection:
-    """Centre and two principal axes of vectors.
+    """Centre and two principal axes of vectors, to place answers on a map.
 
     Attributes
     ----------
@@ -49,7 +49,10 @@ class Projection:
     n_learned: int
 
     def __call__(self, vectors: Vectors) -> Floats:
-        """Return the places (N, 2) of N vectors (N, d), in the units of the vectors."""
+        """Return the two map coordinates of each vector, in the units of the vectors.
+
+        `vectors` is (N, d), the result (N, 2).
+        """
         origin = self.centre @ self.axes
         if sparse.issparse(vectors):
             return np.asarray(vectors @ self.axes) - origin
@@ -62,7 +65,7 @@ class Projection:
 
 
 def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
-    """Return the first two principal axes of (N, d) vectors, dense or sparse, all finite.
+    """Return the first two principal axes of vectors, one row per answer.
 
     Learned from at most `most` evenly spaced rows, in memory that does not grow with N. The same
     vectors give the same axes. Equal to scikit-learn's PCA up to the sign.
@@ -88,7 +91,10 @@ def compute_principal_axes(vectors: Vectors, most: int = LEARNED) -> Projection:
 
 
 def is_unit_length(vectors: Vectors) -> bool:
-    """Return whether all nonzero vectors (N, d) have length 1, to within a hundredth."""
+    """Return whether all nonzero vectors have length 1, to within a hundredth.
+
+    `vectors` is (N, d).
+    """
     step = max(1, CHUNK // vectors.shape[1])
     if sparse.issparse(vectors):
         squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()  # type: ignore[union-attr]
@@ -98,14 +104,14 @@ def is_unit_length(vectors: Vectors) -> bool:
 
 
 def _is_all_ones(squares: Floats) -> bool:
-    """Return whether the square roots of all nonzero squares are 1, to within a hundredth."""
+    """Return whether all nonzero squared lengths are those of unit vectors, within a hundredth."""
     lengths = np.sqrt(squares[squares > 0])
     return bool((np.abs(lengths - 1) < UNIT).all())
 
 
 @dataclass(frozen=True)
 class QuestionMaps:
-    """The answers to each question on the question's own principal axes.
+    """Map coordinates of the answers to each question, on the question's own principal axes.
 
     Attributes
     ----------
@@ -128,7 +134,7 @@ def compute_question_maps(
     targets: Vectors | None = None,
     questions: Integers | None = None,
 ) -> QuestionMaps:
-    """Return the places of each question's answers on the question's own principal axes.
+    """Place each question's answers on a map of their own two principal axes.
 
     Parameters
     ----------
@@ -175,14 +181,20 @@ def compute_question_maps(
 
 
 def _compute_spread(ordered: Floats, cells: Cells) -> Floats:
-    """Return (Q,) sums of squared distances of places (N, 2), in cell order, from their means."""
+    """Return, per question, the sum of squared distances of its answers from their mean.
+
+    Shape (Q,).
+    """
     mean = np.add.reduceat(ordered, cells.starts, axis=0) / cells.sizes[:, None]
     squared_distance = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
     return cells.to_questions(np.add.reduceat(squared_distance, cells.starts))
 
 
 def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, Integers]]:
-    """Yield questions with equally many answers, in parts: rows (B, m) and question codes (B,)."""
+    """Yield batches of questions with equally many answers: answer rows and question codes.
+
+    Shapes (B, m) and (B,).
+    """
     for size, first, last in cells.runs():
         most = max(1, CHUNK // (size * vectors.shape[1]))
         for begin in range(first, last, most):
@@ -193,7 +205,7 @@ def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, 
 
 
 def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | None]:
-    """Yield the principal axes of B questions with few answers each; None where this way fails."""
+    """Yield each question's principal axes, by a fast method; None where that method fails."""
     count, size = rows.shape
     if sparse.issparse(vectors) or size > min(TOGETHER, vectors.shape[1]):
         yield from [None] * count
@@ -223,7 +235,9 @@ def _iterate_axes(vectors: Vectors, rows: Integers) -> Iterator[Projection | Non
 def compute_exemplar_paths(
     places: Floats, cells: Cells, weights: NDArray[np.floating]
 ) -> NDArray[np.float64]:
-    """Return (Q, T, 2) the places of the exemplary answers after each of T iterations.
+    """Return the map position of each question's exemplary answer after each iteration.
+
+    Shape (Q, T, 2).
 
     Parameters
     ----------
@@ -244,27 +258,27 @@ def compute_exemplar_paths(
 
 
 def _find_largest(x: Vectors) -> float:
-    """Return the largest absolute value in x, dense or sparse."""
+    """Return the largest absolute value in an array, dense or sparse."""
     if sparse.issparse(x):
         return float(np.abs(x.data).max(initial=0.0))
     return float(max(x.max(initial=0.0), -x.min(initial=0.0)))
 
 
 def _split_rows(x: Vectors) -> list[Vectors]:
-    """Return the rows of x in parts of at most `CHUNK` numbers."""
+    """Return the rows of an array in parts of at most `CHUNK` numbers."""
     step = max(1, CHUNK // x.shape[1])
     return [x[at : at + step] for at in range(0, x.shape[0], step)]
 
 
 def _sum_squares(x: Vectors, scale: float) -> float:
-    """Return the sum of squares of ``x * scale``."""
+    """Return the sum of squares of all values after multiplication by `scale`."""
     if sparse.issparse(x):
         return float(((x.data.astype(np.float64) * scale) ** 2).sum())  # type: ignore[union-attr]
     return sum(float(((convert_to_dense(part) * scale) ** 2).sum()) for part in _split_rows(x))
 
 
 def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the two largest eigenvalues (2,) and eigenvectors (d, 2) of the scatter matrix.
+    """Return the two largest eigenvalues and eigenvectors of the vectors' scatter matrix.
 
     Of N x N or d x d products. Vectors less than two dimensions get a second axis of zeros.
     """
@@ -292,7 +306,10 @@ def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Float
 
 
 def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the two largest eigenvalues (2,) and eigenvectors (n, 2) of a symmetric matrix."""
+    """Return the two largest eigenvalues and eigenvectors of a symmetric matrix.
+
+    Shapes (2,) and (n, 2).
+    """
     size = len(matrix)
     first = max(0, size - AXES)
     values, vectors = linalg.eigh(matrix, subset_by_index=[first, size - 1])
@@ -303,7 +320,7 @@ def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
 
 
 def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the same as `_compute_exact_axes`, by ARPACK's products, from a fixed start."""
+    """Return the result of `_compute_exact_axes`, found by iteration (ARPACK)."""
     n, d = x.shape
     floats = x.astype(np.float64) * scale
 
@@ -325,14 +342,17 @@ def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Fl
 
 
 def _fix_signs(axes: Floats) -> Floats:
-    """Return the axes (d, 2), each with its entry of largest size positive."""
+    """Return the axes with signs chosen so that the largest entry of each is positive.
+
+    `axes` is (d, 2).
+    """
     greatest = np.abs(axes).argmax(axis=0)
     sign = np.where(axes[greatest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
     return axes * sign
 
 
 def _select_used_columns(x: Vectors, y: Vectors | None) -> tuple[Vectors, Vectors | None]:
-    """Return x and y without the columns that are zero in all rows of x."""
+    """Drop the columns that are zero in all rows of x from both x and y."""
     x = sparse.csr_array(x)
     used = np.unique(x.indices)
     if not len(used):

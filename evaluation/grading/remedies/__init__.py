@@ -1,1 +1,1 @@
-"""Remedies: exclude workers, collapse copies to one voter, use experts' anchors, grade by camps."""
+"""Remedies: exclude workers, collapse copies to one voter, use experts' grades or camps."""

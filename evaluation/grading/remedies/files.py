@@ -1,4 +1,4 @@
-"""Input files of remedies: lists of workers, and answers graded by an expert."""
+"""Read the input files of remedies: lists of workers, and answers graded by an expert."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOOK = "Check the id; ids are case-sensitive."
 def read_listed_workers(
     text: str, columns: ColumnNames, answers: AnswerFile, given: GradingInput
 ) -> WorkerList:
-    """Return the graded workers that a file, or ids in the text itself, name.
+    """Return the graded workers listed in a file or in the text of the option itself.
 
     Raises `InputError` for every id that is in no answer, with similar ids.
     """
@@ -55,7 +55,7 @@ def refuse_to_exclude_all(excluded: WorkerList, given: GradingInput) -> None:
 
 
 def refuse_problems(name: str, parameters: AqerParameters) -> None:
-    """Raise `InputError` for contradictions between parameters after `name` was read."""
+    """Raise `InputError` for contradictory parameters; `name` is the file it is reported for."""
     for problem in parameters.problems():
         raise InputError.single(
             name, TERMINAL.told(AqerParameters, problem), "Give both, or neither."
@@ -65,7 +65,7 @@ def refuse_problems(name: str, parameters: AqerParameters) -> None:
 def find_anchor_rows(
     anchors: AnchorFile, answers: str, given: GradingInput
 ) -> list[tuple[int, float]]:
-    """Return (answer's row, grade) of each anchor; `InputError` for those without an answer."""
+    """Return row and grade of each expert-graded answer; `InputError` for unknown answers."""
     answered = given.answered
     keys = zip(answered.workers, answered.questions, strict=True)
     row_of = {key: row for row, key in enumerate(keys)}

@@ -20,7 +20,7 @@ REMEDIES: Mapping[str, str] = {
 
 
 def _build_sentence(words: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that formats part of a sentence as a whole sentence."""
+    """Return a function that formats a clause as a whole sentence, for messages."""
 
     def format_sentence(of: Mapping[str, Any]) -> str:
         said = words.format_map(of)
@@ -36,12 +36,12 @@ FAILED: Mapping[str, Sentence] = {
 
 
 def _count(of: Mapping[str, Any]) -> str:
-    """Return the number of graded answers with its noun."""
+    """Return the number of answers graded by experts with its noun, such as "6 answers"."""
     return format_count(of["graded"], "answer")
 
 
 def _format_agreement(of: Mapping[str, Any]) -> str:
-    """Return the rank correlations with both camps' gradings; "" if one is undefined."""
+    """Return a clause on how the ranking agrees with each camp's own ranking; "" if undefined."""
     mine, other = of.get("agreement"), of.get("other_agreement")
     if mine is None or other is None:
         return ""
@@ -52,7 +52,7 @@ def _format_agreement(of: Mapping[str, Any]) -> str:
 
 
 def _format_won(of: Mapping[str, Any]) -> str:
-    """Return the message `outcome.settled_won`."""
+    """Return the text for the group of workers (camp) that experts' grades found right."""
     return (
         f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
         f"them follows this camp{_format_agreement(of)}."
@@ -60,7 +60,7 @@ def _format_won(of: Mapping[str, Any]) -> str:
 
 
 def _format_lost(of: Mapping[str, Any]) -> str:
-    """Return the message `outcome.settled_lost`."""
+    """Return the text for the group of workers (camp) that experts' grades found wrong."""
     return (
         f"Settled by experts: they graded {_count(of)}, and the ranking that agrees best with "
         f"them follows the other camp{_format_agreement(of)}."
@@ -68,7 +68,7 @@ def _format_lost(of: Mapping[str, Any]) -> str:
 
 
 def _format_camp(of: Mapping[str, Any]) -> str:
-    """Return the message `outcome.still_camp`."""
+    """Return the text that it is still open which of the crowd's two camps is right."""
     follows = "follows this camp" if of["follows"] else "does not follow this camp"
     return (
         f"Still there: nobody has settled which camp is right. The ranking {follows}"
@@ -77,13 +77,13 @@ def _format_camp(of: Mapping[str, Any]) -> str:
 
 
 def _format_orders(of: Mapping[str, Any]) -> str:
-    """Return the rank correlation of the two orders as a part of a sentence; "" if undefined."""
+    """Return a clause with the rank correlation of the two rankings; "" if undefined."""
     value = of["agreement"]
     return "" if value is None else f"; the two orders agreed by {value:.2f} (1 is the same order)"
 
 
 def _format_sides(of: Mapping[str, Any]) -> str:
-    """Return the correlation of experts' grades with the scores of both runs, as text."""
+    """Return the correlations of expert grades with both runs' scores, as a clause."""
     return (
         f"grades of {format_count(of['count'], 'answer')} agree by {_format(of['correlation'])} "
         "with "
@@ -93,7 +93,7 @@ def _format_sides(of: Mapping[str, Any]) -> str:
 
 
 def _explain_unsure(of: Mapping[str, Any]) -> str:
-    """Return why experts' grades do not settle the alarm, and what to do."""
+    """Return why experts' grades do not settle an alarm, and what to do, as text."""
     mine, other = of["correlation"], of["before"]
     if of["count"] < of["fewest"]:
         return f"That is too few to say: have {of['fewest']} answers graded or more."
@@ -105,7 +105,7 @@ def _explain_unsure(of: Mapping[str, Any]) -> str:
 
 
 def _format(value: Any) -> str:
-    """Return a number with two decimals, or "an unknown number" for None."""
+    """Return a correlation with two decimals, or "an unknown number" for None."""
     return "an unknown number" if value is None else f"{value:.2f}"
 
 

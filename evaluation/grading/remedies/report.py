@@ -1,4 +1,4 @@
-"""Reports of remedies: changes against the plain run, and the state of experts' anchors."""
+"""Reports of remedies: changes against the plain run, and the state of experts' grading."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Mover:
-    """A worker whose rank changed; None for no rank."""
+    """A worker whose rank the remedies changed; a rank is None if there is none."""
 
     worker: UUID
     name: str
@@ -43,7 +43,7 @@ class Mover:
 
 @dataclass(frozen=True)
 class GroupSource:
-    """The group member who was first on `n_first` of the `n_timed` questions with known times."""
+    """Member of a group of copies who answered first, with the counts of questions behind it."""
 
     worker: UUID
     name: str
@@ -53,7 +53,7 @@ class GroupSource:
 
 @dataclass(frozen=True)
 class RemediesReport:
-    """The remedies of a run, and its ranking compared with the plain one.
+    """The remedies of a run, and its ranking compared with the ranking without them.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def build_remedies_report(run: Run) -> RemediesReport | None:
 
 
 def _find_sources(groups: Sequence[aqer_summary.CopyGroup]) -> list[GroupSource]:
-    """Return the source of each collapsed group whose times tell it, with its name."""
+    """Return the first member of each collapsed group for which times show it, with names."""
     with_source = [group for group in groups if group.collapsed and group.first is not None]
     ids = [UUID(group.first or "") for group in with_source]
     names = dict(Worker.objects.filter(public_id__in=ids).values_list("public_id", "external_id"))
@@ -117,7 +117,7 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 
 
 def _find_plain_run(run: Run) -> UUID | None:
-    """Return the newest run that differs by the remedies only; None if there is none."""
+    """Return the newest run with the same options but no remedies; None if there is none."""
     try:
         plain_parameters = read_parameters(run.parameters).without_remedies()
     except RunInputError:  # it is of another version of the platform
@@ -132,7 +132,7 @@ def _find_plain_run(run: Run) -> UUID | None:
 
 
 def _is_equal(wanted: AqerParameters, stored: dict[str, Any]) -> bool:
-    """Return whether stored parameters equal the wanted ones."""
+    """Return whether stored run parameters equal the wanted ones."""
     try:
         return read_parameters(stored) == wanted
     except RunInputError:
@@ -147,7 +147,7 @@ MOST_EXPERTS = 100
 
 @dataclass(frozen=True)
 class ExpertProgress:
-    """Number of suggested answers that an expert was asked for and has graded."""
+    """Number of answers that an expert was asked to grade, and number graded."""
 
     user: int
     name: str
@@ -156,13 +156,13 @@ class ExpertProgress:
 
     @property
     def is_done(self) -> bool:
-        """Whether the expert has graded all answers."""
+        """Whether the expert has graded all answers asked for."""
         return 0 < self.n_asked <= self.n_graded
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An answer to grade, with the experts' grades; shown to requesters, not to experts."""
+    """An answer suggested for grading, with the experts' grades so far."""
 
     question: str
     question_text: str
@@ -172,7 +172,7 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A candidate ranking of the crowd, compared with the experts' grades and the plain ranking.
+    """A candidate ranking, compared with experts' grades and the ranking without remedies.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class Ranking:
 
     @property
     def words(self) -> str:
-        """How the ranking is computed, as text."""
+        """How the ranking is computed, as text, such as "only camp 1 votes"."""
         kind, _, camp = self.name.rpartition("_camp_")
         return {
             "from": f"started from camp {camp}",
@@ -197,7 +197,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class AnchorsReport:
-    """State of the experts' decision between camps: suggestions, grades, agreement, choice.
+    """State of the experts' decision which camp is right: answers, grades, chosen ranking.
 
     Attributes
     ----------
@@ -225,18 +225,18 @@ class AnchorsReport:
 
     @property
     def n_graded(self) -> int:
-        """Number of suggested answers with a grade."""
+        """Number of suggested answers that at least one expert graded."""
         return sum(bool(suggestion.grades) for suggestion in self.suggestions)
 
     @property
     def can_choose(self) -> bool:
-        """Whether the grades can choose: at least two answers, with different mean grades."""
+        """Whether grades suffice to choose: two or more answers with different mean grades."""
         known = [sum(s.grades) / len(s.grades) for s in self.suggestions if s.grades]
         return len(known) >= FEWEST and len(set(known)) > 1
 
 
 def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
-    """Return the report of a run's anchors; `myself` is the reader's user id; six queries."""
+    """Return the report of a run's expert grading; `myself` is the reader's user id."""
     answers = read_suggested_anchors(run)
     keys = [answer.pk for answer in answers] or [0]
     remedies = read_summary(run).remedies or RemediesDone()
@@ -287,7 +287,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
 
 
 def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
-    """Return the candidate rankings of a run; empty if it searched none."""
+    """Return the candidate rankings stored with a run; empty if it searched none."""
     chosen = remedies.anchors and remedies.anchors.chosen
     return [
         Ranking(
@@ -301,7 +301,7 @@ def _build_rankings(remedies: RemediesDone) -> list[Ranking]:
 
 
 def read_suggested_anchors(run: Run) -> list[Response]:
-    """Return the answers that an expert should grade for a run, the most informative first.
+    """Return the answers that an expert should grade for a run, most informative first.
 
     Empty where the run suggested none; its summary says why. Answers withdrawn since then and
     answers of excluded workers are left out.

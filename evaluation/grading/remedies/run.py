@@ -1,4 +1,4 @@
-"""Grading with remedies: which answers vote, which groups count as one, which camp is right.
+"""Grade with remedies: decide which answers vote, which groups are copies, which camp counts.
 
 `grade_with_remedies` calls all steps. `evaluation.grading.remedies.methods` has the computations;
 this module makes the choices that need texts, and records what was done.
@@ -35,13 +35,13 @@ from evaluation.grading.remedies.methods.units import build_units as units_of
 
 
 def keep_id(identifier: Any) -> Any:
-    """Return the id unchanged."""
+    """Return the id unchanged: the default function that names a worker or question."""
     return identifier
 
 
 @dataclass(frozen=True)
 class RemedyReport:
-    """What the remedies did, with the caller's ids.
+    """Record of what the remedies of a run did, with ids of workers and questions.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class RemedyReport:
         name_of: Callable[[Any], Any] = keep_id,
         name_of_question: Callable[[Any], Any] = keep_id,
     ) -> dict[str, Any]:
-        """Return the report as plain values for JSON, with names of workers and questions."""
+        """Return the report as plain values for JSON; `name_of` converts worker ids."""
         out: dict[str, Any] = {"asked_for": list(self.names), "excluded_workers": self.excluded}
         if "collapse_copies" in self.names:
             out["groups"] = [self._build_group(group, name_of) for group in self.groups]
@@ -105,11 +105,11 @@ class RemedyReport:
         return out
 
     def names_of(self, group: NamedGroup) -> list[Any]:
-        """Return the ids of a group's members."""
+        """Return the worker ids of a group's members."""
         return list(self.workers[group.members].tolist())
 
     def _build_group(self, group: NamedGroup, name_of: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return a group of copies as plain values."""
+        """Return a group of copies as a dictionary for JSON."""
         values = {
             "workers": [name_of(worker) for worker in self.names_of(group)],
             "kappa": group.statistic,
@@ -126,7 +126,7 @@ class RemedyReport:
         }
 
     def _build_candidates(self) -> dict[str, Any]:
-        """Return the candidates and their correlations as plain values."""
+        """Return the candidate rankings and their correlations as a dictionary for JSON."""
         assert self.candidates is not None
         alarm, found = self.candidates.alarm, self.candidates.found
         correlations = self.choice.correlations if self.choice else (None,) * len(found)
@@ -153,7 +153,7 @@ class RemedyReport:
 
 @dataclass(frozen=True)
 class RemediedGrading:
-    """A grading with remedies, the plain grading without draws, and what the remedies did."""
+    """A grading with remedies, the same grading without them, and a report of the changes."""
 
     aqer: AQER
     plain: AQER
@@ -170,7 +170,7 @@ def grade_with_remedies(
     progress: Progress | None = None,
     kept: DrawStore | None = None,
 ) -> RemediedGrading:
-    """Grade the workers of N answers with remedies; `RemedyError` where one is impossible."""
+    """Grade the workers with remedies; raise `RemedyError` if a remedy is impossible."""
     flow = _RemedyFlow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
     plain = flow.grade_plainly(initial_scores)
     excluded = flow.find_excluded()
@@ -205,7 +205,7 @@ def grade_with_remedies(
 
 @dataclass
 class _RemedyFlow:
-    """The steps of `grade_with_remedies`, on one crowd."""
+    """The steps of `grade_with_remedies`, for one crowd of workers."""
 
     parameters: AqerParameters
     vectors: Vectors
@@ -218,7 +218,7 @@ class _RemedyFlow:
         self.question, self.asked = encode_labels(self.questions)
 
     def grade_plainly(self, initial_scores: Floats | None) -> AQER:
-        """Return the plain grading without draws, for comparison."""
+        """Return the grading without remedies and bootstrap draws, for comparison."""
         estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
         vectors = self.outside.plain_vectors
         return estimator.fit(
@@ -237,7 +237,7 @@ class _RemedyFlow:
         return np.array(sorted(excluded_codes), dtype=np.int64)
 
     def find_groups(self, excluded: Integers) -> list[NamedGroup]:
-        """Return the named groups of copies among the voters; empty unless copies are collapsed."""
+        """Return the groups of suspected copiers among voters; empty if the remedy is off."""
         if not self.parameters.collapse_copies:
             return []
         is_voting = np.ones(len(self.names), dtype=bool)
@@ -257,7 +257,7 @@ class _RemedyFlow:
         ]
 
     def build_units(self, excluded: Integers, groups: list[NamedGroup]) -> Units | None:
-        """Return the units of the vote; None where every worker votes for himself."""
+        """Return the voters, with a group of copies as one; None if all workers vote alone."""
         if not len(excluded) and not groups:
             return None
         return units_of(
@@ -272,7 +272,7 @@ class _RemedyFlow:
         )
 
     def label_camps(self, units: Units | None) -> tuple[Integers, list[CampedQuestion]]:
-        """Return the camp of every answer on its question, and the questions with camps."""
+        """Return each answer's camp of similar answers, and the questions with two camps."""
         rows, unit = self._get_voting(units)
         vote, asked = self._build_vote(rows, unit)
         of_rows, camped_questions = label_camps(vote, self.vectors[rows], self.parameters.seed)
@@ -284,7 +284,7 @@ class _RemedyFlow:
         ]
 
     def find_candidates(self, units: Units | None, initial_scores: Floats | None) -> Candidates:
-        """Return the candidate rankings of the crowd."""
+        """Return the candidate rankings of the crowd, among which experts' grades choose."""
         rows, unit = self._get_voting(units)
         pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
@@ -294,7 +294,7 @@ class _RemedyFlow:
         return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
 
     def choose_candidate(self, candidates: Candidates) -> Choice:
-        """Return the candidate that the expert's grades choose."""
+        """Return the candidate ranking that the experts' grades choose."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
         scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in candidates.found]
         chosen = choose_candidate(scores, np.asarray(self.outside.anchor_grades, dtype=float))
@@ -305,7 +305,7 @@ class _RemedyFlow:
         )
 
     def suggest_rows(self, candidates: Candidates) -> Integers:
-        """Return the rows of answers whose grades would separate the candidates."""
+        """Return the rows of answers whose grades would separate the candidate rankings."""
         if candidates.reason is not None:
             return np.empty(0, dtype=np.int64)
         return suggest_anchors(candidates.found, self.vectors, self.parameters.suggest_anchors)
@@ -320,7 +320,7 @@ class _RemedyFlow:
         kept: DrawStore | None = None,
         draws: int | None = None,
     ) -> AQER:
-        """Return AQER fitted with an electorate over the units."""
+        """Fit AQER with the given voters, voting rules and labels of camps on questions."""
         values = self.parameters.of_estimator()
         if draws is not None:
             values["n_draws"] = draws
@@ -334,23 +334,23 @@ class _RemedyFlow:
         )
 
     def _get_voting(self, units: Units | None) -> tuple[Integers, Integers]:
-        """Return the rows that vote, and the unit of each."""
+        """Return the rows of answers that vote, and the voter that each counts for."""
         if units is None:
             return np.arange(len(self.worker)), self.worker
         return units.rows, units.unit
 
     def _build_vote(self, rows: Integers, unit: Integers) -> tuple[MeanVote, Integers]:
-        """Return the cosine vote over some rows, and the run's codes of its questions."""
+        """Return the cosine vote over the given rows, and the codes of its questions in the run."""
         local, asked = encode_labels(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
         return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
 
     def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:
-        """Return the cosines of all pairs of answers of some rows."""
+        """Return the cosines of all pairs of answers to one question, among the given rows."""
         return Pairs.of(self._build_vote(rows, unit)[0], self.parameters.seed)
 
     def _is_copied(self, group: Group) -> bool:
-        """Return whether the texts of a group prove that they were copied."""
+        """Return whether the texts of a group prove that its members copied."""
         texts = self.outside.texts
         if not len(texts):
             return False

@@ -1,1 +1,1 @@
-"""Results of a grading: reports, charts, pages and REST."""
+"""Results of a grading: reports, charts, web pages and REST API."""

@@ -1,4 +1,4 @@
-"""The consensus of a run as files: tables, passages and datasheet, in a folder or a ZIP."""
+"""Write a run's consensus as files: tables, passages and datasheet, in a folder or ZIP."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEYS = (
 
 
 def build_files(report: ConsensusReport) -> Files:
-    """Return the files by name, each as a function that yields its bytes."""
+    """Return the consensus files by name, each as a function that yields its bytes."""
     sheet = report.datasheet
     writers: dict[str, Callable[[], Iterator[bytes]]] = {
         "consensus.csv": lambda: write_csv(HEADER, map(_build_csv_row, report.rows())),
@@ -44,7 +44,7 @@ def build_files(report: ConsensusReport) -> Files:
 
 
 def write_files(report: ConsensusReport, output: Path) -> list[str]:
-    """Write the files into a folder, or into one file that ends in .zip; return their names.
+    """Write the consensus files into a folder or a .zip file; return their names.
 
     All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
@@ -61,12 +61,12 @@ def write_files(report: ConsensusReport, output: Path) -> list[str]:
 
 
 def iterate_zip(report: ConsensusReport) -> Iterator[bytes]:
-    """Yield the files as one ZIP, in parts."""
+    """Yield the consensus files as one ZIP file, in parts."""
     return archive.write_zip(build_files(report))
 
 
 def _build_csv_row(row: ConsensusRow) -> Row:
-    """Return a question as a row of consensus.csv."""
+    """Return a question's consensus as a row of consensus.csv."""
     others = [(near.answer, near.similarity) for near in row.next]
     others += [("", None)] * (NEXT - len(others))
     camps: list[Row] = [(camp.answer, camp.size) for camp in row.camps]
@@ -84,7 +84,7 @@ def _build_csv_row(row: ConsensusRow) -> Row:
 
 
 def _build_json_row(row: ConsensusRow) -> Row:
-    """Return a question as the values of a line of consensus.jsonl."""
+    """Return a question's consensus as the values of a line of consensus.jsonl."""
     others = [{"answer": near.answer, "similarity": near.similarity} for near in row.next]
     camps = [{"answer": camp.answer, "size": camp.size} for camp in row.camps]
     facts = [[asdict(fact) for fact in found] or None for found in (row.agreed, row.contested)]
@@ -101,7 +101,7 @@ def _build_json_row(row: ConsensusRow) -> Row:
 
 
 def _build_first_cells(row: ConsensusRow) -> Row:
-    """Return the first cells of a question, up to its consensus answer."""
+    """Return a question's first cells, up to its consensus answer."""
     near = row.consensus
     return (
         *(row.question, row.text, row.passage, row.category, row.language),
@@ -111,10 +111,10 @@ def _build_first_cells(row: ConsensusRow) -> Row:
 
 
 def _build_support_cells(row: ConsensusRow) -> Row:
-    """Return the cells on support: answers, supported workers, dispersion, separation."""
+    """Return a question's cells on support: answers, ranked workers, dispersion, separation."""
     return row.n_answers, row.n_supported, row.dispersion, row.separation
 
 
 def _encode_json(value: object) -> bytes:
-    """Return a value as indented JSON in UTF-8."""
+    """Return a value as indented JSON, encoded in UTF-8."""
     return (json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode()

@@ -1,4 +1,4 @@
-"""Messages of results: comparisons of models, and signals of how answers were written."""
+"""Message texts of results: comparisons of models, and how answers were written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ NAMED = 3
 
 
 def _format_apart(of: Mapping[str, Any]) -> str:
-    """Return the message `comparison.pair_apart`."""
+    """Return the text that one model is better than another, with the difference."""
     difference = f"{of['difference']:.3f} ({_format_basis(of)})"
     return f"“{of['first']}” is better than “{of['second']}” by {difference}."
 
 
 def _format_alike(of: Mapping[str, Any]) -> str:
-    """Return the message `comparison.pair_alike`."""
+    """Return the text that two models cannot be told apart, with the difference."""
     return (
         f"“{of['first']}” and “{of['second']}” cannot be told apart: the difference is "
         f"{of['difference']:.3f} ({_format_basis(of)}), and so few questions do not show "
@@ -28,7 +28,7 @@ def _format_alike(of: Mapping[str, Any]) -> str:
 
 
 def _format_basis(of: Mapping[str, Any]) -> str:
-    """Return the interval, the number of questions and p as a part of a sentence."""
+    """Return the interval, the number of questions and p as part of a sentence."""
     interval = f"95% interval {of['low']:.3f} to {of['high']:.3f}"
     return f"{interval} on {format_count(of['n'], 'question')}, {format_p_value(of['p'])}"
 
@@ -64,7 +64,7 @@ COMPARING: Mapping[str, Sentence] = {
 
 
 def format_names(names: Sequence[str]) -> str:
-    """Return models' names as a part of a sentence; of more than 3, a number."""
+    """Return models' names as part of a sentence; after 3 names, the number of the others."""
     quoted = [f"“{name}”" for name in names]  # names hold commas
     if len(quoted) > NAMED:
         return f"{', '.join(quoted[:NAMED])} and {len(quoted) - NAMED} more"
@@ -72,7 +72,7 @@ def format_names(names: Sequence[str]) -> str:
 
 
 def _format_pasted(of: Mapping[str, Any]) -> str:
-    """Return the message `signals.pasted`."""
+    """Return the text on how many of a worker's answers contain pasted text."""
     answers = format_count(of["n"], "answer")
     if not of["pasted"]:
         return f"Pasted into none of {answers}."
@@ -84,7 +84,7 @@ def _format_pasted(of: Mapping[str, Any]) -> str:
 
 
 def _format_typed(of: Mapping[str, Any]) -> str:
-    """Return the message `signals.typed`."""
+    """Return the text on how many characters of an answer were typed and pasted."""
     sentence = (
         f"Typed {format_count(of['typed'], 'character')} of an answer of {of['length']:,} "
         f"({of['question']})"
@@ -98,7 +98,7 @@ def _format_typed(of: Mapping[str, Any]) -> str:
 
 
 def _format_duration(seconds: Any) -> str:
-    """Return seconds as a number of seconds or minutes with its noun."""
+    """Return a duration in seconds or minutes with its noun."""
     if not isinstance(seconds, int):
         return f"{seconds} seconds"
     if seconds < 120:
@@ -107,7 +107,7 @@ def _format_duration(seconds: Any) -> str:
 
 
 def _format_away(of: Mapping[str, Any]) -> str:
-    """Return the message `signals.away`."""
+    """Return the text on how often and how long a worker left the page while answering."""
     active = f"active for {_format_duration(of['active'])}"
     if not of["left"]:
         return f"Never left the page while answering; {active}."

@@ -1,4 +1,4 @@
-"""Decorators of pages and file views that only gradings have."""
+"""Decorators for web pages and file downloads that only gradings have."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from evaluation.runs.result_pages import Context, View, results_file, results_pa
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
-    """Return a decorator as `results_page`; 404 for runs of other types."""
+    """Return a decorator that makes a view a results page; 404 for runs of other types."""
     return results_page(template, AqerSummary)
 
 
 def grading_file(made: View) -> View:
-    """Return the view of a file as `results_file`; 404 for runs of other types."""
+    """Make a view a file download of a run; 404 for runs of other types."""
     return results_file(made, AqerSummary)

@@ -1,4 +1,4 @@
-"""Base class and parameters of REST views of a grading."""
+"""Base class and parameters of the REST API views of a grading."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OF_ALARM = OpenApiParameter(
 
 
 class GradingViewSet(DoneRunViewSet):
-    """Base of REST views of a finished grading; 409 for other states, 404 for other types."""
+    """Base of API views of a finished grading; 409 for other states, 404 for other types."""
 
     stored = AqerSummary
 
 
 def read_alarm_key(request: Request, run: Run) -> int | None:
-    """Return the primary key of the alarm whose place the address names; None without a place.
+    """Return the primary key of the alarm in the query parameter `alarm`; None without it.
 
     Raises `QueryError` if it is no number, Http404 if no alarm has it.
     """

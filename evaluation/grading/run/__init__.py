@@ -1,1 +1,1 @@
-"""Computation of a grading, on plain records."""
+"""Computation of a grading, without the database."""

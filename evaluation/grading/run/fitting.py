@@ -1,4 +1,4 @@
-"""Grade vectors: AQER on the answers of a crowd, then models against its exemplary answers."""
+"""Fit AQER to the answers of a crowd, then score models against its exemplary answers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 @dataclass(frozen=True)
 class Graded(GradedCrowd):
-    """A graded crowd, with the report of the remedies if there were any."""
+    """A graded crowd, with the report of the remedies (None without any)."""
 
     remedies: RemedyReport | None = None
 
 
 def classify_status(status: AnswerStatus) -> str:
-    """Return how a status enters a model's score: "text", "no_text" or "error"."""
+    """Return how a reply's status enters a model's score: "text", "no_text" or "error"."""
     if status is AnswerStatus.TEXT:
         return "text"
     return "error" if status.is_missing else "no_text"
@@ -45,7 +45,7 @@ def grade_vectors(
     kept: DrawStore | None = None,
     outside: OutsideInformation | None = None,
 ) -> Graded:
-    """Grade the workers of N answers, and score models; ValueError as `AQER.fit` raises it.
+    """Grade the workers by their answers' vectors, and score models if there are any.
 
     `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
     """

@@ -22,7 +22,7 @@ class Standing(NamedTuple):
 
 
 class GradeChange(NamedTuple):
-    """A row of remedies.csv; `change` is positive where the rank improved."""
+    """A row of remedies.csv: a worker's grade and rank without and with remedies."""
 
     worker: Any
     plain_grade: float | None
@@ -34,7 +34,7 @@ class GradeChange(NamedTuple):
 
 @dataclass(frozen=True)
 class GradeChanges:
-    """Changes of all workers between an earlier and a later grading, and their correlation.
+    """Changes of all workers' grades between two gradings, and their rank correlation.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class GradeChanges:
         before: Mapping[Any, Standing],
         after: Mapping[Any, Standing],
     ) -> GradeChanges:
-        """Return the changes between two gradings; a worker in neither mapping has empty cells."""
+        """Return the changes between two gradings, one row per worker."""
         undefined = Standing(None, None, None)
         rows, raw = [], []
         for worker in workers:
@@ -72,7 +72,7 @@ class GradeChanges:
         )
 
     def movers(self, most: int = 5) -> Sequence[GradeChange]:
-        """Return up to `most` workers with the largest changes of rank, then of grade."""
+        """Return up to `most` workers whose rank changed most (ties: whose grade did)."""
         moved = [row for row in self.rows if row.change]
 
         def compute_size(row: GradeChange) -> tuple[int, float]:
@@ -91,7 +91,7 @@ class GradeChanges:
 
 
 def build_standings(aqer: AQER) -> dict[Any, Standing]:
-    """Return grade, raw score and rank of each worker of a fitted estimator."""
+    """Return grade, raw score and rank of each worker of a fitted estimator, by worker."""
     columns = zip(
         aqer.workers_.tolist(), aqer.grades_, aqer.raw_, aqer.ranks_.tolist(), strict=True
     )

@@ -1,4 +1,4 @@
-"""The flow of a grading: from answers to grades, scores, alarms, facts and warnings."""
+"""The steps of a grading: from answers to grades, scores, alarms, facts and warnings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GROUPS_SHOWN = 10
 
 @dataclass(frozen=True)
 class Grading:
-    """Result of one grading, with its inputs.
+    """Result of one grading, with its inputs, vectors and alarms.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class Grading:
     known_facts: CrowdFacts | None = None
 
     def results(self) -> Results:
-        """Return the rows of the tables; each table can be iterated once."""
+        """Return the rows of the result tables; each table can be iterated once."""
         return Results(self.given, self.graded)
 
     @cached_property
     def facts(self) -> CrowdFacts | None:
-        """What the crowd agrees on, fact by fact; None where facts are switched off.
+        """Facts in the answers, and the values the crowd agrees on; None if switched off.
 
         Workers vote with the weights that they have in the exemplary answers; those who are left
         out of these are only judged. Nothing of it goes back into a grade.
@@ -83,7 +83,7 @@ class Grading:
 
     @property
     def votes(self) -> dict[Any, float] | None:
-        """Weights of the workers' votes by id; None, for equal ones, where no worker is ranked."""
+        """Voting weight of each worker; None (equal weights) if no worker is ranked."""
         aqer = self.graded.aqer
         if aqer.reason_ == "fewer_than_3_workers":
             return None
@@ -92,7 +92,7 @@ class Grading:
 
     @property
     def nearest(self) -> dict[Any, int]:
-        """Row of the answer nearest to the exemplary answer, by question that has answers."""
+        """Row of the answer nearest to the exemplary answer, by question with answers."""
         aqer = self.graded.aqer
         columns = (aqer.questions_, aqer.nearest_, aqer.n_workers_of_question_)
         rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -104,14 +104,14 @@ class Grading:
         }
 
     def changes(self) -> GradeChanges | None:
-        """Return the changes against the plain run; None without remedies."""
+        """Return the changes of grades against the run without remedies; None without remedies."""
         if self.graded.plain is None:
             return None
         before, after = build_standings(self.graded.plain), build_standings(self.graded.aqer)
         return GradeChanges.from_standings(self.given.workers, before, after)
 
     def signature(self, input_hash: str) -> str:
-        """Return the signature: method, version, parameters, embedding model and input hash."""
+        """Return the run's signature: method, version, parameters, embedding model, input hash."""
         info = self.embedded.info
         return build_aqer_signature(
             self.given.parameters, info.model, info.revision, info.precision, input_hash
@@ -138,7 +138,7 @@ class Grading:
         ]
 
     def summary(self) -> dict[str, Any]:
-        """Return iterations, ceiling, embedding, checks and versions, as plain values."""
+        """Return iterations, ceiling, embedding, checks and versions, for summary.json."""
         aqer, info = self.graded.aqer, self.embedded.info
         return {
             "iterations": aqer.n_iter_,
@@ -157,7 +157,7 @@ def grade_answers(
     progress: Progress | None = None,
     kept: DrawStore | None = None,
 ) -> Grading:
-    """Grade the workers of some answers, score models, and detect alarms.
+    """Grade the workers by their answers, score models, and detect alarms.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def grade_answers(
 def _add_meaning(
     grading: Grading, entailment_model: ContradictionModel, progress: Progress | None
 ) -> Grading:
-    """Return the grading with an entailment model's verdicts among its facts."""
+    """Return the grading with an entailment model's verdicts added to its facts."""
     given = grading.given
     assert grading.facts is not None
     facts = add_meaning(
@@ -229,7 +229,7 @@ def _add_meaning(
 
 
 def _build_columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
-    """Return the answers with their vectors, as columns."""
+    """Return the answers of workers and models with their vectors, as columns."""
     answers, model_answers, models = given.answered, given.models, None
     if model_answers is not None:
         assert embedded.models is not None
@@ -242,7 +242,7 @@ def _build_columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
 
 
 def _build_outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:
-    """Return what remedies need beside vectors, workers and questions."""
+    """Return the further inputs of remedies: texts, times, excluded workers, expert grades."""
     return OutsideInformation(
         texts=given.answered.texts,
         excluded=given.excluded,
@@ -256,7 +256,7 @@ def _build_outside(given: GradingInput, embedded: Embedded) -> OutsideInformatio
 
 
 def _convert_to_seconds(times: Sequence[datetime | None]) -> list[float]:
-    """Return times as seconds, NaN for none; empty if no answer has a time."""
+    """Return times as seconds since 1970, NaN for None; empty if no answer has a time."""
     if not any(times):
         return []
     return [math.nan if time is None else time.timestamp() for time in times]
@@ -272,7 +272,7 @@ def build_grading_warnings(
     n_rejected: int = 0,
     n_only_cut_off: int = 0,
 ) -> list[Message]:
-    """Return the warnings about numbers and texts of a grading; empty if there are none.
+    """Return the warnings about a grading's numbers and texts; empty if there are none.
 
     `texts` are the answers that were graded, `embedder` the SPEC of what made their vectors;
     `n_rejected` counts the answers left out because they were refused where they were collected,
@@ -312,7 +312,7 @@ def build_grading_warnings(
 
 
 def build_model_warnings(model_answers: ModelAnswers | None) -> list[Message]:
-    """Return the warnings about models' replies that hold no answer."""
+    """Return the warnings about models' replies that were cut off or empty."""
     if model_answers is None:
         return []
     statuses = Counter(model_answers.statuses)
@@ -346,5 +346,5 @@ def build_remedy_warnings(report: RemedyReport) -> list[Message]:
 
 
 def _filter_counted(*messages: Message) -> Iterator[Message]:
-    """Yield the messages with a count above 0."""
+    """Return an iterator over the messages whose value `count` is above 0."""
     return (message for message in messages if message.values["count"])

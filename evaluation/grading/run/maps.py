@@ -1,4 +1,4 @@
-"""The map of answers from their vectors, and the heat map's overview from their scores."""
+"""Compute the map of answers from their vectors, and the heat map from their scores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARES = 7
 
 @dataclass(frozen=True)
 class Maps:
-    """Places on the map of N answers, R models' answers and Q exemplary answers.
+    """Map coordinates of all answers, models' answers and exemplary answers of a grading.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Maps:
 
 
 def map_answers(grading: Grading, progress: Progress) -> Maps:
-    """Return the places of all answers and exemplary answers of a grading on its map."""
+    """Return the map coordinates of all answers and exemplary answers of a grading."""
     progress("map", 0, 1)
     aqer, embedded, answers = grading.graded.aqer, grading.embedded, grading.given.answered
     worker, _ = encode_labels(answers.workers)
@@ -102,7 +102,7 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
 
 
 def build_heat_map(grading: Grading) -> dict[str, Any]:
-    """Return mean leave-one-out scores by groups of workers and questions, as plain values.
+    """Return mean leave-one-out scores by groups of workers and questions, for storage.
 
     Workers stand by grade (those without one last), questions by their mean score, easiest first.
     `quantiles` part all scores into seven equal shares: bounds of colours.
@@ -130,14 +130,17 @@ def build_heat_map(grading: Grading) -> dict[str, Any]:
 
 
 def compute_question_means(grading: Grading) -> Floats:
-    """Return (Q,) mean leave-one-out score of the answers to each question; NaN without one."""
+    """Return each question's mean leave-one-out score of its answers; NaN if undefined.
+
+    Shape (Q,).
+    """
     question, questions = encode_labels(grading.given.answered.questions)
     scores = grading.graded.aqer.leave_one_out_scores_
     return compute_mean_by_code(scores, question, len(questions))
 
 
 def convert_to_bytes(row: NDArray[np.float32]) -> bytes | None:
-    """Return numbers as little-endian float32 bytes; None where a number is not finite."""
+    """Return numbers as little-endian float32 bytes; None if a number is not finite."""
     return row.astype("<f4").tobytes() if bool(np.isfinite(row).all()) else None
 
 
@@ -148,7 +151,7 @@ def _convert_to_float32(values: Floats) -> NDArray[np.float32]:
 
 
 def _is_mean(means: Floats, exemplars: Floats) -> bool:
-    """Return whether the exemplary answers are weighted means of the answers.
+    """Return whether the exemplary answers lie at the weighted means of the answers.
 
     They are not by majority vote, nor where they are those of the largest camp.
     """
@@ -156,12 +159,12 @@ def _is_mean(means: Floats, exemplars: Floats) -> bool:
 
 
 def _replace_nan(values: Floats) -> Floats:
-    """Return values with -inf in place of NaN, which sorts last."""
+    """Return values with NaN replaced by -inf, which sorts last."""
     return np.where(np.isnan(values), -np.inf, values)
 
 
 def _compute_quantiles(scores: Floats) -> list[float]:
-    """Return the six bounds of seven equal shares of the scores; empty without scores."""
+    """Return the six bounds that split the scores into seven equal shares; empty without any."""
     known = scores[~np.isnan(scores)]
     if not len(known):
         return []

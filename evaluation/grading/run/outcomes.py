@@ -1,4 +1,4 @@
-"""Outcome of each alarm after a remedy: answered, unchanged, or new.
+"""Determine the outcome of each alarm after a remedy: answered, unchanged, or new.
 
 A run with remedies detects alarms three times: among all workers, graded plainly; among those who
 are not excluded, graded plainly (these alarms are the run's own: a remedy does not correct the
@@ -49,7 +49,7 @@ ONLY_AFTER = "unstable_ranking"
 
 @dataclass(frozen=True)
 class CampNow:
-    """A camp of the crowd, and how the ranking agrees with it after a remedy.
+    """A camp (group of one opinion) of the crowd, and how the final ranking agrees with it.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class CampNow:
 
 @dataclass(frozen=True)
 class Look:
-    """Inputs and result of a grading with remedies, in which alarms are detected again."""
+    """Inputs for detecting alarms again after remedies: options, fitted runs and answers."""
 
     parameters: AqerParameters
     graded: Graded
@@ -74,12 +74,12 @@ class Look:
     model_names: Mapping[Any, str]
 
     def detect_in_all(self) -> Alarms:
-        """Return the alarms of all workers, graded plainly."""
+        """Return the alarms among all workers, graded without remedies."""
         assert self.graded.plain is not None
         return self._detect(self.graded.plain, restore_plain_vectors(self.answers, self.outside))
 
     def detect_in_voters(self) -> Alarms:
-        """Return the alarms among the voters, as they vote; a group's unit names all members."""
+        """Return the alarms among the voters with their votes after the remedies."""
         fitted, aqer = self.graded.aqer.fitted_, self.graded.aqer
         voters = copy.copy(aqer)
         voters.fitted_ = fitted.crowd
@@ -103,12 +103,12 @@ class Look:
         return replace(alarms, found=tuple(with_members))
 
     def _detect(self, aqer: AQER, answers: GradedAnswers) -> Alarms:
-        """Return the alarms of a fitted run."""
+        """Return the alarms of a fitted run with these answers."""
         return detect_alarms(self.parameters, aqer, answers, None, self.model_names)
 
 
 def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) -> Alarms:
-    """Return the alarms of a run with remedies, each with its outcome.
+    """Return the alarms of a run with remedies, each with its outcome (settled, open, new).
 
     `base` are the alarms of `crowd`: the `answers`, graded plainly, without the excluded workers.
     """
@@ -124,7 +124,7 @@ def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) 
 def _compare_with_camps(
     found: Sequence[Alarm], crowd: AQER, answers: GradedAnswers, now: AQER
 ) -> tuple[CampNow, ...]:
-    """Return the two camps, and which one the ranking follows; () where the crowd has none."""
+    """Return the crowd's two camps, and which of them the final ranking follows."""
     camps = [alarm.workers for alarm in found if alarm.kind == "two_camps" and alarm.workers]
     raw = dict(zip(now.workers_.tolist(), now.raw_.tolist(), strict=True))
     run_raw = np.array([raw[worker] for worker in crowd.workers_.tolist()])
@@ -140,7 +140,10 @@ def _compare_with_camps(
 
 
 def _grade_by_camp(crowd: AQER, answers: GradedAnswers, camp: set[Any]) -> Floats:
-    """Return the raw scores of all workers (M,) where only one camp votes."""
+    """Return each worker's raw score if only the workers of one camp vote.
+
+    Shape (M,).
+    """
     inside = np.array([float(worker in camp) for worker in crowd.workers_.tolist()])
     alone = AQER(
         similarity=crowd.similarity, leave_one_out=crowd.leave_one_out, seed=crowd.seed, n_draws=0
@@ -164,7 +167,7 @@ class _OutcomeJudge:
     camps: tuple[CampNow, ...]
 
     def build_found(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the run's alarms with their outcomes, and those that are new with the remedy."""
+        """Return the run's alarms with their outcomes, and alarms new with the remedies."""
         with_outcomes, repeated = [], set()
         for alarm in self.base.found:
             with_outcomes.append(self._add_outcome(alarm, before))
@@ -182,7 +185,7 @@ class _OutcomeJudge:
         return tuple(sort_findings(with_outcomes))  # type: ignore[arg-type]
 
     def build_gone(self, before: Sequence[Alarm]) -> tuple[Alarm, ...]:
-        """Return the alarms of all workers that the crowd without the excluded does not raise."""
+        """Return the alarms that are gone since workers were excluded, with their outcomes."""
         gone_alarms = []
         for alarm in before:
             if any(is_same(alarm, one) for one in self.base.found):
@@ -199,7 +202,7 @@ class _OutcomeJudge:
         return tuple(gone_alarms)
 
     def _add_outcome(self, alarm: Alarm, before: Sequence[Alarm]) -> Alarm:
-        """Return an alarm of the run with its outcome; information stays without one."""
+        """Return an alarm with its outcome; `info` alarms stay without one."""
         code = self._find_answer(alarm)
         n = len(alarm.workers)
         if code is not None:
@@ -220,7 +223,7 @@ class _OutcomeJudge:
         return _set_outcome(alarm, "silent", n)
 
     def _find_answer(self, alarm: Alarm) -> str | None:
-        """Return the code of how a remedy settles an alarm by its kind; None if none does."""
+        """Return the outcome code if a remedy settles this kind of alarm; else None."""
         named = set(alarm.workers)
         if alarm.kind in ("copies", "clique") and named:
             for group in self.report.groups:
@@ -237,14 +240,14 @@ class _OutcomeJudge:
         return None
 
     def _find_settled_side(self, alarm: Alarm) -> str:
-        """Return the code of an alarm that experts settled: its camp won, lost, or neither."""
+        """Return the outcome code of a camp after expert grades: won, lost, or neither."""
         side = self._find_camp(alarm)
         if side is None or not any(camp.follows for camp in self.camps):
             return "settled"
         return "settled_won" if side.follows else "settled_lost"
 
     def _find_camp(self, alarm: Alarm) -> CampNow | None:
-        """Return the camp of more than half of an alarm's workers; None for no camp."""
+        """Return the camp (group of one opinion) of most workers an alarm names, or None."""
         named = set(alarm.workers)
         matching_camps = [
             camp for camp in self.camps if 2 * len(named & set(camp.workers)) > len(named)
@@ -252,7 +255,7 @@ class _OutcomeJudge:
         return matching_camps[0] if matching_camps else None
 
     def _describe_camps(self, alarm: Alarm) -> dict[str, Any]:
-        """Return how the ranking agrees with an alarm's camp and with the other; {} for no camp."""
+        """Return how the ranking agrees with an alarm's camp and the other, as message values."""
         own_camp = self._find_camp(alarm) if alarm.kind in ("two_camps", "clique") else None
         if own_camp is None:
             return {}
@@ -264,7 +267,7 @@ class _OutcomeJudge:
         }
 
     def _find_unchecked_reason(self, alarm: Alarm) -> str | None:
-        """Return why an alarm's check is undefined after the remedy; None where it is defined."""
+        """Return why an alarm's check cannot run after the remedy; None if it can."""
         name = alarm.kind
         if alarm.kind == "two_camps" and not alarm.workers:
             name = "two_camps_of_questions"
@@ -280,7 +283,7 @@ class _OutcomeJudge:
 
 
 def is_same(one: Alarm, other: Alarm) -> bool:
-    """Return whether two alarms are the same: equal kind and severity, about the same workers."""
+    """Return whether two alarms match: same kind and severity, mostly the same workers."""
     if one.kind != other.kind or one.severity != other.severity:
         return False
     if bool(one.workers) != bool(other.workers):
@@ -294,17 +297,17 @@ def is_same(one: Alarm, other: Alarm) -> bool:
 
 
 def _set_outcome(alarm: Alarm, code: str, workers: int, **values: Any) -> Alarm:
-    """Return the alarm with an outcome."""
+    """Return the alarm with the outcome message for a code."""
     return replace(alarm, outcome=Message(f"outcome.{code}", {"workers": workers, **values}))
 
 
 def _find_check(checks: Iterable[Looked], name: str) -> Looked | None:
-    """Return the check of a name; None if there is none."""
+    """Return the check with this name; None if there is none."""
     return next((check for check in checks if check.check == name), None)
 
 
 def _is_split_of_crowd(alarm: Alarm, found: Sequence[Alarm]) -> bool:
-    """Return whether camps on questions equal the crowd's camps, which are raised as well."""
+    """Return whether an alarm on single questions repeats the alarm on the crowd's two camps."""
     if alarm.kind != "two_camps" or alarm.workers:
         return False
     same = alarm.message.values.get("same_as_crowd")

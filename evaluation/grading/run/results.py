@@ -21,7 +21,7 @@ TOO_FEW = "too_few"
 
 
 class WorkerRow(NamedTuple):
-    """A row of workers.csv."""
+    """A row of workers.csv: a worker's grade, raw score, intervals, weight and rank."""
 
     worker: Any
     grade: float | None
@@ -37,7 +37,7 @@ class WorkerRow(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """A row of answers.csv."""
+    """A row of answers.csv: an answer's score and leave-one-out score."""
 
     worker: Any
     question: Any
@@ -46,7 +46,7 @@ class AnswerRow(NamedTuple):
 
 
 class ExemplarRow(NamedTuple):
-    """A row of exemplars.csv; `nearest` is the row number of the nearest answer."""
+    """A row of exemplars.csv: a question's dispersion and the row of its nearest answer."""
 
     question: Any
     n_answers: int
@@ -55,7 +55,7 @@ class ExemplarRow(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """A row of models.csv."""
+    """A row of models.csv: a language model's score, interval, percentile and rank."""
 
     model: Any
     score: float | None
@@ -69,7 +69,7 @@ class ModelRow(NamedTuple):
 
 
 class ModelAnswerRow(NamedTuple):
-    """A row of model_answers.csv."""
+    """A row of model_answers.csv: a model answer's score, or the reason without one."""
 
     model: Any
     question: Any
@@ -78,7 +78,7 @@ class ModelAnswerRow(NamedTuple):
 
 
 class Results:
-    """The rows of all tables of one grading; each table can be iterated once.
+    """The rows of all result tables of one grading; each table can be iterated once.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Results:
         self.undefined = Undefined()
 
     def workers(self) -> Iterator[WorkerRow]:
-        """Yield a row for every worker, also for workers without an answer."""
+        """Yield a row for every worker, including workers without an answer."""
         code_of = {worker: code for code, worker in enumerate(self.aqer.workers_.tolist())}
         exclusion_reasons = self.aqer.out_of_ranking_
         for worker in self.given.workers:
@@ -101,7 +101,7 @@ class Results:
                 yield self._build_worker_row(worker, code, exclusion_reasons[code])
 
     def _build_empty_row(self, worker: Any) -> WorkerRow:
-        """Return the row of a worker without an answer."""
+        """Return the row of a worker without an answer, and record why its cells are empty."""
         for column in (*WorkerRow._fields[1:8], "rank"):
             self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
         return WorkerRow(worker, None, None, None, None, None, None, None, 0, TOO_FEW, None)
@@ -138,12 +138,15 @@ class Results:
         )
 
     def groups(self) -> dict[Any, int]:
-        """Return each worker's group of shared questions; empty if all workers share questions."""
+        """Return each worker's group of connected workers; empty if all are connected.
+
+        Workers are connected if they share questions.
+        """
         group_of_worker = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
         return {worker: group for worker, group in group_of_worker if group}
 
     def answers(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer, also for answers without a text."""
+        """Yield a row for every answer, including answers without a text."""
         input_columns, graded_rows = self.given.given, self.answered()
         for worker, question, text in zip(
             input_columns.workers, input_columns.questions, input_columns.texts, strict=True
@@ -156,7 +159,7 @@ class Results:
             yield AnswerRow(worker, question, None, None)
 
     def answered(self) -> Iterator[AnswerRow]:
-        """Yield a row for every answer with a text, in the order of the grading."""
+        """Yield a row for every answer with a text, in the order of the graded answers."""
         aqer, answered = self.aqer, self.given.answered
         for worker, question, *numbers in zip(
             answered.workers,
@@ -173,7 +176,7 @@ class Results:
             yield AnswerRow(worker, question, *cells)
 
     def exemplars(self) -> Iterator[ExemplarRow]:
-        """Yield a row for every question, also for questions without an answer."""
+        """Yield a row for every question, including questions without an answer."""
         aqer = self.aqer
         code_of = {question: code for code, question in enumerate(aqer.questions_.tolist())}
         for question in self.given.questions:
@@ -191,7 +194,7 @@ class Results:
             )
 
     def model_scores(self) -> Iterator[ModelRow]:
-        """Yield a row for every model."""
+        """Yield a row for every language model; none without models."""
         scores = self.models
         if scores is None:
             return
@@ -228,7 +231,7 @@ class Results:
             )
 
     def model_answers(self) -> Iterator[ModelAnswerRow]:
-        """Yield a row for every answer of a model."""
+        """Yield a row for every answer of a language model; none without models."""
         scores, model_columns = self.models, self.given.models
         if scores is None or model_columns is None:
             return
@@ -246,7 +249,7 @@ class Results:
 
 
 def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:
-    """Return the (low, high) interval of each worker's rank, without workers who have none."""
+    """Return the interval (low, high) of each worker's rank; workers without one are left out."""
     known = np.flatnonzero(~np.isnan(aqer.rank_low_))
     bounds = np.column_stack([aqer.rank_low_, aqer.rank_high_])[known].astype(int).tolist()
     return {

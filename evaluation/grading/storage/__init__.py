@@ -1,1 +1,1 @@
-"""A grading in the database: read inputs from rows, write results to rows."""
+"""Store a grading in the database: read its inputs from rows, write its results to rows."""

@@ -1,4 +1,4 @@
-"""The answers and vectors that a finished run graded, read again without asking a model."""
+"""Read again the answers and vectors that a finished run graded, without a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 
 class NotAtOnceError(Exception):
-    """Error of a result that is not computed at once; `code` is a key of `NOT_AT_ONCE`."""
+    """Error: a result cannot be computed at once; `code` is a key of `NOT_AT_ONCE`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -57,7 +57,7 @@ def _select_scored_models(run: Run, given: GradingInput) -> GradingInput:
 
 
 def read_graded_vectors(run: Run, given: GradingInput) -> Vectors:
-    """Return the vectors (N, d) of a run's answers with a text, in the order of `given.answered`.
+    """Return the vectors of the answers that a run graded, one row per answer with a text.
 
     Raises `NotAtOnceError` where they are not stored and a model would have to make them.
     """

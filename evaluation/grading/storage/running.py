@@ -44,7 +44,7 @@ LARGEST = 32_000_000
 
 @dataclass
 class DrawParts:
-    """Stored parts of a run's bootstrap draws, so that a new turn continues with them."""
+    """Stored bootstrap draws of a run, so that an interrupted run continues with them."""
 
     turn: Turn
     run_id: int
@@ -57,12 +57,15 @@ class DrawParts:
 
     @classmethod
     def from_input(cls, given: GradingInput, turn: Turn) -> DrawParts:
-        """Return the parts of a run; those of other answers or another version are ignored."""
+        """Return the stored draws of a run; draws of other answers or versions are ignored."""
         key = combine_hashes([given.hash(), collect_versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
 
     def earlier(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return raw scores and votes, both (M, k), of the first k draws; None without any."""
+        """Return raw scores and votes of the stored draws, one column per draw; None without.
+
+        Both are (M, k) for the first k draws.
+        """
         parts = []
         for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
             if part.first != self._saved:
@@ -75,7 +78,7 @@ class DrawParts:
         return raw, votes
 
     def keep(self, raw: NDArray[np.float64], votes: NDArray[np.float64]) -> None:
-        """Store new draws every 30 seconds, and end the turn when its time is up."""
+        """Store new bootstrap draws every 30 seconds; end the task when its time is up."""
         over = self.turn.is_over()
         if not over and self.turn.clock() - self._saved_at < SECONDS_BETWEEN_PARTS:
             return
@@ -102,7 +105,10 @@ class DrawParts:
 
 
 def _read_matrix(part: DrawPart, column: bytes | memoryview) -> NDArray[np.float64]:
-    """Return a stored column as an (M, n_draws) matrix."""
+    """Return a stored column as a matrix, one row per worker, one column per draw.
+
+    Shape (M, n_draws).
+    """
     return np.frombuffer(column, dtype="<f8").reshape(part.n_workers, part.n_draws)
 
 
@@ -110,7 +116,7 @@ FACTS = "facts"
 
 
 def grade_run(turn: Turn) -> None:
-    """Grade a claimed run from its answers to its results, or until its turn is over."""
+    """Grade a run of the database, from its answers to stored results, in this task's time."""
     inputs = load_inputs(turn.run_id)
     embed_in_turn = partial(embed_texts, inputs.parameters, turn)
     try:
@@ -126,7 +132,7 @@ def grade_run(turn: Turn) -> None:
 
 
 def compute_facts(grading: Grading, progress: Progress) -> None:
-    """Compute the crowd's facts, if asked for; before saving, so that no row stays locked."""
+    """Compute the facts if asked for, before results are saved, so that no row stays locked."""
     if grading.given.parameters.facts:
         progress(FACTS, 0, 1)
         assert grading.facts is not None
@@ -134,7 +140,7 @@ def compute_facts(grading: Grading, progress: Progress) -> None:
 
 
 def load_inputs(run_id: int) -> GradingInput:
-    """Return the inputs of a run from the database; all ids and keys are primary keys.
+    """Return the inputs of a run from the database; all ids are primary keys.
 
     Raises `RunInputError` if no answer can be graded.
     """

@@ -1,4 +1,4 @@
-"""Save the results of a grading as rows, in the transaction that ends the run."""
+"""Save the results of a grading as database rows, in the transaction that ends the run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ RESULTS: tuple[type[models.Model], ...] = (
 
 
 def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
-    """Save all results and end the run; nothing is written if the claim was lost.
+    """Save all results and end the run; write nothing if another process took the run over.
 
     Results of an earlier attempt, which died before its end, are replaced and never doubled.
     """
@@ -96,7 +96,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
 
 
 def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary:
-    """Return the summary of the run."""
+    """Return the run's summary: counts, convergence, remedies, map, camps and facts."""
     given, aqer = grading.given, grading.graded.aqer
     models = given.models or ModelAnswers.of([])
     return AqerSummary.of(
@@ -122,7 +122,7 @@ def _build_summary(grading: Grading, maps: Maps, facts: FactRows) -> AqerSummary
 
 
 def _build_remedies(grading: Grading) -> dict[str, Any]:
-    """Return what the remedies did and changed, with public ids of workers and questions."""
+    """Return the effects of the remedies, with public ids of workers and questions."""
     given, report, changes = grading.given, grading.graded.remedies, grading.changes()
     if report is None or changes is None:
         return {}
@@ -160,13 +160,13 @@ def _build_remedies(grading: Grading) -> dict[str, Any]:
 
 
 def compute_median_agreement(aqer: AQER) -> float | None:
-    """Return the median rank correlation of the draws with the run; None without draws."""
+    """Return the median rank correlation of bootstrap draws with the run; None without."""
     known = aqer.draw_agreement_[~np.isnan(aqer.draw_agreement_)]
     return float(np.median(known)) if len(known) else None
 
 
 def _insert(model: type[models.Model], rows: Iterable[models.Model]) -> None:
-    """Insert rows in batches of 2,000."""
+    """Insert database rows in batches of 2,000."""
     rows = iter(rows)
     while batch := list(islice(rows, BATCH)):
         model._default_manager.bulk_create(batch)
@@ -175,7 +175,7 @@ def _insert(model: type[models.Model], rows: Iterable[models.Model]) -> None:
 def _iterate_worker_grades(
     run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[WorkerGrade]:
-    """Yield the row of each worker: grade, weight, rank, history and counts of facts."""
+    """Yield the database row of each worker: grade, weight, rank, history, fact counts."""
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
     means = compute_left_out_means(aqer, grading.given.answered.workers)
@@ -200,7 +200,7 @@ def _iterate_worker_grades(
 def _iterate_exemplary_answers(
     run: int, grading: Grading, results: Results, maps: Maps, facts: FactRows
 ) -> Iterable[ExemplaryAnswer]:
-    """Yield the row of each question: exemplary answer, path on the map, camps."""
+    """Yield the database row of each question: exemplary answer, map path, camps."""
     aqer, keys, camps = grading.graded.aqer, grading.given.answered.keys, grading.alarms.camps
     means, facts_of_question = compute_question_means(grading), facts.of_questions()
     # Sparse or wide exemplary answers (bags of words) are not stored.
@@ -245,7 +245,7 @@ def _iterate_exemplary_answers(
 def _iterate_answer_scores(
     run: int, grading: Grading, results: Results, maps: Maps
 ) -> Iterable[AnswerScore]:
-    """Yield the row of each answer with a text: scores and place on the map."""
+    """Yield the database row of each answer with a text: scores and map position."""
     keys = grading.given.answered.keys
     for response, row, place in zip(keys, results.answered(), maps.places, strict=True):
         yield AnswerScore(
@@ -258,7 +258,7 @@ def _iterate_answer_scores(
 
 
 def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable[LLMScore]:
-    """Yield the row of each model: score, interval, rank and counts of facts."""
+    """Yield the database row of each model: score, interval, rank and fact counts."""
     reasons = (
         {}
         if results.models is None
@@ -277,7 +277,7 @@ def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable
 def _iterate_llm_answer_scores(
     run: int, grading: Grading, results: Results, maps: Maps
 ) -> Iterable[LLMAnswerScore]:
-    """Yield the row of each model's answer: score and place on the map."""
+    """Yield the database row of each model's answer: score and map position."""
     if grading.given.models is None:
         return
     keys = grading.given.models.keys
@@ -292,7 +292,7 @@ def _iterate_llm_answer_scores(
 
 
 def _iterate_llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparison]:
-    """Yield the row of each pair of models."""
+    """Yield the database row of each compared pair of models: difference, interval, p."""
     models = grading.graded.models
     for pair in models.comparisons if models else ():
         yield LLMComparison(
@@ -312,7 +312,7 @@ def _iterate_llm_comparisons(run: int, grading: Grading) -> Iterable[LLMComparis
 
 
 def save_alarms(run: int, grading: Grading) -> None:
-    """Replace the alarms of a run; call it in the transaction that writes its results."""
+    """Replace the stored alarms of a run; call it in the transaction that saves its results."""
     Alarm.objects.filter(run=run).delete()
     alarms = grading.alarms.found
     saved = Alarm.objects.bulk_create(
@@ -348,7 +348,7 @@ def save_alarms(run: int, grading: Grading) -> None:
 
 
 def _build_evidence(grading: Grading, exhibit: SideBySide) -> dict[str, Any]:
-    """Return the answers of an exhibit as primary keys, for JSON."""
+    """Return two answers shown as evidence of an alarm as primary keys, for JSON."""
     keys, models, row = grading.given.answered.keys, grading.given.models, exhibit.model_row
     return {
         "question": exhibit.question,

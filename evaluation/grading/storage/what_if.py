@@ -1,4 +1,4 @@
-"""Grades and ranks of a run without one more worker, computed at once from stored vectors.
+"""Compute grades and ranks of a run without one more worker, from stored vectors.
 
 The computation is that of a run, with the same answers, vectors and settings, without bootstrap
 draws, which change no grade and no rank. Where it would be slow, or differ from what a run
@@ -39,14 +39,14 @@ MOST_PAIRS_BY_WORDS = 250_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """Grade and rank of a worker if another worker were left out; None where undefined."""
+    """Grade and rank of a worker if another worker were excluded; None if undefined."""
 
     grade: float | None
     rank: int | None
 
 
 def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
-    """Return grade and rank of every other graded worker without `worker`, by public id.
+    """Return grade and rank of every other worker if `worker` were excluded, by public id.
 
     Raises `NotAtOnceError`.
     """
@@ -73,7 +73,7 @@ def _is_large(run: Run) -> bool:
 
 
 def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
-    """Return grade and rank of each worker, by primary key, without `worker`."""
+    """Grade without `worker`; return grade and rank of each other worker, by primary key."""
     parameters = replace(
         inputs.parameters,
         bootstrap=0,
@@ -98,6 +98,6 @@ def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> di
 
 
 def _replace_keys(found: dict[int, Outcome]) -> dict[UUID, Outcome]:
-    """Return the outcomes by public id in place of primary key."""
+    """Return the outcomes keyed by the workers' public ids instead of primary keys."""
     names = dict(Worker.objects.filter(pk__in=found).values_list("pk", "public_id"))
     return {names[key]: outcome for key, outcome in found.items()}

@@ -1,4 +1,4 @@
-"""When a grade without an answer key cannot be trusted: statistics of the answers' cosines.
+"""Statistics of answer similarities that show when grades cannot be trusted.
 
 AQER follows whoever agrees most. A group that copies, colludes or shares an error can turn the
 ranking upside down, and nothing in the scores shows it. What can be seen is told here. `survey`

@@ -1,4 +1,4 @@
-"""Least-squares models of the pair cosines: additive worker effects and one-factor loadings."""
+"""Least-squares models of the cosines of worker pairs: additive effects, one-factor loadings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ MOST_ROUNDS = 200
 
 
 def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
-    """Return (M,) worker effects b: the weighted least-squares fit of ``mean_ik = b_i + b_k``.
+    """Return one additive effect per worker, fitted to the mean cosines of worker pairs.
+
+    The effects b are the weighted least-squares fit of ``mean_ik = b_i + b_k``; shape (M,).
 
     Parameters
     ----------
@@ -47,9 +49,11 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
 
 
 def fit_loadings(pairs: Pairs, mean: Floats, times: Floats, rounds: int = 30) -> Floats:
-    """Return (M,) loadings q of one factor: the fit of ``mean_ik = q_i q_k`` by alternation.
+    """Return one loading per worker: a one-factor model of the mean cosines of worker pairs.
 
-    Parameters as `worker_effects`. A worker without weight has loading 0.
+    The loadings q fit ``mean_ik = q_i q_k`` by alternation; shape (M,).
+
+    Parameters as in `fit_worker_effects`. A worker without weight has loading 0.
     """
     weights, product = pairs.build_symmetric(times), pairs.build_symmetric(times * mean)
     total = float(times.sum())

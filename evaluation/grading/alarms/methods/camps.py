@@ -1,4 +1,4 @@
-"""Two camps in a crowd: halves that agree with themselves more than with each other.
+"""Test whether a crowd has two camps (groups of workers with one opinion each).
 
 A crowd of good and bad workers has no second camp, because bad ones agree more with the good ones
 than with each other. Halves are found on a part of the questions and tested on the others, so that
@@ -35,7 +35,7 @@ NOBODY, CAMP_A, CAMP_B = -1, 0, 1
 
 @dataclass(frozen=True)
 class Camps:
-    """Result of the test for two camps: z statistic, members and surplus of each camp.
+    """Result of the test for two camps (groups of one opinion): z, members, agreement surplus.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Camps:
 
 
 def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camps:
-    """Test whether the crowd falls into two camps of at least 3 workers each.
+    """Test whether the crowd falls into two camps (groups of one opinion) of 3 workers or more.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
 
 
 def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
-    """Return the camp of each worker (M,): 0, 1 or, without a pair, -1; None for no second camp.
+    """Split workers into two camps by agreement: 0, 1, or -1 without data; None for one camp.
 
     Halves by the signs of the leading eigenvector of what additive worker effects leave of the
     mean cosines; then every worker joins the half with the higher mean cosine to him, until nobody
@@ -132,9 +132,10 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
 
 
 def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Integers) -> Integers:
-    """Return (M,) labels after every worker joined the half with the higher mean cosine to him.
+    """Move each worker to the camp (group) it agrees with more, until no worker moves.
 
-    Moving all at once may go round in circles, which ends it too; so does a half that is too small.
+    The result is (M,). Moving all at once may repeat an earlier split, which ends the moves; so
+    does a camp that is too small.
     """
     sums, counts = pairs.build_symmetric(total), pairs.build_symmetric(times)
     ones = np.ones(pairs.n_workers)
@@ -158,9 +159,10 @@ def _reassign_workers(pairs: Pairs, total: Floats, times: Floats, labels: Intege
 
 
 def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
-    """Return (M,) the eigenvector of the largest eigenvalue of `symmetric(values)`.
+    """Return the leading eigenvector of the matrix with one value per pair of workers.
 
-    By Lanczos steps with full orthogonalisation, from a fixed start; signs are all that counts.
+    Shape (M,). By Lanczos steps with full orthogonalisation, from a fixed start; only the signs
+    are used.
     """
     matrix = pairs.build_symmetric(values)
     if pairs.n_workers <= DENSE:
@@ -186,7 +188,10 @@ def _compute_leading_vector(pairs: Pairs, values: Floats) -> Floats:
 
 
 def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
-    """Return min(t_A, t_B) of one random split; each half is tested with the other's camps."""
+    """Test two camps on one half of the questions that were found on the other half.
+
+    Return the lesser t of both camps; each random half is tested with the camps of the other half.
+    """
     first = np.zeros(pairs.n_questions, dtype=bool)
     first[order[: len(order) // 2]] = True
     second = np.zeros(pairs.n_questions, dtype=bool)
@@ -205,21 +210,27 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
 
 
 def _split_crowd_on(pairs: Pairs, chosen: Booleans) -> Integers | None:
-    """Return `split` of the crowd on the chosen questions (Q,) only."""
+    """Split workers into two camps (groups of one opinion) by the chosen questions only."""
     here = chosen[pairs.question].astype(np.float64)
     return split_crowd(pairs, pairs.sum_by_pair(here * pairs.cosine), pairs.sum_by_pair(here))
 
 
 @dataclass(frozen=True)
 class _PairSums:
-    """Per question, sums of cosines and numbers of pairs (Q, 3): within A, within B, across."""
+    """Cosine sums and pair counts per question: within camp A, within camp B, and across.
+
+    Both are (Q, 3).
+    """
 
     total: Floats
     count: Floats
 
     @classmethod
     def sum_questions(cls, pairs: Pairs, labels: Integers, chosen: Booleans) -> _PairSums:
-        """Return the sums over the chosen questions (Q,); the other rows stay zero."""
+        """Return the sums for the chosen questions; `labels` is each worker's camp.
+
+        `chosen` is (Q,); the rows of other questions stay zero.
+        """
         a, b = labels[pairs.left], labels[pairs.right]
         kind = np.where((a == NOBODY) | (b == NOBODY), 3, np.where(a == b, a, 2))
         place = pairs.question * 4 + kind[pairs.pair]
@@ -233,14 +244,14 @@ class _PairSums:
         return _PairSums(self.total + other.total, self.count + other.count)
 
     def surplus(self, camp: int) -> float:
-        """Return the mean cosine within a camp minus the mean across; 0 where undefined."""
+        """Return the mean cosine within a camp of workers minus that across; 0 if undefined."""
         total, count = self.total.sum(axis=0), self.count.sum(axis=0)
         if not count[camp] or not count[2]:
             return 0.0
         return float(total[camp] / count[camp] - total[2] / count[2])
 
     def compute_t(self, camp: int, n: int) -> float:
-        """Return the surplus divided by its standard error over n questions; 0 if it is 0."""
+        """Return t of a camp's surplus of agreement with itself, over n questions."""
         surplus = self.surplus(camp)
         if not surplus:
             return 0.0
@@ -254,7 +265,7 @@ class _PairSums:
 
 
 def _convert_t_to_z(t: float, degrees: int) -> float:
-    """Return the normal quantile with the same upper tail as t, capped at 37."""
+    """Return the standard normal quantile with the same upper tail as a t value, at most 37."""
     if t < 0:
         return -_convert_t_to_z(-t, degrees)
     z = stats.norm.isf(max(stats.t.sf(t, degrees), 1e-300))

@@ -1,4 +1,4 @@
-"""Groups of workers whose answers are more alike than the quality of both explains (copies).
+"""Find groups of copiers: workers whose answers are more alike than their quality explains.
 
 Two good answers are alike because both are right. `Kinship` sets what would be expected of two
 workers against what they have in common: the share of the gap to identity that is closed.
@@ -36,7 +36,7 @@ FEWEST_ALIKE = 3
 
 @dataclass(frozen=True)
 class Group:
-    """A group of copiers, and the answers on which the finding rests.
+    """A group of suspected copiers, and the pairs of answers that support the suspicion.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Kinship:
-    """Kappa of every pair of workers, and the groups of copiers it names.
+    """Similarity of each pair of workers beyond what quality explains (kappa); copier groups.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class Kinship:
 
     @property
     def statistic(self) -> float | None:
-        """The largest kappa of all pairs; None with `reason`."""
+        """Largest kappa (unexplained similarity) of all worker pairs; None if none is defined."""
         known = self.kappa[~np.isnan(self.kappa)]
         return float(known.max()) if len(known) else None
 
 
 def find_copiers(pairs: Pairs) -> Kinship:
-    """Compute kappa of every pair of workers and the groups of copiers above the threshold.
+    """Compute each worker pair's unexplained similarity (kappa), and find groups of copiers.
 
     The expectation is refitted without the pairs that are named, until these stay the same, at most
     6 times: copies would otherwise count as what is to be expected.
@@ -108,7 +108,9 @@ def find_copiers(pairs: Pairs) -> Kinship:
 
 
 def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
-    """Return (E,) expected cosine of every two answers, fitted on the `used` pairs of workers (P,).
+    """Return the cosine expected of each pair of answers, given the quality of both workers.
+
+    Shape (E,). Fitted on the pairs of workers that `used` selects.
 
     The question's mean plus what the two workers have above it: the larger of additive effects and
     of one factor, because copies of a good worker must not be taken for two good workers.
@@ -131,7 +133,7 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
 
 
 def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group, ...]:
-    """Return the connected components of the named pairs (P,), largest group first."""
+    """Return the groups of workers that the named pairs connect, largest group first."""
     named_pairs = np.flatnonzero(named)
     if not len(named_pairs):
         return ()
@@ -148,7 +150,7 @@ def find_groups(pairs: Pairs, named: Booleans, statistic: Floats) -> tuple[Group
 
 
 def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
-    """Return the group that the named pairs `own` (indices into P) form."""
+    """Return the group of workers that the pairs with the indices `own` form."""
     members = np.unique(np.concatenate([pairs.left[own], pairs.right[own]]))
     inside = np.zeros(pairs.n_workers, dtype=bool)
     inside[members] = True
@@ -164,7 +166,9 @@ def _build_group(pairs: Pairs, own: Integers, statistic: Floats) -> Group:
 
 
 def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
-    """Return (k, 3) left worker, right worker, question of the answers most alike; k <= `most`.
+    """Return left worker, right worker and question of the most similar answers, one row each.
+
+    Shape (k, 3). At most `most` rows.
 
     `chosen` (P,) says which pairs of workers; ties keep the order of the questions.
     """
@@ -181,7 +185,7 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
 def _find_partial_copies(
     pairs: Pairs, able: Booleans, groups: Sequence[Group]
 ) -> tuple[Group, ...]:
-    """Return groups who share a part of their answers, without the members of `groups`."""
+    """Return groups of workers who share only some answers; members of `groups` are skipped."""
     in_group = np.zeros(pairs.n_workers, dtype=bool)
     for group in groups:
         in_group[group.members] = True

@@ -1,4 +1,4 @@
-"""Turn the survey of a fitted run into findings, in worker and question codes."""
+"""Convert the checks of a graded run into findings: the alarms, notices and information."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ SHOWN = 5
 
 
 def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
-    """Return (k, 3) a worker of each camp and a question, for the questions that divide them most.
+    """Choose example answers, one of each camp of workers, for the most divisive questions.
+
+    Return one row per question: a worker of each camp and the question; shape (k, 3).
 
     Each camp speaks by the answer that is most like the others of its camp.
     """
@@ -40,7 +42,10 @@ def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
 
 
 def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integers:
-    """Return (k, 3) a worker of each camp and the question, of the most separated questions."""
+    """Choose example answers for the questions whose answers fall most clearly into two camps.
+
+    Return one row per question: a worker of each camp and the question; shape (k, 3).
+    """
     questions = question_camps.listed[:SHOWN].tolist()
     return _find_medoids(pairs, list(zip(questions, question_camps.camps, strict=False)))
 
@@ -48,9 +53,9 @@ def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integ
 def _find_medoids(
     pairs: Pairs, camps_by_question: list[tuple[int, tuple[Integers, ...]]]
 ) -> Integers:
-    """Return (k, 3) the most central answerer of each camp and the question.
+    """Return, per question, the worker with the most typical answer of each of two camps.
 
-    Questions that a camp did not answer are left out.
+    Shape (k, 3). Questions that a camp did not answer are left out.
     """
     rows = []
     for question, camps in camps_by_question:
@@ -97,7 +102,7 @@ NOTHING: Integers = np.zeros((0, 3), dtype=np.int64)
 
 @dataclass(frozen=True)
 class Finding:
-    """One raised alarm, in codes of workers and questions.
+    """A raised alarm, notice or information that names workers and questions by integer code.
 
     Attributes
     ----------
@@ -121,7 +126,7 @@ class Finding:
 
 
 def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) -> list[Finding]:
-    """Return the raised alarms, notices and information of a survey, most severe first.
+    """Return the alarms, notices and information that a run's checks raise, most severe first.
 
     Parameters
     ----------
@@ -148,12 +153,12 @@ def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) 
 
 
 def sort_findings(found: Sequence[Finding]) -> list[Finding]:
-    """Return the findings sorted by severity, then by kind as in `KINDS`; the sort is stable."""
+    """Return findings sorted by severity, then by kind in the order of `KINDS`."""
     return sorted(found, key=lambda one: (SEVERITIES.index(one.severity), KINDS.index(one.kind)))
 
 
 def find_equal_camp(group: Group, camps: Camps) -> int | None:
-    """Return the camp, 0 or 1, that a group equals; None for no such camp, or without an alarm."""
+    """Return which camp (0 or 1) of the crowd a group of similar workers equals, or None."""
     if not camps.rings:
         return None
     for index, camp in enumerate(camps.members):
@@ -164,14 +169,17 @@ def find_equal_camp(group: Group, camps: Camps) -> int | None:
 
 
 def is_copying(survey: Survey, group: Group, by_texts: bool) -> bool:
-    """Return whether a group may be called copies and collapsed without an expert."""
+    """Return whether a group of similar workers may be called copiers without an expert's review.
+
+    Then the group may also be collapsed into one voter.
+    """
     if by_texts or group.mean_cosine >= IDENTICAL:
         return True
     return find_equal_camp(group, survey.camps) is None
 
 
 def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Finding:
-    """Return the finding `copies` or `clique` of one group."""
+    """Return the finding on similar workers: `copies`, or `clique` if they are a whole camp."""
     copies = is_copying(survey, group, by_texts)
     case = "clique"
     if copies:
@@ -194,7 +202,7 @@ def _build_group_finding(survey: Survey, group: Group, by_texts: bool) -> Findin
 
 
 def _build_camp_findings(survey: Survey) -> list[Finding]:
-    """Return one `two_camps` finding for each of the two camps; empty without an alarm."""
+    """Return one finding for each of the crowd's two camps (opposed groups); empty if none."""
     camps = survey.camps
     if not camps.rings:
         return []
@@ -223,7 +231,7 @@ def _build_camp_findings(survey: Survey) -> list[Finding]:
 
 
 def _build_question_findings(survey: Survey) -> list[Finding]:
-    """Return the `two_camps` finding about single questions; empty without an alarm."""
+    """Return the finding that answers to some questions fall into two camps; empty if not."""
     question_camps = survey.questions
     if not question_camps.rings:
         return []
@@ -242,7 +250,10 @@ def _build_question_findings(survey: Survey) -> list[Finding]:
 
 
 def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
-    """Return `same_as_crowd`, the overlap with the crowd's camps; empty without crowd camps."""
+    """Return how far camps on single questions match the crowd's camps, as message values.
+
+    The key is `same_as_crowd`, the value a share of the answers.
+    """
     if not survey.camps.rings:
         return {}
     return {"same_as_crowd": measure_camp_overlap(survey.questions.camps, survey.camps.members)}
@@ -251,7 +262,7 @@ def _measure_crowd_overlap(survey: Survey) -> dict[str, float | None]:
 def measure_camp_overlap(
     question_camps: Sequence[tuple[Integers, Integers]], camps: Sequence[Integers]
 ) -> float | None:
-    """Return the share of answers (0 to 1) on which question camps agree with the crowd's camps.
+    """Return the share of answers (0 to 1) whose camp on the question matches the crowd's camps.
 
     None where the crowd has no two camps, or nobody in one of them answered.
     """
@@ -266,7 +277,7 @@ def measure_camp_overlap(
 
 
 def _build_ranking_findings(survey: Survey) -> list[Finding]:
-    """Return the findings `leverage` and `grader_disagreement` that are raised."""
+    """Return raised findings on dependence on one worker and on disagreement of two graders."""
     leverage, disagreement = survey.leverage, survey.disagreement
     found = []
     if leverage.rings:
@@ -295,7 +306,7 @@ def _build_ranking_findings(survey: Survey) -> list[Finding]:
 
 
 def _build_partial_finding(group: Group) -> Finding:
-    """Return the notice about a group who share a part of their answers."""
+    """Return the notice about a group of workers who share part of their answers."""
     return Finding(
         "copies",
         "notice",
@@ -309,7 +320,7 @@ def _build_partial_finding(group: Group) -> Finding:
 
 
 def _build_model_findings(survey: Survey) -> list[Finding]:
-    """Return a `model_like` notice for each model that some workers answer like."""
+    """Return one notice per language model whose answers some workers' answers resemble."""
     return [
         Finding(
             "model_like",
@@ -326,7 +337,7 @@ def _build_model_findings(survey: Survey) -> list[Finding]:
 
 
 def _build_run_findings(survey: Survey) -> list[Finding]:
-    """Return the findings on weights, stability, convergence and support of the run."""
+    """Return raised findings on vote concentration, stability, convergence and sparse data."""
     found = []
     if survey.concentration.rings:
         check = survey.concentration

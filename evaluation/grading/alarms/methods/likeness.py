@@ -1,4 +1,4 @@
-"""Cosines of the answers to a question, as an implicit matrix that is only multiplied.
+"""Cosine matrices of the answers to each question, stored in full or as vectors.
 
 Of many answers the matrix is larger than the vectors behind it. Then it is never formed: what is
 asked of it are products, which their rows give in time that goes with the answers, not with the
@@ -22,60 +22,83 @@ CACHED = 100_000
 
 
 class Likeness(ABC):
-    """The (m, m) cosines, zeros on the diagonal, of the m answers to each of B questions."""
+    """Cosine matrix of the answers to each question of a batch, with zeros on the diagonal.
+
+    Of m answers to each of B questions, (m, m) each.
+    """
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """Number of questions B and of answers to each m."""
+        """Number of questions, and number of answers to each question."""
 
     @abstractmethod
     def times(self, v: Floats) -> Floats:
-        """Return (B, m) the product of each question's matrix with its vector in v (B, m)."""
+        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+
+        Shape (B, m).
+        """
 
     @abstractmethod
     def sum_within(self, at: int, inside: Booleans) -> Floats:
-        """Return the sum of each answer's cosines with the others `inside` (m,), question `at`."""
+        """Return each `inside` answer's cosine sum with the others; question at index `at`."""
 
     @abstractmethod
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return (B, m) unit vectors after power steps of the doubly centred matrices from v.
+        """Return the result of power iteration on each centred cosine matrix, started from `v`.
+
+        Unit vectors, (B, m); the matrices are doubly centred.
 
         The ones on the diagonal are put back for that. A matrix without anything gives zeros.
         """
 
     @cached_property
     def sums(self) -> Floats:
-        """(B, m) sum of the cosines of each answer with the others."""
+        """Sum of each answer's cosines with the other answers, one row per question.
+
+        Shape (B, m).
+        """
         return self.times(np.ones(self.shape))
 
 
 @dataclass(frozen=True)
 class WholeLikeness(Likeness):
-    """The cosine matrices stored in full: `cosine` is (B, m, m)."""
+    """Cosine matrices stored in full: one square matrix of answers for each question.
+
+    `cosine` is (B, m, m) for m answers to each of B questions.
+    """
 
     cosine: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of questions B and of answers to each m."""
+        """Number of questions, and number of answers to each question."""
         return self.cosine.shape[0], self.cosine.shape[1]
 
     @cached_property
     def sums(self) -> Floats:
-        """(B, m) sum of the cosines of each answer with the others."""
+        """Sum of each answer's cosines with the other answers, one row per question.
+
+        Shape (B, m).
+        """
         return self.cosine.sum(axis=2)
 
     def times(self, v: Floats) -> Floats:
-        """Return (B, m) the product of each matrix with its vector."""
+        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+
+        Shape (B, m).
+        """
         return np.asarray(np.einsum("bij,bj->bi", self.cosine, v))
 
     def sum_within(self, at: int, inside: Booleans) -> Floats:
-        """Return the sum of each answer's cosines with the others `inside`."""
+        """Return each `inside` answer's cosine sum with the others; question at index `at`."""
         return np.asarray(self.cosine[at][np.ix_(inside, inside)].sum(axis=1))
 
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return (B, m) v after power steps, computed a few matrices at a time."""
+        """Return the result of power iteration from `v`, computed for a few questions at a time.
+
+        Shape (B, m).
+        """
         out = np.empty_like(v)
         n_at_once = max(1, CACHED // self.shape[1] ** 2)
         for begin in range(0, len(v), n_at_once):
@@ -92,29 +115,35 @@ class WholeLikeness(Likeness):
 
 @dataclass(frozen=True)
 class RowLikeness(Likeness):
-    """The cosine matrices as their unit vectors: `rows` is (B, m, d), none of them zero."""
+    """Cosine matrices stored as the unit vectors of the answers, to save memory.
+
+    `rows` is (B, m, d) for m answers to each of B questions; no vector is zero.
+    """
 
     rows: Floats
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of questions B and of answers to each m."""
+        """Number of questions, and number of answers to each question."""
         return self.rows.shape[0], self.rows.shape[1]
 
     def times(self, v: Floats) -> Floats:
-        """Return (B, m) the product of each matrix, zeros on its diagonal, with its vector."""
+        """Multiply each question's cosine matrix by its row of `v`; one row per question.
+
+        Shape (B, m).
+        """
         along = v[:, None, :] @ self.rows
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
     def sum_within(self, at: int, inside: Booleans) -> Floats:
-        """Return the sum of each answer's cosines with the others `inside`."""
+        """Return each `inside` answer's cosine sum with the others; question at index `at`."""
         some = self.rows[at][inside]
         return np.asarray(some @ some.sum(axis=0) - 1.0)
 
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
-        """Return (B, m) v after power steps, computed in the d dimensions of the vectors.
+        """Return the result of power iteration from `v`, computed on the answers' vectors.
 
-        With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
+        Shape (B, m). With centred rows X a step is X X' v, so n of them are X (X' X)^(n-1) X' v.
         """
         out = np.empty_like(v)
         for at, x in enumerate(self.rows):
@@ -130,7 +159,7 @@ class RowLikeness(Likeness):
 
 
 def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None) -> Likeness:
-    """Return the `Likeness` of the answers to some questions of a block, in the smaller form.
+    """Return the cosine matrices of some questions of a block, in the smaller storage form.
 
     `chosen` names some of the answers of each. The rows stand for it where the block has them, a
     cosine is an inner product of them, and they are fewer numbers.
@@ -146,11 +175,17 @@ def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None
 
 
 def _centre(v: Floats) -> Floats:
-    """Return v (B, m) minus the mean of each row."""
+    """Return the array with the mean of each row subtracted.
+
+    `v` is (B, m).
+    """
     return np.asarray(v - v.mean(axis=1, keepdims=True))
 
 
 def _normalise(v: Floats) -> Floats:
-    """Return v (B, m) with rows of length 1; a zero row stays zero."""
+    """Return the array with each row scaled to length 1; zero rows stay zero.
+
+    `v` is (B, m).
+    """
     norm = np.linalg.norm(v, axis=1, keepdims=True)
     return np.asarray(v / np.where(norm > 0, norm, 1.0))

@@ -1,4 +1,4 @@
-"""Workers whose answers are nearer to a language model's answers than to any other worker's."""
+"""Find workers whose answers are nearer to a language model's than to any other worker's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AT_ONCE = 20_000
 
 @dataclass(frozen=True)
 class ModelLikeness:
-    """Result of the test of all workers against one language model.
+    """Test of all workers against one language model: whose answers resemble the model's.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class ModelLikeness:
 def compute_model_cosines(
     cells: Cells, vectors: Vectors, questions: Integers, model_vectors: Vectors
 ) -> Floats:
-    """Return (N,) the cosine of each worker's answer to one model's answer to the question.
+    """Return the cosine of each worker answer to the model's answer to the same question.
 
-    Cells in cell order; NaN where the model has none; 0 where a vector is zero.
+    Shape (N,). Cells in cell order; NaN where the model has none; 0 where a vector is zero.
 
     Parameters
     ----------
@@ -71,7 +71,10 @@ def compute_model_cosines(
 def find_model_likeness(
     model: object, pairs: Pairs, cells: Cells, to_model: Floats
 ) -> ModelLikeness:
-    """Test all workers against one model; `to_model` (N,) comes from `model_cosines`."""
+    """Test which workers answer like a model; `to_model` has one cosine per worker answer.
+
+    `to_model` (N,) is the result of `compute_model_cosines`.
+    """
     known = ~np.isnan(to_model)
     n = cells.sum_by_worker(known.astype(np.float64))
     known_cosines = np.where(known, to_model, 0.0)
@@ -89,7 +92,10 @@ def find_model_likeness(
 
 
 def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Floats) -> Floats:
-    """Return (M,) the share of the gap from the others' mean cosine to 1 that a worker closes."""
+    """Return how much nearer each worker is to the model than the others, as share of the gap.
+
+    The gap is that from the others' mean cosine to 1; shape (M,).
+    """
     is_known = known.astype(np.float64)
     count = cells.spread(cells.sum_by_question(is_known[:, None]))[:, 0] - is_known
     total = cells.spread(cells.sum_by_question(value[:, None]))[:, 0] - value
@@ -101,7 +107,10 @@ def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Float
 
 
 def _find_nearest_pair(pairs: Pairs) -> Integers:
-    """Return (M,) the index of each worker's pair with the highest mean cosine; -1 without one."""
+    """Return the index of each worker's most similar pair (highest mean cosine); -1 if none.
+
+    Shape (M,).
+    """
     comparable = np.flatnonzero(pairs.shared >= FEWEST_SHARED)
     order = comparable[
         np.argsort(pairs.total[comparable] / pairs.shared[comparable], kind="stable")
@@ -116,7 +125,7 @@ def _find_nearest_pair(pairs: Pairs) -> Integers:
 def _compute_paired_z(
     pairs: Pairs, cells: Cells, to_model: Floats, worker: int, pair: int
 ) -> float:
-    """Return z of a worker: cosines to the model minus cosines to the nearest worker, paired."""
+    """Return z of a worker's cosines to the model less those to the worker of `pair`, paired."""
     answer_pairs = np.flatnonzero(pairs.pair == pair)
     own_cells = np.flatnonzero(cells.worker == worker)
     to_worker = np.full(pairs.n_questions, np.nan)
@@ -133,7 +142,10 @@ def _compute_paired_z(
 
 
 def _normalise_rows(x: Vectors) -> Vectors:
-    """Return the vectors (n, d), dense or sparse, scaled to length 1; zero rows stay zero."""
+    """Return the vectors, dense or sparse, scaled to length 1; zero rows stay zero.
+
+    `x` is (n, d).
+    """
     if not sparse.issparse(x):
         x = convert_to_dense(x)
         norm = np.linalg.norm(x, axis=1, keepdims=True)
@@ -146,7 +158,10 @@ def _normalise_rows(x: Vectors) -> Vectors:
 
 
 def _compute_inner_products(x: Vectors, y: Vectors) -> Floats:
-    """Return (n,) the inner products of the rows of x and y."""
+    """Return the inner product of each row of x with the same row of y.
+
+    Shape (n,).
+    """
     if sparse.issparse(x) or sparse.issparse(y):
         return np.asarray((sparse.csr_array(x) * sparse.csr_array(y)).sum(axis=1))
     return np.einsum("nd,nd->n", x, y)

@@ -1,4 +1,4 @@
-"""Cosines of every two answers to the same question, and their means by pair of workers.
+"""Cosines of every two answers to the same question, summed by pair of workers.
 
 Everything the alarms say about groups rests on these. Pairs of workers are kept only where they
 share a question, so that a crowd of 20,000 workers with some hundred neighbours each stays small.
@@ -27,24 +27,32 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class PairMatrix:
-    """A symmetric (M, M) sparse matrix with a zero diagonal; the upper half is stored."""
+    """Symmetric sparse matrix over workers with a zero diagonal; stores the upper half only."""
 
     upper: sparse.csr_array
 
     def __matmul__(self, x: Floats) -> Floats:
-        """Return the product with x, (M,) or (M, D)."""
+        """Multiply the matrix by a vector or by a matrix with one row per worker.
+
+        `x` is (M,) or (M, D), and so is the product.
+        """
         # The transpose is the same numbers read by columns.
         return np.asarray(self.upper @ x + self.upper.T @ x)
 
     def toarray(self) -> Floats:
-        """Return the whole matrix, dense (M, M)."""
+        """Return the whole symmetric matrix as a dense array.
+
+        Shape (M, M).
+        """
         half = self.upper.toarray()
         return np.asarray(half + half.T)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """E pairs of answers to the same question, belonging to P pairs of workers.
+    """Cosines of all pairs of answers to one question, indexed by pair of workers.
+
+    E pairs of answers belong to P pairs of workers.
 
     Attributes
     ----------
@@ -66,7 +74,7 @@ class Pairs:
 
     @classmethod
     def of(cls, vote: MeanVote, seed: int = 0, most: int = MOST_PAIRS) -> Pairs:
-        """Return the cosines of all pairs of answers, from the Gram blocks of a vote.
+        """Return the cosines of all pairs of answers to the same question in a graded crowd.
 
         With more than `most` pairs of answers, those of a seeded random sample of workers.
         """
@@ -94,48 +102,69 @@ class Pairs:
         )
 
     def __len__(self) -> int:
-        """Return P, the number of pairs of workers."""
+        """Return the number of pairs of workers."""
         return len(self.left)
 
     @cached_property
     def shared(self) -> Floats:
-        """(P,) N_ik, the number of questions that both workers answered."""
+        """Number of questions that both workers of each pair answered.
+
+        Shape (P,).
+        """
         return self.sum_by_pair(np.ones(len(self.pair)))
 
     @cached_property
     def total(self) -> Floats:
-        """(P,) sum of the cosines of a pair of workers; S_ik is `total / shared`."""
+        """Sum of the cosines of each pair of workers over their shared questions.
+
+        Shape (P,). The mean cosine S_ik is `total / shared`.
+        """
         return self.sum_by_pair(self.cosine)
 
     @cached_property
     def pairs_of_question(self) -> Integers:
-        """(Q,) number of pairs of answers to each question."""
+        """Number of pairs of answers to each question.
+
+        Shape (Q,).
+        """
         return np.bincount(self.question, minlength=self.n_questions).astype(np.int64)
 
     def sum_by_pair(self, values: Floats) -> Floats:
-        """Return (P,) sums of values (E,) over the answers of each pair of workers."""
+        """Sum values, one per pair of answers, over the answers of each pair of workers.
+
+        Shape (P,).
+        """
         return np.bincount(self.pair, weights=values, minlength=len(self)).astype(np.float64)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Return (Q,) sums of values (E,) over the pairs of answers to each question."""
+        """Sum values, one per pair of answers, over each question.
+
+        Shape (Q,).
+        """
         summed = np.bincount(self.question, weights=values, minlength=self.n_questions)
         return summed.astype(np.float64)
 
     def build_symmetric(self, values: Floats) -> PairMatrix:
-        """Return the symmetric (M, M) matrix, zeros on the diagonal, of values (P,)."""
+        """Return the symmetric worker matrix that holds one value per pair of workers.
+
+        `values` is (P,), the matrix (M, M) with zeros on the diagonal.
+        """
         columns, indptr = self._structure
         shape = (self.n_workers, self.n_workers)
         return PairMatrix(sparse.csr_array((values, columns, indptr), shape=shape))
 
     @cached_property
     def _structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Columns and row pointers of the upper half; 32 bits are half as much to read."""
+        """Column indices and row pointers of the upper half of a sparse worker matrix (32 bits)."""
         counts = np.bincount(self.left, minlength=self.n_workers)
         indptr = np.concatenate([[0], np.cumsum(counts)])
         return self.right.astype(np.int32), indptr.astype(np.int32)
 
     def select_pairs(self, chosen: Booleans) -> Pairs:
-        """Return the chosen pairs of workers (P,), without their cosines."""
+        """Return the chosen pairs of workers, without the cosines of their answers.
+
+        `chosen` is (P,).
+        """
         none = np.zeros(0, dtype=np.int64)
         return replace(
             self,
@@ -147,7 +176,10 @@ class Pairs:
         )
 
     def select_workers(self, chosen: Booleans) -> Pairs:
-        """Return the pairs among the chosen workers (M,); worker codes stay the same."""
+        """Return the pairs among the chosen workers; worker codes stay the same.
+
+        `chosen` is (M,).
+        """
         is_chosen_pair = chosen[self.left] & chosen[self.right]
         new_index = np.cumsum(is_chosen_pair) - 1
         is_chosen_answer = is_chosen_pair[self.pair]
@@ -164,7 +196,10 @@ class Pairs:
 
 
 def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
-    """Return (M,) a random choice of workers who have at most `most` pairs of answers together."""
+    """Return a random mask of workers who have at most `most` pairs of answers together.
+
+    Shape (M,).
+    """
     kept = np.ones(cells.n_workers, dtype=bool)
     order = np.random.default_rng(seed).permutation(cells.n_workers)
     while True:
@@ -177,13 +212,13 @@ def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
 
 
 def _count_answer_pairs(cells: Cells, kept: Booleans) -> int:
-    """Return the number of pairs of answers to the same question among the kept workers (M,)."""
+    """Return the number of pairs of answers to the same question among the kept workers."""
     answers = np.add.reduceat(kept[cells.worker].astype(np.int64), cells.starts)
     return int((answers * (answers - 1) // 2).sum())
 
 
 def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes, sorted, and the index of each code among them."""
+    """Return the distinct codes, sorted, and the index of each code among them; codes below m²."""
     if m * m > max(4 * len(code), 1_000_000):
         distinct, place = np.unique(code, return_inverse=True)
         return distinct, place
@@ -194,7 +229,10 @@ def _find_distinct(code: Integers, m: int) -> tuple[Integers, Integers]:
 
 
 def _iterate_pairs(vote: MeanVote, kept: Booleans) -> Iterator[tuple[Integers, Integers, Floats]]:
-    """Yield workers (2, e), questions (e,) and cosines (e,) of pairs of answers, block by block."""
+    """Yield both workers, the question and the cosine of pairs of answers, in batches.
+
+    Shapes (2, e), (e,) and (e,) for the e pairs of a batch; `kept` is (M,).
+    """
     cells, everyone_kept = vote.cells, bool(kept.all())
     start = 0
     for block in vote.blocks:
@@ -222,14 +260,19 @@ def _iterate_pairs(vote: MeanVote, kept: Booleans) -> Iterator[tuple[Integers, I
 def _flatten_pairs(
     cosine: Floats, worker: Integers, question: Integers
 ) -> tuple[Integers, Integers, Floats]:
-    """Return cosines (B, m, m), workers (B, m) and questions (B,) as flat pairs of answers."""
+    """Return workers, questions and cosines of all answer pairs of a batch as flat arrays.
+
+    `cosine` is (B, m, m), `worker` (B, m) and `question` (B,).
+    """
     i, k = np.triu_indices(worker.shape[1], 1)
     workers = np.stack([worker[:, i].ravel(), worker[:, k].ravel()])
     return workers, np.repeat(question, len(i)), cosine[:, i, k].ravel()
 
 
 def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = None) -> Floats:
-    """Return (B, m, m) cosines of the answers to the questions `part` of a Gram block.
+    """Return the cosines between all answers to each question in the slice `part` of a block.
+
+    Shape (B, m, m): questions, answers, answers.
 
     `chosen` names some of the answers of each. Of blocks of centred vectors the offset is put back
     first. A zero vector has cosine 0 with everything, 1 stands on no diagonal of such a one.

@@ -1,4 +1,4 @@
-"""Two camps among the answers to single questions, whichever workers hold them.
+"""Test whether the answers to single questions fall into two camps (opposed opinions).
 
 A misconception is held by other workers from question to question; then the crowd has no camps, but
 its questions do.
@@ -39,7 +39,7 @@ MOST_MOVES = 20
 
 @dataclass(frozen=True)
 class QuestionCamps:
-    """Separation of every question, and the listed questions with their camps.
+    """How clearly each question's answers fall into two camps (opinions), and the clearest.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class QuestionCamps:
 
     @property
     def rings(self) -> bool:
-        """Whether the alarm is raised: enough questions are listed, and more than chance lists."""
+        """Whether the alarm is raised: more questions with two camps than chance explains."""
         return (
             self.statistic is not None
             and self.statistic >= self.threshold
@@ -77,7 +77,7 @@ class QuestionCamps:
 def find_question_camps(
     vote: MeanVote, seed: int = 0, tested: Booleans | None = None
 ) -> QuestionCamps:
-    """Find, question by question, two camps of at least 3 answers and a fifth of the answers.
+    """Find, for each question, two camps of similar answers (each 3 answers and a fifth or more).
 
     Parameters
     ----------
@@ -101,7 +101,9 @@ def find_question_camps(
 
 @dataclass(frozen=True)
 class _Part:
-    """B questions of a Gram block that have m tested answers each.
+    """A batch of questions with equally many tested answers, from one block of a vote.
+
+    B questions with m tested answers each.
 
     Attributes
     ----------
@@ -119,7 +121,10 @@ class _Part:
 def _iterate_parts(
     vote: MeanVote, rng: np.random.Generator, tested: Booleans | None
 ) -> Iterator[_Part]:
-    """Yield the questions with at least 6 answers of the `tested` workers (M,), or of all."""
+    """Yield batches of questions that have at least 6 answers of the tested workers.
+
+    `tested` is (M,), None for all workers.
+    """
     start = 0
     for block in vote.blocks:
         size = block.size
@@ -150,14 +155,14 @@ def _iterate_parts(
 
 @dataclass(frozen=True)
 class _Camp:
-    """Workers (codes) of one camp on a question, and the worker nearest to the camp's mean."""
+    """Workers who gave similar answers to a question, and the worker with the typical answer."""
 
     workers: Integers
     nearest: int
 
     @classmethod
     def from_half(cls, worker: Integers, likeness: Likeness, at: int, inside: Booleans) -> _Camp:
-        """Return the camp of the answers `inside` (m,) to the `at`-th question of `found`."""
+        """Return the camp of the answers marked in `inside`, for the question at index `at`."""
         workers = worker[inside]
         # To the mean of unit vectors: the sum of the cosines to them, each one's own of 1 left
         # out. Equal texts differ by rounding only.
@@ -166,7 +171,7 @@ class _Camp:
 
 
 def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -> QuestionCamps:
-    """Return the result from separations (Q,) and the two camps of each listed question."""
+    """Return the test result from each question's separation and the camps of listed ones."""
     tested = int(np.count_nonzero(~np.isnan(separation)))
     listed = np.array(sorted(members, key=lambda q: (-separation[q], q)), dtype=np.int64)
     # The larger one first; halves of equal size are told in the order of their first worker.
@@ -186,7 +191,9 @@ def _build_result(separation: Floats, members: dict[int, tuple[_Camp, _Camp]]) -
 
 
 def _compute_leading_signs(likeness: Likeness) -> Booleans:
-    """Return (B, m) signs of the leading eigenvector of the doubly centred Gram matrices.
+    """Return a first split of each question's answers, by signs of the leading eigenvector.
+
+    Shape (B, m). The eigenvector is of the doubly centred Gram matrix; one row per question.
 
     By power steps, which converge because the matrices have no negative eigenvalues; the ones of
     the unit vectors' lengths are put back on the diagonal for that.
@@ -196,7 +203,10 @@ def _compute_leading_signs(likeness: Likeness) -> Booleans:
 
 
 def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
-    """Return (B, m) halves after every answer joined the half with the higher mean cosine to it."""
+    """Move each answer to the half with the higher mean cosine to it; one row per question.
+
+    Shape (B, m).
+    """
     size = likeness.shape[1]
     sums = likeness.sums
     for _ in range(MOST_MOVES):
@@ -213,7 +223,10 @@ def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
 
 
 def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
-    """Return (B,) separation of two halves, (within - across) / (1 - across); 0 if too small."""
+    """Return the separation of the two halves of each question's answers; 0 if one is too small.
+
+    Shape (B,). The separation is (within - across) / (1 - across).
+    """
     size = likeness.shape[1]
     v = in_first.astype(np.float64)
     to_first = likeness.times(v)
@@ -236,7 +249,7 @@ def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
 
 @dataclass(frozen=True)
 class CampedAnswers:
-    """Separation of a question that at least 6 workers answered, and its camps where listed.
+    """How clearly a question's answers form two camps of similar answers, with examples.
 
     Attributes
     ----------
@@ -252,7 +265,7 @@ class CampedAnswers:
 
 
 def build_camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -> dict[str, Any]:
-    """Return the thresholds and counts that a run's summary holds: tested, listed, too few.
+    """Return counts of questions with and without two camps of answers, for the run's summary.
 
     `too_few` counts the questions of `asked` with fewer answers than are needed.
     """
@@ -266,5 +279,5 @@ def build_camps_summary(camps: dict[Any, CampedAnswers], asked: Iterable[Any]) -
 
 
 def clip_separation(value: float) -> float:
-    """Return a separation clipped to 0..1; rounding may leave the range."""
+    """Limit a separation of two camps to 0..1, which rounding errors may leave."""
     return min(max(value, 0.0), 1.0)

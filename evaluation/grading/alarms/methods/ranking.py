@@ -1,4 +1,4 @@
-"""Checks of the ranking's stability: one worker left out, two starts, bootstrap, another grader."""
+"""Checks of a ranking's stability: without a worker, other starts, bootstrap, other grader."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class RankingStatistic:
-    """A statistic of the ranking; its alarm is raised below the threshold.
+    """Statistic of a ranking's stability; its alarm is raised below the threshold.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class RankingStatistic:
 
 
 def compute_leverage(aqer: AQER) -> RankingStatistic:
-    """Return the lowest Spearman correlation of the others' raw scores without one worker.
+    """Return the lowest rank correlation of raw scores when one worker is left out.
 
     Over supported workers, with the run's own rules from equal weights, or from those that an
     electorate starts with. In a crowd of more than 60 workers those are tried who have three times
@@ -96,7 +96,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
 
 
 def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingStatistic:
-    """Return Spearman's correlation of raw scores started from camp A and from camp B.
+    """Return the rank correlation of gradings started from each of the crowd's two camps.
 
     Below .5 the answers alone cannot say who is right.
     """
@@ -109,7 +109,7 @@ def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingS
 
 
 def compute_stability(agreement: ArrayLike) -> RankingStatistic:
-    """Return the median Spearman correlation of bootstrap draws with the run.
+    """Return the median rank correlation of the bootstrap draws with the run.
 
     `agreement` is `AQER.draw_agreement_`, (n_draws,), NaN where a draw has none.
     """
@@ -121,7 +121,10 @@ def compute_stability(agreement: ArrayLike) -> RankingStatistic:
 
 
 def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> RankingStatistic:
-    """Return Spearman's correlation of two graders' raw scores (M,) over some workers."""
+    """Return the rank correlation of two graders' raw scores over the workers in `among`.
+
+    All three are (M,).
+    """
     is_compared = among & ~np.isnan(raw) & ~np.isnan(other)
     if np.count_nonzero(is_compared) < FEWEST_RANKED:
         return RankingStatistic(None, DISAGREEMENT, "too_few_ranked_workers")
@@ -132,7 +135,9 @@ def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> Ranking
 
 
 def compute_concentration(weights: Floats) -> RankingStatistic:
-    """Return the effective share of voters, 1 / (M sum of squared weights): above 0, at most 1.
+    """Return the effective share of voters (above 0, at most 1); low if few workers dominate.
+
+    It is 1 / (M sum of squared weights) for M workers.
 
     `weights` is (M,), NaN where no worker is graded.
     """

@@ -1,4 +1,4 @@
-"""All statistical checks of a fitted run, computed once from its Gram blocks."""
+"""Run all statistical checks of a graded run, computed once from the answers' cosines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ NO_OTHER_GRADER = "no_other_grader"
 
 @dataclass(frozen=True)
 class ModelAnswersInSpace:
-    """One language model's answers: (R, d) vectors and (R,) question codes, each at most once."""
+    """Vectors of one language model's answers, with the code of each answer's question.
+
+    `vectors` is (R, d), `questions` (R,) with each code at most once.
+    """
 
     label: object
     vectors: Vectors
@@ -36,7 +39,7 @@ class ModelAnswersInSpace:
 
 @dataclass(frozen=True)
 class Survey:
-    """Results of all checks of one run; the modules of this package describe each of them.
+    """Results of all statistical checks of one run.
 
     Attributes
     ----------
@@ -77,7 +80,7 @@ def survey_run(
     ranked: AQER | None = None,
     left_out: Booleans | None = None,
 ) -> Survey:
-    """Run all checks on a fitted run and return their results.
+    """Run all statistical checks on a graded run and return their results.
 
     Parameters
     ----------
@@ -129,7 +132,7 @@ def survey_run(
 
 
 def _find_heaviest(weights: Floats) -> Integers:
-    """Return the fewest workers (codes) with half of the voting weight, heaviest first."""
+    """Return the fewest workers (codes) who hold half of the voting weight, heaviest first."""
     order = np.argsort(-np.nan_to_num(weights), kind="stable")
     total = np.cumsum(np.nan_to_num(weights)[order])
     if not len(total) or total[-1] <= 0:

@@ -1,4 +1,4 @@
-"""The alarms of a run: kind, named workers, evidence. An alarm rejects no worker.
+"""Reports on the alarms of a run: kind, named workers and evidence.
 
 - `report`: alarms worst first, of a run, of one worker or of one question in it.
 - `marks`: alarms as marks beside the names of workers.

@@ -1,4 +1,4 @@
-"""Measured rates of alarms in real crowds of about this size without a known problem.
+"""Measured false-alarm rates in real crowds of about this size without a known problem.
 
 The numbers are those of `manage.py reproduce false-rings`, stored with the project, and stand in
 platform/docs/alarms.md as well, which a test compares.
@@ -33,7 +33,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Rate:
-    """Rate of one alarm in random groups of one crowd, with Wilson's 95% interval.
+    """False-alarm rate of one alarm in random groups of one crowd, with a 95% interval.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Rate:
 
     @property
     def said(self) -> str:
-        """The rate as text, such as "38.4% (34.7 to 42.2) of 643"."""
+        """The false-alarm rate as text, such as "38.4% (34.7 to 42.2) of 643"."""
         return format_rate(self.looked, self.rang, self.share, self.low, self.high)
 
     @property
@@ -67,7 +67,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class CaseRates:
-    """Rates of one alarm, one for each crowd."""
+    """False-alarm rates of one alarm, one for each crowd."""
 
     case: str
     severity: str
@@ -80,18 +80,18 @@ class CaseRates:
 
     @property
     def word(self) -> str:
-        """The severity as a word."""
+        """The alarm's severity as a label, such as "Notice"."""
         return SEVERITIES[self.severity]
 
     @property
     def rings_often(self) -> bool:
-        """Whether the rate is high in at least one crowd."""
+        """Whether the false-alarm rate is high in at least one crowd."""
         return any(rate.is_high for rate in self.rates)
 
 
 @dataclass(frozen=True)
 class FalseRings:
-    """Rates of the measured group size that is nearest to the size of a crowd.
+    """False-alarm rates for the measured group size that is nearest to a crowd's size.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class FalseRings:
 
     @property
     def often(self) -> list[CaseRates]:
-        """The alarms (no notices) with a high rate in groups of this size."""
+        """The alarms (without notices) with a high false-alarm rate in groups of this size."""
         return [case for case in self.cases if case.severity == "alarm" and case.rings_often]
 
     @property
@@ -113,7 +113,7 @@ class FalseRings:
         return [rate.name for rate in self.cases[0].rates]
 
     def of(self, case: str) -> str:
-        """Return the rates of one alarm in sentences; "" for an alarm without measured rates."""
+        """Return one alarm's false-alarm rates in sentences; "" if none were measured."""
         case_rates = next((one for one in self.cases if one.case == case), None)
         if case_rates is None:
             return ""
@@ -122,7 +122,7 @@ class FalseRings:
 
 
 def find_false_rings(n_workers: int) -> FalseRings | None:
-    """Return the rates for a crowd of so many workers; None below 3, where no worker is ranked.
+    """Return the false-alarm rates for a crowd of so many workers; None below 3 workers.
 
     The nearest size is that of the least ratio: 14 are compared with 10, 15 with 20.
     """
@@ -136,7 +136,7 @@ def find_false_rings(n_workers: int) -> FalseRings | None:
 
 @cache
 def _read_rates() -> Mapping[int, tuple[CaseRates, ...]]:
-    """Return the rates by group size, read from the CSV file; whole crowds are left out."""
+    """Return the false-alarm rates by group size, read from the CSV file."""
     rates_by_size: dict[int, dict[tuple[str, str], list[Rate]]] = {}
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):

@@ -1,4 +1,4 @@
-"""Marks beside a worker's name: the alarms and notices that name the worker."""
+"""Badges ("marks") beside a worker's name: the open alarms that name the worker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Mark:
-    """An open alarm or notice that names a worker, as shown beside the worker's name.
+    """A badge beside a worker's name: an open alarm or notice that names the worker.
 
     Attributes
     ----------
@@ -49,12 +49,12 @@ class Mark:
 
     @property
     def words(self) -> str:
-        """Statement about the worker, in a few words."""
+        """Short statement about the worker, such as "answers copied or nearly copied"."""
         return get_brief(self.case)
 
     @property
     def word(self) -> str:
-        """The severity as a word."""
+        """The alarm's severity as a label, such as "Notice"."""
         return SEVERITIES.get(self.severity, self.severity)
 
     @property
@@ -67,7 +67,7 @@ Marks = dict[UUID, tuple[Mark, ...]]
 
 
 def read_marks(run: Run, workers: Iterable[UUID]) -> Marks:
-    """Return the marks of these workers, without those that no alarm names; one query."""
+    """Return the badges (open alarms) to show beside these workers' names; one query."""
     return _build_marks(
         _read_mark_rows(_filter_naming(run).filter(workers__public_id__in=list(workers)))
     )
@@ -76,7 +76,7 @@ def read_marks(run: Run, workers: Iterable[UUID]) -> Marks:
 def read_alarms_and_marks(
     run: Run, question: UUID, workers: Iterable[UUID]
 ) -> tuple[AlarmsReport, Marks]:
-    """Return the alarms that name a question, and the `marks_of` these workers, by two queries."""
+    """Return the alarms that name a question, and these workers' open alarms; two queries."""
     rows = Alarm.objects.filter(run=run)
     naming_question = rows.filter(questions__public_id=question)
     is_about = Exists(naming_question.filter(pk=OuterRef("pk")))
@@ -100,7 +100,7 @@ def read_alarms_and_marks(
 
 
 def read_all_marks(run: Run) -> Marks:
-    """Return the marks of every worker that an alarm names, most severe alarm first; one query."""
+    """Return the badges (open alarms) to show beside each worker's name in a run; one query."""
     return _build_marks(_read_mark_rows(_filter_naming(run)))
 
 
@@ -114,7 +114,7 @@ class NamingAlarm:
 
 
 def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingAlarm]]:
-    """Return `all_marks` of a run, and the alarms that name one worker, by place; one query."""
+    """Return the open alarms of all workers, and those naming one worker with evidence."""
     # Evidence is long: it is read once an alarm, with the row of the worker.
     own = Case(When(workers=worker, then="evidence"))
     columns = ("place", "kind", "severity", "workers__public_id")
@@ -133,7 +133,10 @@ def read_marks_and_naming(run: Run, worker: Worker) -> tuple[Marks, list[NamingA
 
 
 def read_marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
-    """Return `all_marks` and `alarm_counts` of a run, by one query."""
+    """Return the open alarms of all workers, and alarm counts by severity; one query.
+
+    The counts are None if the run has no checks.
+    """
     rows = (
         Alarm.objects.filter(run=run)
         .annotate(is_settled=ExpressionWrapper(SETTLED, BooleanField()))
@@ -153,7 +156,7 @@ def read_marks_and_counts(run: Run) -> tuple[Marks, dict[str, int] | None]:
 
 
 def build_marks_of_report(report: AlarmsReport) -> Marks:
-    """Return `all_marks` from a report that lists every alarm with all of its workers."""
+    """Return the open alarms by worker from a report that lists every alarm of the run."""
     return _build_marks(
         (alarm.place, alarm.kind, alarm.severity, worker.id)
         for alarm in sorted(report.alarms, key=attrgetter("place"))
@@ -163,25 +166,25 @@ def build_marks_of_report(report: AlarmsReport) -> Marks:
 
 
 def _is_marking(alarm: AlarmEntry) -> bool:
-    """Return whether an entry makes marks: an open or unanswered alarm or notice."""
+    """Return whether an alarm is shown beside names: an open alarm or notice."""
     is_settled = alarm.answered or alarm.state == Alarm.State.DISMISSED
     return alarm.severity in TOLD and not is_settled
 
 
 def _filter_naming(run: Run) -> QuerySet[Alarm]:
-    """Return the open alarms and notices of a run that name workers."""
+    """Return the query for the open alarms and notices of a run that name workers."""
     alarms = Alarm.objects.filter(run=run, severity__in=TOLD, workers__isnull=False)
     return alarms.exclude(SETTLED)
 
 
 def _read_mark_rows(rows: QuerySet[Alarm]) -> QuerySet[Alarm, Any]:
-    """Return place, kind, severity and worker's public id, a row for each worker an alarm names."""
+    """Return rows of an alarm's number, kind and severity, and a worker it names."""
     columns = ("place", "kind", "severity", "workers__public_id")
     return rows.order_by("place", "workers__pk").values_list(*columns)
 
 
 def _build_marks(rows: Iterable[tuple[int, str, str, UUID]]) -> Marks:
-    """Return the marks by worker from rows of place, kind, severity and worker."""
+    """Group open alarms by worker; the rows hold an alarm's number, kind, severity, worker."""
     marks: Marks = {}
     for place, kind, severity, worker in rows:
         case = choose_case(kind, severity, has_workers=True)

@@ -1,4 +1,4 @@
-"""Outcomes of alarms: after the remedies of a run, and since the run it was made from."""
+"""Outcomes of alarms: after the remedies of a run, and compared with the earlier run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TOLD = (Alarm.Severity.ALARM, Alarm.Severity.NOTICE)
 
 @dataclass(frozen=True)
 class Became:
-    """An alarm and its outcome.
+    """What became of an alarm after a remedy or in a later run: settled or still open.
 
     Attributes
     ----------
@@ -67,25 +67,25 @@ class Became:
 
     @property
     def asks_experts(self) -> bool:
-        """Whether grades of experts for a sample of answers would settle the alarm."""
+        """Whether expert grades for a sample of answers would settle the alarm."""
         return self.outcome.code in ("outcome.by_words", "outcome.by_words_unsure")
 
     @property
     def more(self) -> int:
-        """Number of named workers beyond the first few."""
+        """Number of workers the alarm names beyond those in `workers`."""
         return self.n_workers - len(self.workers)
 
 
 @dataclass(frozen=True)
 class OutcomesReport:
-    """Outcomes of all alarms; `made_from` is the earlier run, None if there is none."""
+    """Outcomes of all alarms of a run and of the earlier run that it was made from."""
 
     rows: list[Became]
     made_from: UUID | None
 
     @property
     def n_settled(self) -> int:
-        """Number of alarms that are settled."""
+        """Number of alarms that a remedy or this run settled."""
         return sum(row.is_settled for row in self.rows)
 
     @property
@@ -96,7 +96,7 @@ class OutcomesReport:
 
 @dataclass(frozen=True)
 class _AlarmIdentity:
-    """An alarm reduced to what identifies it in another run."""
+    """Facts that identify the same alarm in another run: kind, severity, workers, model."""
 
     kind: str
     severity: str
@@ -107,12 +107,12 @@ class _AlarmIdentity:
     def from_alarm(
         cls, kind: str, severity: str, workers: Iterable[UUID], message: Any
     ) -> _AlarmIdentity:
-        """Return the identity of an alarm; `message` holds the model of a `model_like` alarm."""
+        """Return an alarm's identity; `message` holds the model of a `model_like` alarm."""
         values = Message.of(message).values
         return cls(kind, severity, frozenset(workers), values.get("model"))
 
     def is_same(self, other: _AlarmIdentity) -> bool:
-        """Return whether two runs raise the same alarm; as `run.outcomes.is_same` decides."""
+        """Return whether this is the other run's alarm: same kind, and mostly the same workers."""
         mine = (self.kind, self.severity, self.model, bool(self.workers))
         if mine != (other.kind, other.severity, other.model, bool(other.workers)):
             return False
@@ -123,7 +123,7 @@ class _AlarmIdentity:
 
 
 def build_outcomes_report(run: Run) -> OutcomesReport | None:
-    """Return the outcomes of the alarms of a run; None without a remedy, an earlier run or alarms.
+    """Return the outcomes of a run's alarms; None without a remedy, an earlier run or alarms.
 
     By at most six queries; where a run by words answers that two ways to compare texts rank
     otherwise, by some more, for what experts say of both runs.
@@ -152,7 +152,7 @@ def build_outcomes_report(run: Run) -> OutcomesReport | None:
 
 
 def _read_alarms(run: Run) -> list[tuple[Alarm, _AlarmIdentity, dict[UUID, str]]]:
-    """Return a run's alarms and notices by place, each with its identity and workers' names."""
+    """Return a run's alarms and notices, each with its identity and workers' names."""
     newest = AlarmReview.objects.filter(alarm=OuterRef("pk")).order_by("-pk")
     alarms = (
         Alarm.objects.filter(run=run, severity__in=TOLD)
@@ -192,12 +192,12 @@ def _iterate_outcomes(
     summary: AqerSummary,
     names: dict[UUID, str],
 ) -> Iterator[Became]:
-    """Yield outcomes: alarms of this run, alarms ended by remedies, alarms of the run before."""
+    """Yield outcomes of this run's alarms, of alarms that remedies ended, and of earlier ones."""
     # An alarm of the run before answers to one alarm of this run at most.
     unmatched = list(there)
 
     def take_matching(seen: _AlarmIdentity) -> dict[str, Any]:
-        """Return where the run before has the alarm, and what people made of it there."""
+        """Return number and review of the same alarm in the earlier run; empty if it had none."""
         for row in unmatched:
             if row[1].is_same(seen):
                 unmatched.remove(row)
@@ -232,7 +232,7 @@ def _iterate_outcomes(
 
 
 def _read_review(alarm: Alarm) -> dict[str, Any]:
-    """Return place, review state and note of an alarm in the run before."""
+    """Return the number, review state and note of an alarm of the earlier run."""
     said = "" if alarm.state == Alarm.State.OPEN else Alarm.State(alarm.state).label
     note = getattr(alarm, "note", "") or ""
     return {"before": alarm.place, "said": said, "note": note}
@@ -241,7 +241,7 @@ def _read_review(alarm: Alarm) -> dict[str, Any]:
 def _explain_absence(
     seen: _AlarmIdentity, checks: Iterable[Looked], statistic: float | None
 ) -> Message:
-    """Return the outcome of an alarm of the run before that this run does not have."""
+    """Return why an alarm of the earlier run is missing in this run, as a message."""
     name = {"clique": "copies"}.get(seen.kind, seen.kind)
     if seen.kind == "two_camps" and not seen.workers:
         name = "two_camps_of_questions"
@@ -254,7 +254,7 @@ def _explain_absence(
 
 
 def _add_expert_judgement(outcome: Became, run: Run, before: Run) -> Became:
-    """Return the outcome with the experts' judgement of the two ways to compare texts.
+    """Return the outcome with whether expert grades confirm this run against the earlier one.
 
     Settled where they agree with the scores of this run, and better than with those before.
     """
@@ -287,7 +287,7 @@ def _build_outcome(
     is_settled: bool = True,
     **more: Any,
 ) -> Became:
-    """Return the row of an alarm and its outcome, with the first few names."""
+    """Return the outcome row of an alarm, with the names of its first few workers."""
     first_workers = tuple(Named(*one) for one in list(workers.items())[:NAMED])
     case = choose_case(seen.kind, seen.severity, bool(seen.workers))
     return Became(case, seen.severity, first_workers, len(workers), outcome, is_settled, **more)

@@ -44,7 +44,7 @@ class Named:
 
 @dataclass(frozen=True)
 class AlarmEntry:
-    """An alarm of a run as a row of a list.
+    """An alarm of a run with its texts, the workers it names and its review state.
 
     Attributes
     ----------
@@ -80,33 +80,33 @@ class AlarmEntry:
 
     @property
     def word(self) -> str:
-        """The severity as a word."""
+        """The alarm's severity as a label, such as "Notice"."""
         return SEVERITIES.get(self.severity, self.severity)
 
     @property
     def measured(self) -> str:
-        """The statistic against its threshold, as a sentence; "" without a statistic."""
+        """Sentence that compares the statistic with its threshold; "" without a statistic."""
         return format_measured(self.case, self.statistic, self.threshold)
 
     @property
     def state_word(self) -> str:
-        """The reviewed state as a word; "" while the alarm is open."""
+        """The review state as a label, such as "Dismissed"; "" while the alarm is open."""
         return "" if self.state == Alarm.State.OPEN else Alarm.State(self.state).label
 
     @property
     def more_workers(self) -> int:
-        """Number of named workers beyond those in `workers`."""
+        """Number of workers the alarm names beyond those listed in `workers`."""
         return self.n_workers - len(self.workers)
 
     @property
     def more_questions(self) -> int:
-        """Number of named questions beyond those in `questions`."""
+        """Number of questions the alarm names beyond those listed in `questions`."""
         return self.n_questions - len(self.questions)
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check of a run: its statistic, None with a reason where it is undefined.
+    """A statistical check for one kind of alarm: statistic, threshold and result.
 
     `is_answered` says that it rings, and that remedies of the run answer all that rings by it.
     """
@@ -127,17 +127,17 @@ class Check:
 
     @property
     def result_word(self) -> str:
-        """The result as words."""
+        """The check's result as a label, such as "Not enough data"."""
         return RESULTS[self.result]
 
     @property
     def needed(self) -> int | None:
-        """The least number that the check needs; None where it ran, or no number helps."""
+        """Least number of items the check needs; None if it ran or more data would not help."""
         return find_needed(self.name, self.reason) if self.statistic is None else None
 
     @property
     def needs(self) -> str:
-        """The least data that the check needs, as text; "" where it ran, or no number helps."""
+        """Least data the check needs, as text; "" if it ran or more data would not help."""
         return format_needs(self.name, self.reason) if self.statistic is None else ""
 
     @property
@@ -147,18 +147,18 @@ class Check:
 
     @property
     def measured(self) -> str:
-        """The statistic against its threshold, as a sentence; "" without a statistic."""
+        """Sentence that compares the statistic with its threshold; "" without a statistic."""
         return format_measured(self.name, self.statistic, self.threshold)
 
     @property
     def why(self) -> str:
-        """Reason why the statistic is undefined, as text; "" where it is defined."""
+        """Reason why the statistic is undefined, as text; "" if it is defined."""
         return describe_unchecked(self.reason)
 
 
 @dataclass(frozen=True)
 class AlarmsReport:
-    """The alarms of a run (or those that name one worker or question), worst first.
+    """Alarms of a run (all, or those naming one worker or question), worst first, and its checks.
 
     Attributes
     ----------
@@ -174,12 +174,12 @@ class AlarmsReport:
 
     @property
     def n(self) -> int:
-        """Number of alarms, listed or not."""
+        """Number of alarms, including those not on this page."""
         return sum(self.counts.values())
 
     @property
     def open_counts(self) -> dict[str, int] | None:
-        """Counts as of `alarm_counts`, in a report that lists every alarm; None without checks."""
+        """Alarm counts by severity or review state; None if the run has no checks."""
         if not self.looked:
             return None
         return count_by_severity(
@@ -187,24 +187,24 @@ class AlarmsReport:
         )
 
     def first(self, most: int) -> AlarmsReport:
-        """Return the report with its first `most` alarms, and at most 6 workers named for each."""
+        """Return the report cut to its first `most` alarms, with at most 6 workers in each."""
         alarms = [replace(one, workers=one.workers[:NAMED]) for one in self.alarms[:most]]
         return replace(self, alarms=alarms)
 
     @property
     def unchecked(self) -> str:
-        """The checks without enough data, as a sentence; "" if there are none."""
+        """Sentence that lists the checks without enough data; "" if there are none."""
         lacking = [check for check in self.checks if check.result == "not_enough_data"]
         return format_unchecked((check.name, check.reason) for check in lacking)
 
     @property
     def camps_ring(self) -> bool:
-        """Whether the alarm of two camps in the crowd is listed."""
+        """Whether the alarm "two camps in the crowd" (opposed groups) is listed."""
         return any(alarm.case == "two_camps" for alarm in self.alarms)
 
 
 def count_alarms(*runs: Run) -> list[dict[str, int] | None]:
-    """Return the number of alarms of each run by severity, None without checks; one query.
+    """Return each run's number of alarms by severity, None if it has no checks; one query.
 
     Alarms dismissed by a reviewer are counted as `dismissed`, those that a remedy of the run
     answers as `answered`, and nowhere else.
@@ -222,7 +222,7 @@ def count_alarms(*runs: Run) -> list[dict[str, int] | None]:
 
 
 def count_by_severity(alarms: Iterable[tuple[tuple[str, str, bool], int]]) -> dict[str, int]:
-    """Return counts as `alarm_counts` from ((severity, state, answered), number) of alarms."""
+    """Count alarms by severity; reviewed ones count as `dismissed` or `answered` instead."""
     counts: dict[str, int] = {}
     for (severity, state, answered), n in alarms:
         name = severity
@@ -242,7 +242,7 @@ def build_alarms_report(
     skip: int = 0,
     names: int | None = NAMED,
 ) -> AlarmsReport:
-    """Return the alarms of a run, or those that name a worker or a question, by two queries.
+    """Return the alarms of a run, or those that name a worker or a question; two queries.
 
     At most `most` are listed, after the first `skip`, each with at most `names` of its workers.
     """
@@ -261,7 +261,7 @@ def build_report(
     most: int | None = MOST,
     skip: int = 0,
 ) -> AlarmsReport:
-    """Return the report of some alarms of a run, with the names from `named_by`."""
+    """Return a page of a run's alarms (after `skip`, at most `most`), with names from `named`."""
     checks = read_summary(run).alarm_checks
     # What a remedy answers comes last.
     answered_last = sorted(entries, key=lambda entry: entry.answered)
@@ -296,7 +296,7 @@ def build_report(
 
 
 def _find_checks(entry: AlarmEntry) -> tuple[str, ...]:
-    """Return the names of the checks that raise an alarm."""
+    """Return the names of the statistical checks that can raise this alarm."""
     if entry.case == "two_camps":
         return ("two_camps", "agreement_of_starts")
     if entry.kind in ("copies", "clique"):
@@ -305,7 +305,7 @@ def _find_checks(entry: AlarmEntry) -> tuple[str, ...]:
 
 
 def _build_check(looked: Looked, agreement: float | None) -> Check:
-    """Return a check of a summary, with the stability of older runs filled in.
+    """Return a stored check for the report, with the stability of older runs filled in.
 
     Runs with remedies once looked for draws of the plain crowd, which has none, and said that how
     steady the ranking is could not be checked; what their own draws say (`agreement`) is known.
@@ -317,7 +317,7 @@ def _build_check(looked: Looked, agreement: float | None) -> Check:
 
 
 def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]]:
-    """Yield every alarm with the external ids of all its workers and questions, for a file.
+    """Yield every alarm of a run with the ids of all its workers and questions.
 
     Ids keep the order of the grading: of questions with camps, the most separated one comes first.
     """
@@ -327,19 +327,19 @@ def iterate_alarms(run: Run) -> Iterator[tuple[AlarmEntry, list[str], list[str]]
 
 
 def _read_ids(alarm: Alarm, what: str) -> list[str]:
-    """Return the external ids that an alarm names; `what` is "worker" or "question"."""
+    """Return the external ids of the workers or questions (`what`) that an alarm names."""
     # Rows of the table between the two were written in the order in which the alarm names them.
     named = _get_through_model(what).objects.filter(alarm=alarm).order_by("pk")
     return list(named.values_list(f"{what}__external_id", flat=True))
 
 
 def _get_through_model(what: str) -> Any:
-    """Return the model between alarms and workers, or between alarms and questions."""
+    """Return the database table that links alarms to workers or to questions."""
     return (Alarm.workers if what == "worker" else Alarm.questions).through
 
 
 def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
-    """Return an alarm of the database as an entry without names."""
+    """Convert an alarm of the database to a report entry without names."""
     return AlarmEntry(
         place=alarm.place,
         kind=alarm.kind,
@@ -357,13 +357,13 @@ def build_entry(alarm: Alarm, n_workers: int, n_questions: int) -> AlarmEntry:
 
 
 def _iterate_entries(rows: QuerySet[Alarm]) -> Iterator[AlarmEntry]:
-    """Yield the alarms of a query as entries without names, by place."""
+    """Convert the alarms of a query to report entries without names, in the run's order."""
     for alarm in annotate_numbers(rows.defer("evidence")).order_by("place"):
         yield build_entry(alarm, alarm.n_workers, alarm.n_questions)
 
 
 def annotate_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
-    """Return the alarms annotated with `n_workers` and `n_questions`, how many each names."""
+    """Annotate alarms with the numbers of workers and questions they name."""
     # Each counted by a query of its own inside the one: joined, both would multiply each other.
     return rows.annotate(
         n_workers=_count_named(Alarm.workers.through),
@@ -372,7 +372,7 @@ def annotate_numbers(rows: QuerySet[Alarm]) -> QuerySet[Any]:
 
 
 def _count_named(through: Any) -> Coalesce:
-    """Return the subquery that counts an alarm's rows in a table between."""
+    """Return the subquery that counts the workers (or questions) an alarm names."""
     return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
 
 
@@ -382,7 +382,7 @@ NamedBy = dict[tuple[str, int], tuple[Named, ...]]
 def read_names(
     rows: QuerySet[Alarm], n_workers: int | None = NAMED, marked: QuerySet[Any] | None = None
 ) -> NamedBy:
-    """Return the first workers and questions that each alarm names; one query.
+    """Return the first workers and questions that each alarm names, for display; one query.
 
     Keys are ("worker" or "question", the alarm's place). `marked` are rows of alarms and workers,
     which become the key "mark".
@@ -409,5 +409,5 @@ def read_names(
 def _add_names(
     entry: AlarmEntry, workers: tuple[Named, ...], questions: tuple[Named, ...]
 ) -> AlarmEntry:
-    """Return the entry with names."""
+    """Return the entry with the workers and questions it names."""
     return AlarmEntry(**{**vars(entry), "workers": workers, "questions": questions})

@@ -1,1 +1,1 @@
-"""Detection of alarms in a graded crowd, on plain records."""
+"""Detection of alarms in a graded crowd, without the database."""

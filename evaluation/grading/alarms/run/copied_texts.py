@@ -1,4 +1,4 @@
-"""Proof from texts that a group copied; vectors alone cannot give it.
+"""Prove from texts that a group of workers copied; vectors alone cannot.
 
 Two texts are the same but for light edits if they share most of their sequences of characters. In
 some honest crowds most texts are alike, so members of a group must be alike more often than members
@@ -34,14 +34,14 @@ def extract_sequences(text: str) -> frozenset[str]:
 
 
 def compute_likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return Dice's coefficient of two sets of sequences, 0 to 1."""
+    """Return the Dice coefficient (0 to 1) of two texts' sets of character sequences."""
     return 2 * len(one & other) / (len(one) + len(other))
 
 
 def is_copied_group(
     group: Group, texts: Sequence[str], worker: Integers, question: Integers, seed: int = 0
 ) -> bool:
-    """Return whether at least half of the answers within a group are the same but for light edits.
+    """Return whether at least half of a group's answer pairs are the same but for light edits.
 
     Their share must also exceed, by .4, that of pairs of a member and another worker.
 
@@ -75,7 +75,7 @@ def is_copied_group(
 
 
 def _compute_share_alike(texts: Sequence[str], rows: Sequence[tuple[int, int]]) -> float:
-    """Return the share of the pairs of rows with texts that are the same but for light edits."""
+    """Return the share of answer pairs whose texts are the same but for light edits."""
     same = [
         compute_likeness(extract_sequences(texts[a]), extract_sequences(texts[b])) >= SAME
         for a, b in rows

@@ -1,4 +1,4 @@
-"""Alarms of a grading: statistical checks, checks of the texts, and their messages.
+"""Detect the alarms of a grading: statistical checks, checks of the texts, and messages.
 
 Alarms never change a grade and never end a grading: where a crowd is too small for a statistic, its
 check is undefined with a reason.
@@ -66,7 +66,7 @@ ANSWERS = frozenset(
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Answers to one question that a page shows side by side.
+    """Two answers to one question that a page shows side by side as evidence of an alarm.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An alarm, notice or information of a grading, with the ids it names.
+    """An alarm, notice or information of a grading, with the worker and question ids it names.
 
     Attributes
     ----------
@@ -114,17 +114,17 @@ class Alarm:
 
     @property
     def state(self) -> str:
-        """State code: the review if there is one, else "remedied" or "open"."""
+        """State code: the reviewer's if there is one, else "remedied" or "open"."""
         return self.reviewed or (REMEDIED if self.is_answered else OPEN)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the columns of alarms.csv; message and outcome are still `Message` objects."""
+        """Return the alarm's values by column of alarms.csv."""
         return {column: getattr(self, column) for column in COLUMNS}
 
 
 @dataclass(frozen=True)
 class Alarms:
-    """All findings of a grading, alarms before notices before information, and all checks.
+    """All alarms, notices and information of a grading, and the statistical checks behind them.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class Alarms:
     camps_now: tuple[Any, ...] = ()
 
     def convert_checks(self) -> list[dict[str, Any]]:
-        """Return the checks as dictionaries for the summary's JSON."""
+        """Return the checks as dictionaries for the JSON of the run's summary."""
         return [
             {**asdict(check), "result": check.result, "needed": check.needed}
             for check in self.checks
@@ -149,7 +149,7 @@ class Alarms:
 
 @dataclass(frozen=True)
 class GradedAnswers:
-    """N graded answers in columns, as they went into the grading, and those of models.
+    """Graded worker answers (texts, workers, questions, vectors) and the models' answers.
 
     `rows` are their numbers for the caller, who may have left some out; by default 0 to N-1.
     """
@@ -168,7 +168,7 @@ def choose_crowd(
     answers: GradedAnswers,
     outside: OutsideInformation | None = None,
 ) -> tuple[AQER, GradedAnswers]:
-    """Return the fitted run and the answers in which alarms are searched.
+    """Return the grading without remedies, and its answers, in which to look for alarms.
 
     Without remedies those of the run. With remedies the plain run: what is wrong with a crowd stays
     wrong where a remedy makes the best of it. Excluded workers are no part of the crowd any more,
@@ -193,14 +193,17 @@ def choose_crowd(
 def restore_plain_vectors(
     answers: GradedAnswers, outside: OutsideInformation | None
 ) -> GradedAnswers:
-    """Return the answers with vectors of the texts as written, without models if not kept so."""
+    """Return the answers with vectors of the texts as written; models' answers are dropped.
+
+    Returned unchanged if no such vectors were kept.
+    """
     if outside is None or outside.plain_vectors is None:
         return answers
     return replace(answers, vectors=outside.plain_vectors, models=None)
 
 
 def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
-    """Return the chosen answers; `rows` keeps their numbers for the caller."""
+    """Return the chosen answers; `rows` of the result keeps their numbers for the caller."""
     row_numbers = rows.tolist()
     return replace(
         answers,
@@ -213,7 +216,7 @@ def select_rows(answers: GradedAnswers, rows: Integers) -> GradedAnswers:
 
 
 def join_ids(ids: Iterable[object]) -> str:
-    """Return ids as one cell, separated by semicolons; those within an id are escaped."""
+    """Join ids into one CSV cell, separated by semicolons; semicolons in an id are escaped."""
     return ";".join(str(one).replace("\\", "\\\\").replace(";", "\\;") for one in ids)
 
 
@@ -225,7 +228,7 @@ def detect_alarms(
     model_names: Mapping[Any, str] | None = None,
     ranking: AQER | None = None,
 ) -> Alarms:
-    """Return the alarms, the checks and the camps on questions of a grading.
+    """Return the alarms of a grading, the checks behind them, and camps on single questions.
 
     Parameters
     ----------
@@ -274,7 +277,7 @@ def detect_alarms(
 
 @dataclass(frozen=True)
 class _RunCodes:
-    """Codes of workers and questions in a run, with the rows and ids they stand for."""
+    """Integer codes of workers and questions in a run, with their ids and answer rows."""
 
     worker: Integers
     question: Integers
@@ -285,7 +288,7 @@ class _RunCodes:
 
     @classmethod
     def from_answers(cls, aqer: AQER, answers: GradedAnswers) -> _RunCodes:
-        """Return the codes of the graded answers and of the models' answers with a text."""
+        """Number the workers and questions of the graded answers, and index the answers."""
         workers, questions = aqer.workers_.tolist(), aqer.questions_.tolist()
         of_worker = {label: code for code, label in enumerate(workers)}
         of_question = {label: code for code, label in enumerate(questions)}
@@ -308,7 +311,7 @@ class _RunCodes:
 def _collect_model_answers(
     codes: _RunCodes, models: ModelColumns | None
 ) -> list[ModelAnswersInSpace]:
-    """Return the answers of each model in the vector space of the workers' answers."""
+    """Return the vectors and questions of each language model's answers."""
     if models is None:
         return []
     return [
@@ -322,9 +325,9 @@ def _collect_model_answers(
 def _compute_other_raw(
     parameters: AqerParameters, aqer: AQER, answers: GradedAnswers
 ) -> tuple[Floats | None, str]:
-    """Return (M,) raw scores by word TF-IDF and "", or None and the reason why there are none.
+    """Return each worker's raw score by word counts (TF-IDF); None and a reason if impossible.
 
-    The electorate and the start are those of the run.
+    Shape (M,). The electorate and the start are those of the run.
     """
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
@@ -348,7 +351,7 @@ def _compute_other_raw(
 
 
 def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans) -> list[Finding]:
-    """Return the finding on workers who often answer "I don't know"; empty without any."""
+    """Return the finding on workers who often answer "I don't know"; empty if there are none."""
     m = len(codes.workers)
     n_dont_know = np.bincount(codes.worker[is_dont_know], minlength=m)
     share = n_dont_know / np.maximum(np.bincount(codes.worker, minlength=m), 1)
@@ -371,7 +374,10 @@ def _find_dont_know(codes: _RunCodes, is_dont_know: Booleans) -> list[Finding]:
 
 
 def _count_nearly_identical(survey_result: Survey) -> dict[tuple[int, ...], tuple[int, int]]:
-    """Return (pairs of answers with cosine >= .9, all pairs) for the members of each group."""
+    """Return, by group of copiers, the counts of nearly identical and of all answer pairs.
+
+    Nearly identical: a cosine of .9 or more. Keys are the codes of the members.
+    """
     pairs, counts = survey_result.pairs, {}
     for group in survey_result.kinship.groups:
         inside = np.zeros(pairs.n_workers, dtype=bool)
@@ -383,7 +389,7 @@ def _count_nearly_identical(survey_result: Survey) -> dict[tuple[int, ...], tupl
 
 
 def _add_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int]]) -> Finding:
-    """Return a finding about a group with its counts of nearly identical answers."""
+    """Return a finding on copiers with its counts of nearly identical answers added."""
     counts = alike.get(tuple(finding.workers.tolist()))
     if counts is None or finding.kind not in ("copies", "clique"):
         return finding
@@ -393,7 +399,7 @@ def _add_counts(finding: Finding, alike: Mapping[tuple[int, ...], tuple[int, int
 
 
 def _build_alarm(codes: _RunCodes, finding: Finding, model_names: Mapping[Any, str]) -> Alarm:
-    """Return the alarm of a finding, with ids in place of codes."""
+    """Return the alarm of a finding, with worker and question ids in place of codes."""
     if finding.kind == "model_like":
         exhibits = _pair_with_model(codes, finding)
     else:
@@ -432,7 +438,7 @@ def _build_message(finding: Finding, model_names: Mapping[Any, str]) -> Message:
 
 
 def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
-    """Return up to 50 pairs of a worker's and the model's answer to the same question."""
+    """Return up to 50 pairs of a worker's and a model's answer, as evidence of an alarm."""
     rows = codes.model_rows[finding.figures["model"]]
     side_by_side = [
         SideBySide(codes.questions[question], codes.row_of[worker, question], None, row)
@@ -446,7 +452,7 @@ def _pair_with_model(codes: _RunCodes, finding: Finding) -> list[SideBySide]:
 def _build_question_camps(
     codes: _RunCodes, question_camps: QuestionCamps
 ) -> dict[Any, CampedAnswers]:
-    """Return, by question, its separation and, where it is listed, sizes and nearest answers."""
+    """Return, by question, how clearly its answers form two camps, with sizes and examples."""
     camps = {
         codes.questions[code]: CampedAnswers(clip_separation(value))
         for code, value in enumerate(question_camps.separation.tolist())
@@ -465,7 +471,7 @@ def _build_question_camps(
 
 
 def _build_checks(survey_result: Survey) -> list[Looked]:
-    """Return the checks of a survey, with the agreement of starts where camps are found."""
+    """Return a run's statistical checks, each with its statistic and threshold."""
     camps, questions = survey_result.camps, survey_result.questions
     copies, starts = survey_result.kinship, survey_result.starts
     checks = [

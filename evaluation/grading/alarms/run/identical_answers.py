@@ -27,7 +27,7 @@ CHECK = "identical_answers"
 
 @dataclass(frozen=True)
 class IdenticalTexts:
-    """Findings and checks of identical texts; empty where kappa could be computed."""
+    """Findings and checks on identical texts; empty if the copy statistic could be computed."""
 
     findings: tuple[Finding, ...] = ()
     checks: tuple[Looked, ...] = ()
@@ -36,7 +36,7 @@ class IdenticalTexts:
 def find_identical_texts(
     seen: Survey, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> IdenticalTexts:
-    """Find groups of workers who gave the same texts, compared without case and punctuation.
+    """Find groups of workers who gave the same texts, ignoring case and punctuation.
 
     Parameters
     ----------
@@ -83,7 +83,10 @@ def find_identical_texts(
 def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
-    """Return (P,) the number of questions on which two workers gave the same long text."""
+    """Return, per pair of workers, the number of questions with the same long text from both.
+
+    Shape (P,).
+    """
     folded_texts = [fold(text) for text in texts]
     codes: dict[str, int] = {}
     text_codes = np.array(

@@ -1,4 +1,4 @@
-"""Junk answers, which ignore their question: one text again and again, or "I don't know".
+"""Find junk answers, which ignore their question: repeated texts and "I don't know".
 
 Workers who give mostly junk are reported and left out of the tests for camps and copies: answers
 that ignore the question agree with each other for no reason that these tests are about.
@@ -49,12 +49,12 @@ def find_junk(
     n_workers: int,
     is_dont_know: Booleans,
 ) -> Junk:
-    """Return the workers more than half of whose answers are junk, and the finding `repeated`.
+    """Return the workers with mostly junk answers, and the finding on repeated answers.
 
     Parameters
     ----------
     texts, worker, question : (N,) the answers, with the codes of their workers and questions.
-    said : (N,) answers that say no more than that the worker does not know.
+    is_dont_know : (N,) answers that say no more than that the worker does not know.
     """
     plain = [fold(text) for text in texts]
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
@@ -91,7 +91,10 @@ def find_junk(
 
 
 def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:
-    """Return (N,) whether enough other workers gave the same text to the same question."""
+    """Return, per answer, whether enough other workers gave the same text to the question.
+
+    Shape (N,).
+    """
     n_givers = Counter(zip(question.tolist(), plain, strict=True))
     answers = np.bincount(question)
     found = np.zeros(len(plain), dtype=bool)

@@ -1,4 +1,4 @@
-"""The values of a slot that a crowd agrees on, with and without one of its members."""
+"""Compute the values of one kind of fact that a crowd agrees on, also without one worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTESTED_BY = 2
 
 
 class State(StrEnum):
-    """Result of the vote on a value: agreed, contested, open, or too few voters."""
+    """Result of the workers' vote on a value: agreed, contested, open, or too few voters."""
 
     AGREED = "agreed"
     CONTESTED = "contested"
@@ -31,7 +31,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Mentions:
-    """M values that voters state in one slot, as intervals.
+    """Values that workers state for one kind of fact ("slot") of a question, as intervals.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class Mentions:
     bound: Integers
 
     def __len__(self) -> int:
-        """Return M, the number of values."""
+        """Return the number of stated values."""
         return len(self.voter)
 
 
 @dataclass(frozen=True)
 class Consensus:
-    """The K distinct values of one slot, best backed first; each stands for all that fit it.
+    """Distinct values stated for one kind of fact, with their support by workers, best first.
 
     Attributes
     ----------
@@ -74,11 +74,11 @@ class Consensus:
     states: tuple[State, ...]
 
     def find_overlapping(self, low: float, high: float) -> Integers:
-        """Return the indices of the values that an interval overlaps."""
+        """Return the indices of the values that the interval `low` to `high` overlaps."""
         return np.flatnonzero((self.low <= high) & (self.high >= low))
 
     def fitting(self, low: float, high: float, bound: int) -> Integers:
-        """Return the indices of the values that an interval may mean.
+        """Return the indices of the values compatible with an interval and its bound.
 
         These are the values that it overlaps, and those on the right side of a bound: 7 fits "at
         least 5", which does not fit "at least 6".
@@ -92,7 +92,7 @@ class Consensus:
         return np.flatnonzero(is_within_bound | ((self.low <= high) & (self.high >= low)))
 
     def agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
-        """Return the indices of the values agreed without a voter, who backs `own` with `weight`.
+        """Return the indices of values the workers agree on, leaving out one voter (`own`).
 
         Without `own` nobody is left out: the voter does not state the slot, or is no voter.
         """
@@ -107,7 +107,7 @@ class Consensus:
 
 
 def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans:
-    """Return for each value whether enough of n voters, by heads and by weight, back it.
+    """Return for each value whether enough of n voters back it, by number and by weight.
 
     At 3 or more, with a Wilson lower bound of at least .4 of the smaller of the weighted share and
     the share of heads. Where nobody has a weight, heads count alone.
@@ -122,12 +122,12 @@ def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans
 
 
 def is_contested(backed: int, n: int) -> bool:
-    """Return whether so many of n voters back a value that it is not called an error."""
+    """Return whether too many of n voters back a minority value to call it an error."""
     return backed >= max(CONTESTED_BY, CONTESTED * n)
 
 
 def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
-    """Return the distinct values that voters state in a slot, with their backing.
+    """Return the distinct values that voters state for one kind of fact, with their support.
 
     Two values fit where their intervals overlap. A voter backs a value once for each fitting one
     that was stated; the reader states compatible values of an answer once.
@@ -172,7 +172,7 @@ def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
 
 
 def _add_states(consensus: Consensus) -> Consensus:
-    """Return the consensus with the state of each value."""
+    """Return the consensus with each value's state: agreed, contested, open or too few."""
     agreed = set(consensus.agreed().tolist())
     states = tuple(
         State.TOO_FEW
@@ -190,7 +190,7 @@ def _add_states(consensus: Consensus) -> Consensus:
 def _sum_overlapping(
     low: Floats, high: Floats, value: Floats, lows: Floats, highs: Floats
 ) -> Floats:
-    """Return for each [lows, highs] the sum of `value` over the intervals that overlap it."""
+    """Return, for each interval in `lows` to `highs`, the sum over overlapping intervals."""
     by_low, by_high = np.argsort(low, kind="stable"), np.argsort(high, kind="stable")
     # Begun before the end, less ended before the begin: no pair of intervals is compared.
     begun = np.concatenate([[0.0], np.cumsum(value[by_low])])
@@ -202,7 +202,7 @@ def _sum_overlapping(
 
 
 def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Booleans:
-    """Return which intervals, taken in an order, overlap no interval taken before.
+    """Return which intervals, taken in `order`, overlap no interval taken before.
 
     `lows` ascend.
     """

@@ -30,7 +30,7 @@ class Agreement:
 
 
 def compute_agreement(agrees: int, contradicts: int) -> Agreement:
-    """Return agrees / (agrees + contradicts) with Wilson's interval; None below 5 facts."""
+    """Return the share of facts that agree with the crowd, with interval; None below 5 facts."""
     facts = agrees + contradicts
     if facts < FEWEST:
         return Agreement(facts, None, None, None)
@@ -39,7 +39,7 @@ def compute_agreement(agrees: int, contradicts: int) -> Agreement:
 
 
 class Verdict(StrEnum):
-    """Relation of an answer's value to the values of the others."""
+    """Result of comparing an answer's value with the values of the other workers."""
 
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
@@ -52,7 +52,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdict on a value of an answer, or on an agreed value that it lacks.
+    """Verdict on one value of an answer, or on an agreed value that the answer lacks.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def judge_answer(
     one_is_enough: bool = False,
     likeness: Sequence[Sequence[float]] | None = None,
 ) -> list[Judged]:
-    """Return a verdict on each value of an answer and on each agreed value that it lacks.
+    """Return verdicts on an answer's values and on each agreed value that it lacks.
 
     Parameters
     ----------

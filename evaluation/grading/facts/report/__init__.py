@@ -1,4 +1,4 @@
-"""Reports of facts: what the crowd agrees on, and how answers compare, beside the grades.
+"""Reports of facts: what the crowd agrees on, and how answers compare with it.
 
 No grade, payment, admission or alarm reads facts. A run without facts shows none and needs no
 query.

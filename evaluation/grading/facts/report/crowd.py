@@ -1,4 +1,4 @@
-"""Values that people agree on and contest: of a question, and of a whole run."""
+"""Report the values that workers agree on or contest, of a question and of a whole run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ORDER = Keyset("crowd_fact", ("place",))
 
 @dataclass(frozen=True)
 class CrowdValue:
-    """A value that people state, and its state: agreed, contested, open or too_few.
+    """A value that workers state on a question, with their number and its state.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CrowdValue:
 
 @dataclass(frozen=True)
 class QuestionFacts(Reasoned):
-    """Agreed and contested values on a question.
+    """Values that the workers agree on, and values they contest, on one question.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class QuestionFacts(Reasoned):
 
 @dataclass(frozen=True)
 class SilentReason(Reasoned):
-    """Number of a run's questions without facts, for one reason."""
+    """Number of a run's questions without facts for one reason, with the reason's code."""
 
     count: int
     reason: str
@@ -69,7 +69,7 @@ class SilentReason(Reasoned):
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Counts of a run's facts: `spoken` of its `questions` have facts, `silent` says why not.
+    """Counts of a run's facts: agreed and contested values, questions with and without facts.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class FactOfRun:
-    """A value that people state on one question of a run."""
+    """A value that workers state on one question of a run, with its state and support."""
 
     renamed_keys: ClassVar = {"of": "n_with_value"}
 
@@ -128,7 +128,7 @@ def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionF
 
 
 def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
-    """Return the agreed values, and the values of the slots on which people are divided.
+    """Return the agreed values, and all values of the kinds of facts that are contested.
 
     An agreed value of a divided slot is in both lists. The least backed values come first in the
     second list, so that they are not overlooked.
@@ -154,7 +154,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
 def read_crowd_facts(
     run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
 ) -> Page[FactOfRun]:
-    """Return a page of the values that people state in a run, or on one question of it."""
+    """Return a page (of a paginated list) of the values workers state in a run or on a question."""
     rows = CrowdFact.objects.filter(run=run)
     if question is not None:
         rows = rows.filter(question__public_id=question)
@@ -164,7 +164,7 @@ def read_crowd_facts(
 
 
 def _build_fact(row: dict[str, Any]) -> FactOfRun:
-    """Return a row of the query as a record."""
+    """Convert a database row to the record of a stated value."""
     return FactOfRun(
         question=row["question__public_id"],
         question_name=row["question__external_id"],

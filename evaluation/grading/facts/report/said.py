@@ -1,4 +1,4 @@
-"""Values that answers state, their verdicts, and their places in the answers' texts."""
+"""Values that answers state, their verdicts, and their positions in the answers' texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF: dict[By, str] = {
 
 @dataclass(frozen=True)
 class SaidFact:
-    """A value that an answer states or lacks, and its verdict.
+    """A value that an answer states or lacks, with its verdict and position in the text.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class SaidFact:
 
 
 class MarkedPart(NamedTuple):
-    """A part of an answer's text; `fact` is the fact it states, or None."""
+    """Part of an answer's text, with the fact it states or None."""
 
     text: str
     fact: SaidFact | None
@@ -70,7 +70,7 @@ class MarkedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class FactOnQuestion:
-    """A fact of an answer, with its question."""
+    """A fact that an answer states or lacks, with the id and name of the question."""
 
     question: UUID
     question_name: str
@@ -102,7 +102,7 @@ def read_facts(
 
 
 def _build_fact(row: dict[str, Any]) -> SaidFact:
-    """Return a row of the query as a fact with its message."""
+    """Convert a database row to a stated fact with its message."""
     numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
     message_group = "meaning" if row["slot"] == MEANING else "facts"
     return SaidFact(
@@ -115,19 +115,19 @@ def _build_fact(row: dict[str, Any]) -> SaidFact:
 
 
 class Marked:
-    """Mixin for an answer whose facts are marked in its text."""
+    """Mixin for an answer shown with its facts highlighted in the text."""
 
     text: str
     facts: list[SaidFact]
 
     @property
     def parts(self) -> list[MarkedPart]:
-        """The text in parts; a part that states a fact has that fact."""
+        """The text split into parts; a part that states a fact holds that fact."""
         return mark_facts(self.text, self.facts)
 
 
 def mark_facts(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
-    """Return a text in parts; a part that states a fact has that fact.
+    """Split a text into parts; a part that states a fact holds that fact.
 
     A fact that begins within another one, or beyond the end of a text that was cut, is not marked.
     """
@@ -149,7 +149,7 @@ def mark_facts(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
 
 
 def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
-    """Return the facts in which a worker or a model contradicts the crowd, at most 50.
+    """Return at most 50 facts in which a worker or a model contradicts the crowd.
 
     By one query; by none in a run without facts.
     """
@@ -163,13 +163,13 @@ def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
 def read_answer_facts(
     run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
 ) -> Page[FactOnQuestion]:
-    """Return a page of all facts of a worker's or a model's answers; one query."""
+    """Return a page (of a paginated list) of all facts in a worker's or model's answers."""
     rows = AnswerFact.objects.filter(run=run, **{OF[by]: author}).order_by().values(*COLUMNS)
     return ORDER.take(rows, after, size, _build_fact_on_question)
 
 
 def _build_fact_on_question(row: dict[str, Any]) -> FactOnQuestion:
-    """Return a row of the query as a fact with its question."""
+    """Convert a database row to a stated fact with its question."""
     return FactOnQuestion(
         row["question__public_id"], row["question__external_id"], _build_fact(row)
     )

@@ -1,4 +1,4 @@
-"""Agreement of a worker's or a model's facts with the crowd, over all answers."""
+"""Share of a worker's or a model's facts that agree with the crowd, over all answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTED = (
 
 @dataclass(frozen=True)
 class FactStanding:
-    """Agreement of a worker's or model's facts with the crowd; all None in a run without facts.
+    """How a worker's or model's facts agree with the crowd; None values without facts.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class FactStanding:
 
     @property
     def said(self) -> Message | None:
-        """Message on the agreement; None in a run without facts."""
+        """Message on how many questions contradict the crowd; None in a run without facts."""
         if self.questions is None:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
@@ -42,7 +42,7 @@ class FactStanding:
 
     @property
     def in_short(self) -> Message | None:
-        """Message for a list; None where no answer contradicts the crowd."""
+        """Short message on contradicted questions, for a list; None if there are none."""
         if not self.contradicted:
             return None
         values = {"questions": self.questions, "contradicted": self.contradicted}
@@ -53,7 +53,7 @@ NO_FACTS = FactStanding(None, Estimate(None), None, None)
 
 
 def build_standing(row: dict[str, Any]) -> FactStanding:
-    """Return the agreement from a row of a query for `COUNTED`."""
+    """Return a worker's or model's agreement with the crowd from a row of the `COUNTED` columns."""
     return FactStanding(
         facts=row["facts"],
         agreement=Estimate(

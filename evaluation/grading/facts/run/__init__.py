@@ -1,4 +1,4 @@
-"""Facts of a graded crowd: what it agrees on, and the verdict on each answer's facts.
+"""Find facts of a graded crowd: values it agrees on, and verdicts on each answer's facts.
 
 Facts are evidence beside the grades and change none: a notice says that an answer contradicts the
 crowd, not that it is wrong.

@@ -43,7 +43,7 @@ ReadBy = Callable[[Any, Sequence[str]], list[list[Stated]]]
 
 @dataclass(frozen=True)
 class _ExtractedAnswer:
-    """An answer with its extracted facts, by slot."""
+    """An answer with its extracted facts grouped by kind, and its voting weight."""
 
     kind: str
     name: Any
@@ -55,7 +55,7 @@ class _ExtractedAnswer:
 
 @dataclass(frozen=True)
 class AskedFor:
-    """Shares of a question's answers that state each slot, and the length of the median answer.
+    """Share of a question's answers that state each kind of fact, and the median length.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class AskedFor:
 
     @classmethod
     def of(cls, texts: Sequence[str], read: Sequence[Sequence[Stated]]) -> AskedFor:
-        """Return the shares from the facts extracted from the texts, at least one text."""
+        """Return the shares for texts and the facts extracted from each of them."""
         counts: dict[str, int] = {}
         for facts in read:
             for slot in dict.fromkeys(one.slot for one in facts):
@@ -76,13 +76,13 @@ class AskedFor:
         return cls({slot: count / len(texts) for slot, count in counts.items()}, words)
 
     def select_slots(self, stated: float) -> list[str]:
-        """Return the slots that at least the share `stated` of the answers states."""
+        """Return the kinds of facts that at least the share `stated` of the answers states."""
         return [slot for slot, share in self.shares.items() if share >= stated]
 
 
 @dataclass
 class _QuestionRows:
-    """Rows of the workers' and the models' answers to one question."""
+    """Row numbers of the workers' and of the models' answers to one question."""
 
     workers: list[int] = field(default_factory=list)
     models: list[int] = field(default_factory=list)
@@ -167,7 +167,7 @@ def find_crowd_facts(
 
 
 def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _QuestionRows]:
-    """Return the rows of workers' and models' answers by question that workers answered."""
+    """Group answer rows by question, for the questions that workers answered."""
     rows_of_question: dict[Any, _QuestionRows] = defaultdict(_QuestionRows)
     for row, question in enumerate(answers.questions):
         rows_of_question[question].workers.append(row)
@@ -178,7 +178,7 @@ def _group_rows(answers: Answers, models: ModelAnswers | None) -> dict[Any, _Que
 
 
 def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
-    """Return the facts by slot."""
+    """Group the facts of an answer by kind, such as "year" or "length"."""
     facts_of_slot: dict[str, list[Stated]] = {}
     for one in facts:
         facts_of_slot.setdefault(one.slot, []).append(one)
@@ -187,7 +187,7 @@ def _group_by_slot(facts: Sequence[Stated]) -> dict[str, list[Stated]]:
 
 @dataclass(frozen=True)
 class _Slot:
-    """One slot of a question, with its consensus.
+    """One kind of fact on a question, with the workers' consensus on its value.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ class _Slot:
     def from_answers(
         cls, question: Any, slot: str, extracted_answers: Sequence[_ExtractedAnswer], asked: Asked
     ) -> _Slot:
-        """Return the slot with the consensus of those who vote."""
+        """Compute the consensus of the voting workers on one kind of fact."""
         facts: list[Stated] = []
         voters: list[int] = []
         for code, one in enumerate(extracted_answers):
@@ -230,14 +230,14 @@ class _Slot:
         return cls(question, slot, crowd, codes, shown, contexts, asked.names)
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
-        """Yield a record for each value of the crowd, best backed first."""
+        """Yield a record (row of facts.csv) for each value of the crowd, best supported first."""
         n = self.crowd.n
         for at, state in enumerate(self.crowd.states):
             backed = int(self.crowd.backed[at])
             yield CrowdFact(self.question, self.slot, self.shown[at], backed, n, state)
 
     def iterate_verdicts(self, extracted: _ExtractedAnswer) -> Iterator[AnswerFact]:
-        """Yield a record for each value of an answer, then for each agreed value that it lacks."""
+        """Yield a verdict for each value of an answer, and for each agreed value it lacks."""
         own = extracted.slots.get(self.slot, [])
         judged = judge_answer(
             self.crowd,
@@ -267,7 +267,9 @@ class _Slot:
             )
 
     def _compute_likeness(self, own: Sequence[Stated]) -> list[list[float]] | None:
-        """Return (V, K) the number of stems that clauses share; None where it does not matter.
+        """Return the word overlap of each own value's clause with each crowd value's clauses.
+
+        Shape (V, K). The result is (own values, crowd values); None if it does not matter.
 
         Below 0 where two numbers count different things: an answer states several, and their
         clauses share no word.
@@ -285,7 +287,7 @@ class _Slot:
 def _build_columns(
     facts: Sequence[Stated], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
-    """Return low, high and bound of values; a name is its code, an unknown one -1."""
+    """Return low ends, high ends and bounds of values as arrays; a name becomes its code."""
     lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
     highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]
     bounds = [one.bound for one in facts]

@@ -1,4 +1,4 @@
-"""Contradiction by meaning: an entailment model compares each answer with the crowd's claims.
+"""Compare each answer with the crowd's claims by an entailment model, for contradictions.
 
 A question has at most 6 claims, each the text of an answer: the exemplary answer, and for each of
 at most 5 agreed facts that it does not state, the answer that states the fact and is nearest to it.
@@ -37,7 +37,7 @@ Pair = tuple[str, str]
 
 
 class ReadsPairs(Protocol):
-    """Interface of a model of contradiction and entailment; see `ContradictionModel`."""
+    """Interface of a model that rates contradiction and entailment between two texts."""
 
     name: str
     revision: str
@@ -45,12 +45,15 @@ class ReadsPairs(Protocol):
     def both_ways(
         self, pairs: Sequence[Pair], progress: Callable[[int, int], None] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (n,) probabilities of contradiction, and of entailment either way."""
+        """Return probabilities of contradiction and of entailment (in either order), per pair.
+
+        Shape (n,).
+        """
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer to compare; `row` is a worker's row in `Answers`, None for a model's answer."""
+    """An answer to compare with claims; `row` is its row in `Answers`, None for a model's."""
 
     kind: str
     name: Any
@@ -62,7 +65,7 @@ class _Answer:
 
 @dataclass
 class _Question:
-    """The answers to a question, workers' first, and which of them are its claims.
+    """The answers to a question, and which of them serve as the crowd's claims.
 
     Attributes
     ----------
@@ -76,11 +79,11 @@ class _Question:
 
     @property
     def voters(self) -> set[int]:
-        """Indices of the answers of those who vote."""
+        """Indices of the answers of workers who vote."""
         return {at for at, one in enumerate(self.answers) if one.votes}
 
     def iterate_pairs(self) -> Iterator[tuple[int, int]]:
-        """Yield the (answer, claim) indices to compare, if at least 3 others vote.
+        """Yield index pairs (answer, claim) to compare, where at least 3 others vote.
 
         No answer is compared with itself.
         """
@@ -105,7 +108,7 @@ def add_meaning(
     excluded: Collection[Any] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> CrowdFacts:
-    """Return the facts with an entailment model's verdicts on the answers' meaning added.
+    """Return the facts with an entailment model's verdicts on each answer added.
 
     An answer contradicts the claim with the greatest probability of contradiction, if that is at
     least .5 read either way round; it is contested where max(2, 25%) or more of the others
@@ -115,7 +118,8 @@ def add_meaning(
 
     Parameters
     ----------
-    facts : read from the same answers. answers, models, weights, excluded : as for `crowd_facts`.
+    facts : read from the same answers. answers, models, weights, excluded : as for
+        `find_crowd_facts`.
     scores : (N,) how near each answer is to the exemplary one. nearest : by question the row of the
         exemplary answer.
     """
@@ -164,7 +168,7 @@ def add_meaning(
 
 
 def copy_meaning(facts: CrowdFacts, other: CrowdFacts) -> CrowdFacts:
-    """Return `facts` with the entailment model's rows of `other`, facts of the same answers."""
+    """Return `facts` with the entailment model's verdicts of `other`, on the same answers."""
     crowd: dict[Any, list[CrowdFact]] = defaultdict(list)
     verdicts: dict[Any, list[AnswerFact]] = defaultdict(list)
     for claim in other.crowd:
@@ -189,7 +193,7 @@ def _collect_questions(
     nearest: Mapping[Any, int],
     excluded: Collection[Any],
 ) -> dict[Any, _Question]:
-    """Return the questions that have an exemplary answer, with all their answers and claims."""
+    """Return the answers to compare, by question, and the crowd's claims among them."""
     questions_with_answers: dict[Any, _Question] = {question: _Question() for question in nearest}
     for row, question in enumerate(answers.questions):
         if question in questions_with_answers:
@@ -232,7 +236,7 @@ def _collect_questions(
 
 
 def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], set[Any]]]:
-    """Return for each question the agreed values, best backed first, and who states each."""
+    """Return, by question, the agreed values and the answers that state each."""
     keys_of_facts: dict[Any, dict[tuple[str, str], set[Any]]] = defaultdict(dict)
     agreed = [one for one in facts.crowd if one.state == State.AGREED]
     for one in sorted(agreed, key=lambda one: -one.mentions):
@@ -252,7 +256,7 @@ def _find_stating_answers(facts: CrowdFacts) -> dict[Any, dict[tuple[str, str], 
 
 @dataclass
 class _Comparison:
-    """Probabilities of a question's answers against its claims, and the verdicts from them.
+    """Entailment probabilities of a question's answers against its claims, and the verdicts.
 
     Attributes
     ----------
@@ -266,7 +270,7 @@ class _Comparison:
     weights: Mapping[Any, float]
 
     def iterate_rows(self) -> Iterator[CrowdFact]:
-        """Yield a record for each claim with the number of workers who agree, its author too."""
+        """Yield a record for each claim with the number of workers who agree with it."""
         voters = self.asked.voters
         total = sum(map(self._get_weight, voters))
         for claim in self.asked.claims if self.said else ():
@@ -279,7 +283,7 @@ class _Comparison:
             yield CrowdFact(self.question, MEANING, text, n, len(voters), state)
 
     def iterate_verdicts(self) -> Iterator[AnswerFact]:
-        """Yield a record with the verdict on each answer."""
+        """Yield a record with the verdict on each answer by meaning."""
         claims_of_answer = defaultdict(list)
         for at, claim in self.said:
             claims_of_answer[at].append(claim)
@@ -298,7 +302,7 @@ class _Comparison:
     def _judge(
         self, row: AnswerFact, at: int, claims: Sequence[int], others: Collection[int]
     ) -> AnswerFact:
-        """Return the record of an answer with its verdict, from its most contradicted claim."""
+        """Return an answer's record with its verdict, from the claim it contradicts most."""
         worst = max(claims, key=lambda claim: self.said[at, claim][0])
         row = replace(row, value=f"{self.said[at, worst][0]:.3f}", verdict=Verdict.OPEN)
         claim_compared = worst if self._is_contradiction(at, worst) else claims[0]
@@ -328,26 +332,26 @@ class _Comparison:
         return replace(row, verdict=verdict, mentions=n_back, crowd=crowd, n_crowd=n_crowd)
 
     def _is_contradiction(self, at: int, claim: int) -> bool:
-        """Return whether an answer contradicts a claim."""
+        """Return whether an answer contradicts a claim; both are indices of answers."""
         return self.said.get((at, claim), (0.0, 0.0))[0] >= THRESHOLD
 
     def _is_agreement(self, at: int, claim: int) -> bool:
-        """Return whether an answer agrees with a claim: entails it and does not contradict it."""
+        """Return whether an answer agrees with a claim: entailment without contradiction."""
         contradict, entail = self.said.get((at, claim), (0.0, 0.0))
         return entail >= THRESHOLD > contradict
 
     def _get_weight(self, at: int) -> float:
-        """Return the voting weight of an answer's worker."""
+        """Return the voting weight of the worker who gave the answer at index `at`."""
         return self.weights.get(self.asked.answers[at].name, 0.0)
 
 
 def _is_equal_text(one: str, other: str) -> bool:
-    """Return whether two texts are equal, without case and extra spaces."""
+    """Return whether two texts are equal, ignoring case and extra spaces."""
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
 def _merge_by_question(rows: Sequence[Any], more: Mapping[Any, Sequence[Any]]) -> list[Any]:
-    """Return rows by question, those of `more` after the others."""
+    """Return the rows grouped by question, with the rows of `more` after the others."""
     rows_of_question: dict[Any, list[Any]] = {question: [] for question in more}
     for row in rows:
         rows_of_question.setdefault(row.question, []).append(row)

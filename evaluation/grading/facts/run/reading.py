@@ -1,4 +1,4 @@
-"""Facts extracted by a chat model: it names the slots of a question, then reads each answer.
+"""Extract facts by a chat model: it names a question's kinds of facts, then reads answers.
 
 One request a question proposes the slots; one an answer returns slot, value and a quote as JSON. A
 fact is refused if its quote is not in the answer, letter by letter; a reply that is no such JSON is
@@ -55,7 +55,7 @@ PROMPTS = f"{SLOTS.hash[:12]}+{FACTS.hash[:12]}"
 
 @dataclass(frozen=True)
 class Quoted:
-    """A fact that a model returned; its quote is in the answer at character `start`."""
+    """A fact that a chat model returned, with its quote and the quote's start in the answer."""
 
     slot: str
     value: str
@@ -65,7 +65,7 @@ class Quoted:
 
 @dataclass
 class ModelReader:
-    """Facts that a model extracted from answers; `crowd_facts` calls it for each question.
+    """Facts that a chat model extracted, as a function for `find_crowd_facts` (`read_by`).
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ModelReader:
     about: ReadByModel
 
     def __call__(self, question: Any, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the facts of each text; a slot is numeric if all its quotes state one number."""
+        """Return the facts of each text; kinds whose quotes are all numbers become numeric."""
         each = [self.found.get((question, text), ()) for text in texts]
         numeric = _find_numeric_slots([one for facts in each for one in facts])
         return [_drop_repeated([_build_fact(one, numeric) for one in facts]) for facts in each]
@@ -84,17 +84,17 @@ class ModelReader:
 
 @dataclass
 class _Tally:
-    """Counts by name."""
+    """Counters by name, such as facts, errors and unread replies."""
 
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def add(self, name: str, n: int = 1) -> None:
-        """Add n to a count."""
+        """Add n to the counter of that name."""
         self.counts[name] += n
 
 
 def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> ModelReader:
-    """Ask a model for the facts of answers with a text; raises what `ask` raises.
+    """Ask a chat model for the facts of all answers with a text; raises what `ask` raises.
 
     `ask` gets "slots" and "facts" as names of steps, and each once more with " again".
     """
@@ -139,7 +139,7 @@ def extract_by_model(answers: AnswerColumns, ask: Ask, model: str = "") -> Model
 
 
 def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
-    """Return the slots in a reply, at most 5, and None; or None and the reason."""
+    """Return the kinds of facts named in a model's reply, or None and the reason code."""
     listed, why = _parse_list(reply, "slots")
     if listed is None:
         return None, why
@@ -149,7 +149,7 @@ def parse_slots(reply: str) -> tuple[list[str] | None, str | None]:
 
 
 def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]:
-    """Return the facts in a reply, possibly none, and None; or None and the reason.
+    """Return the facts in a model's reply, possibly none; or None and the reason code.
 
     A number as value is taken as its digits; an entry of another form makes the reply unreadable.
     """
@@ -175,7 +175,7 @@ def _convert_to_text(value: object) -> str:
 
 
 def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
-    """Return the list `name` in the first JSON object of a reply, or None and the reason."""
+    """Return the list `name` in the first JSON object of a reply, or None and a reason code."""
     begin = reply.find("{")
     if begin < 0:
         return None, NO_JSON
@@ -190,7 +190,7 @@ def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
 def _keep_quoted(
     facts: Sequence[Mapping[str, str]], slots: Sequence[str], text: str, tally: _Tally
 ) -> list[Quoted]:
-    """Return the facts whose slots were asked for and whose quotes are in the text."""
+    """Return the facts of the requested kinds whose quotes are in the answer; count the others."""
     quoted_facts = []
     for one in facts:
         slot = fold_spaces(one["slot"])[:SLOT_LETTERS].strip()
@@ -212,7 +212,7 @@ def _read_number(quote: str) -> Stated | None:
 
 
 def _find_numeric_slots(facts: Sequence[Quoted]) -> dict[str, dict[str, Stated]]:
-    """Return the numbers by quote, for slots whose quotes all state one number of one kind."""
+    """Return numbers by quote, for kinds of facts whose quotes all state one number."""
     by_slot: dict[str, dict[str, Stated | None]] = defaultdict(dict)
     for one in facts:
         by_slot[one.slot].setdefault(one.quote, _read_number(one.quote))
@@ -239,7 +239,7 @@ def _build_fact(one: Quoted, numeric: Mapping[str, Mapping[str, Stated]]) -> Sta
 
 
 def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
-    """Return the facts without those that fit an earlier one."""
+    """Return the facts, leaving out each that is compatible with an earlier one."""
     distinct_facts: list[Stated] = []
     for one in facts:
         if not any(one.fits(other) for other in distinct_facts):
@@ -248,7 +248,7 @@ def _drop_repeated(facts: Sequence[Stated]) -> list[Stated]:
 
 
 def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]) -> Item:
-    """Return the request for the slots of a question, with up to 12 of its answers."""
+    """Return the request for the kinds of facts of a question, with up to 12 answers."""
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     shown = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
@@ -257,7 +257,7 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
 
 
 def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
-    """Return the request for the facts of an answer."""
+    """Return the request for the facts of one answer, of the given kinds."""
     fields = {
         "question": answers.fields(row)["question"],
         "answer": answers.texts[row],

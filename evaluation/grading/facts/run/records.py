@@ -1,4 +1,4 @@
-"""Records of facts, the same for files and for the database.
+"""Records of facts and verdicts, the same for files and for the database.
 
 Ids are those of the input: names of a file, or primary keys.
 """
@@ -22,7 +22,7 @@ NO_SHARED_SLOT, LONG_ANSWERS = "no_shared_slot", "long_answers"
 
 @dataclass(frozen=True, slots=True)
 class CrowdFact:
-    """A row of facts.csv: a value that workers state.
+    """A row of facts.csv: a value that workers state on a question, and their number.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class AnswerFact:
 
 @dataclass(frozen=True)
 class CrowdFacts:
-    """All facts of a run: values of the crowd, and verdicts on all answers.
+    """All facts of a run: values that the crowd states, and verdicts on all answers.
 
     Attributes
     ----------
@@ -95,18 +95,18 @@ class CrowdFacts:
 
     @cached_property
     def agreements(self) -> Mapping[tuple[str, Any], Agreement]:
-        """Agreement of each worker and model with facts, by (kind, name)."""
+        """Share of facts that agree with the crowd, by (kind, name) of worker or model."""
         return compute_agreements((one.kind, one.name, one.verdict) for one in self.answers)
 
     def agreement(self, kind: str, name: Any) -> Agreement:
-        """Return the agreement of a worker or a model; 0 facts for one without verdicts."""
+        """Return a worker's or model's agreement with the crowd; 0 facts if none were judged."""
         return self.agreements.get((kind, name), compute_agreement(0, 0))
 
 
 def compute_agreements(
     verdicts: Iterable[tuple[str, Any, str]],
 ) -> dict[tuple[str, Any], Agreement]:
-    """Return the agreement of each worker and model from (kind, name, verdict) of their facts."""
+    """Return each worker's and model's agreement with the crowd, from verdicts on their facts."""
     counts = Counter(verdicts)
     authors = dict.fromkeys((kind, name) for kind, name, _ in counts)
     return {
@@ -118,7 +118,7 @@ def compute_agreements(
 
 
 def count_facts(facts: CrowdFacts) -> FactsFound:
-    """Return the counts of the facts, for a run's summary."""
+    """Count agreed and contested values, and questions with and without facts, for the summary."""
     states = Counter(fact.state for fact in facts.crowd if fact.slot != MEANING)
     return FactsFound(
         questions=len(facts.questions) + len(facts.silent),

@@ -72,7 +72,7 @@ _AFTER: dict[tuple[str, ...], int] = {
 
 
 def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
-    """Return whether the number from token `at` to `end` is approximate."""
+    """Return whether the number in tokens `at` to `end` is approximate, as in "about 5"."""
     before = [one.lower for one in tokens[max(0, at - 2) : at]]
     if any(word in _ABOUT for word in before):
         return True
@@ -80,7 +80,7 @@ def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
 
 
 def find_bound(tokens: Sequence[Token], at: int, end: int) -> int:
-    """Return the bound of the number from token `at` to `end`: -1 at most, 1 at least, 0 exact."""
+    """Return the bound of the number in tokens `at` to `end`: -1 at most, 1 at least, 0 exact."""
     before = [one.lower for one in tokens[max(0, at - 3) : at]]
     for length in (3, 2, 1):
         bound = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None

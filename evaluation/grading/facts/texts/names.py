@@ -1,4 +1,4 @@
-"""Names of people, places and things, learnt from the capitals of a run's own answers."""
+"""Find names of people, places and things, learnt from the capital letters in all answers."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _NEVER = (
 
 
 class Named(NamedTuple):
-    """A name in a text: the token's index, and the key that all its spellings share."""
+    """A name in a text: the index of its token, and the key that all its spellings share."""
 
     at: int
     key: str
 
 
 class Lexicon:
-    """The names of a run, learnt from the use of capitals in its texts.
+    """Names that occur in a run's answers, learnt from the use of capital letters.
 
     A word is a name if inside sentences it has a capital more often than not; if it only begins
     sentences, it must never be small and be no common word of the dictionary. Its other spellings
@@ -95,18 +95,18 @@ class Lexicon:
         self._keys: dict[str, str] = {}
 
     def __len__(self) -> int:
-        """Return the number of names."""
+        """Return the number of known names."""
         return len(self._counts)
 
     def find_key(self, token: Token) -> str:
-        """Return the key of a name; "" for any other word."""
+        """Return the key that all spellings of a name share; "" for any other word."""
         key = self._keys.get(token.lower)
         if key is None:
             key = self._keys[token.lower] = self._find_key(_strip_genitive(token.lower))
         return key
 
     def _find_key(self, word: str) -> str:
-        """Return the key of a lower-case word: that of the frequent spelling if it is misspelt."""
+        """Return the key of a lower-case word: the frequent spelling if it is misspelt."""
         if not self._counts:
             return ""
         if word in self._counts:
@@ -120,7 +120,7 @@ class Lexicon:
         return self._near.find_better(word) or ""
 
     def read(self, tokens: Sequence[Token]) -> Iterator[Named]:
-        """Yield the names of a text in their order."""
+        """Yield the names in a text, in their order."""
         if self._counts:
             for at, token in enumerate(tokens):
                 if token.kind == WORD and len(token.text) > 1:
@@ -130,7 +130,7 @@ class Lexicon:
 
 
 class _NearIndex:
-    """Index of names by their parts, to find the most frequent name one edit away."""
+    """Index of names that finds the most frequent name one typing mistake away."""
 
     def __init__(self, counts: dict[str, int]) -> None:
         self.counts = counts
@@ -155,7 +155,7 @@ class _NearIndex:
 
 
 def is_common(word: str) -> bool:
-    """Return whether the dictionary lists a word as common."""
+    """Return whether a word is frequent in the English dictionary."""
     return _get_frequency(word) > COMMON
 
 
@@ -166,13 +166,13 @@ def _get_frequency(word: str) -> int:
 
 @cache
 def _load_dictionary() -> dict[str, int]:
-    """Return the frequencies of the English spelling dictionary, loaded once."""
+    """Return word frequencies of the English spelling dictionary, loaded once."""
     found: dict[str, int] = SpellChecker(language="en").word_frequency.dictionary
     return found
 
 
 def _strip_genitive(word: str) -> str:
-    """Return a word without its genitive ending."""
+    """Return a word without its genitive ending: "anna" for "anna's"."""
     plain = word.replace("’", "'")
     return plain[:-2] if plain.endswith("'s") else plain.rstrip("'")
 
@@ -183,12 +183,12 @@ def _is_possible_name(word: str) -> bool:
 
 
 def _build_parts(word: str) -> set[str]:
-    """Return a word, and the word without each of its letters."""
+    """Return the word and all variants of it with one letter left out."""
     return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def _is_near(one: str, other: str) -> bool:
-    """Return whether two words that share a part are one edit apart."""
+    """Return whether two words are one edit apart; they must share a variant of `_build_parts`."""
     if one[0] != other[0] or abs(len(one) - len(other)) > 1:
         return False
     if len(one) != len(other):

@@ -1,4 +1,4 @@
-"""Numbers in figures and in English words."""
+"""Parse numbers written in figures or in English words."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?:[
 
 
 class Number(NamedTuple):
-    """A number of a text.
+    """A number in a text: value, precision, end token and figures as written.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Number(NamedTuple):
 
 
 def parse_number(tokens: Sequence[Token], at: int) -> Number | None:
-    """Return the number that begins at a token, in figures or words; None where none does."""
+    """Return the number that begins at token `at`, in figures or words; None if there is none."""
     token = tokens[at]
     if token.kind == FIGURE:
         found = None if _is_list(tokens, at) else _parse_figure(token.text)
@@ -81,7 +81,7 @@ def parse_number(tokens: Sequence[Token], at: int) -> Number | None:
 
 
 def _is_list(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a figure begins a list: the 1,2 of "1,2, and 3" is not 1.2."""
+    """Return whether a figure begins a list, as the "1,2" of "1,2, and 3" does."""
     if "," not in tokens[at].text or _THOUSANDS.fullmatch(tokens[at].text):
         return False
     after = tokens[at + 1 : at + 3]
@@ -93,7 +93,7 @@ def _is_list(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _parse_figure(text: str) -> tuple[float, float] | None:
-    """Return value and last stated place of a figure; None for a code such as 1.2.3."""
+    """Return value and last significant place of a figure; None for a code such as 1.2.3."""
     if len(text) > LONGEST_FIGURE:
         return None
     marks = [mark for mark in text if not mark.isdecimal()]
@@ -114,7 +114,7 @@ def _parse_figure(text: str) -> tuple[float, float] | None:
 
 
 def _find_place(plain: str, decimals: str, value: float) -> float:
-    """Return the last stated place: 100 for "1200", .1 for "12.5"."""
+    """Return the last significant place of a number: 100 for "1200", .1 for "12.5"."""
     if decimals:
         return 10.0 ** -len(decimals)
     if value == 0:
@@ -143,7 +143,7 @@ def _parse_words(tokens: Sequence[Token], at: int) -> Number | None:
 
 
 def _parse_below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
-    """Return a number below 100 in words and the index of the token after it."""
+    """Return a number below 100 in words and the index of the token after it, or None."""
     if at >= len(tokens):
         return None
     word = tokens[at].lower
@@ -163,7 +163,7 @@ def _parse_below_hundred(tokens: Sequence[Token], at: int) -> tuple[float, int] 
 def _extend_number(
     tokens: Sequence[Token], value: float, place: float, at: int, figures: str
 ) -> Number:
-    """Return the number with the scales, further words and halves that follow it."""
+    """Return the number with what follows it: scales ("million"), further words and halves."""
     total, current, is_scaled = 0.0, value, False
     while at < len(tokens):
         word = tokens[at].lower
@@ -195,7 +195,7 @@ def _extend_number(
 
 
 def _parse_half(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
-    """Return the value of "and a half" or a vulgar fraction, and the token after it."""
+    """Return the value of "and a half" or of ½ at a token, and the next token; None if neither."""
     if at < len(tokens) and tokens[at].kind == MARK and tokens[at].text in _VULGAR:
         return _VULGAR[tokens[at].text], at + 1
     words = [one.lower for one in tokens[at : at + 3]]

@@ -1,4 +1,4 @@
-"""Quantities of a text, in their order: measures, counts, years and months."""
+"""Parse the quantities in a text: measures, counts, years and months."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STARTS = WORDS | {"a", "an", "half", "quarter", "between"} | ORDINALS
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number or range of a text with its unit, rate and bound.
+    """A number or range in a text with its unit, rate and bound.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A year, an interval of years, or a month (then low is high, 1 to 12)."""
+    """A year, an interval of years, or a month in a text (for a month low is high, 1 to 12)."""
 
     slot: str
     low: int
@@ -82,7 +82,7 @@ class Dated:
 
 
 def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity | Dated]:
-    """Yield the quantities and dates of a text in their order.
+    """Yield the quantities and dates in a text, in their order.
 
     Parameters
     ----------
@@ -119,12 +119,12 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
 
 
 def format_number(value: float) -> str:
-    """Return a number with thousands separators, at most 10 significant digits."""
+    """Format a number with thousands separators and at most 10 significant digits."""
     return f"{value:,.10g}"
 
 
 def _build_dated(tokens: Sequence[Token], at: int, year: Year) -> Dated:
-    """Return a year with its bound and whether it is approximate."""
+    """Return a parsed year with its bound and whether it is approximate."""
     about, bound = is_about(tokens, at, year.end), find_bound(tokens, at, year.end)
     return Dated("year", year.low, year.high, about, bound, at, year.end, year.shown)
 
@@ -147,7 +147,7 @@ def _is_list_mark(tokens: Sequence[Token], at: int, mark: int) -> bool:
 
 
 def _skip_code(tokens: Sequence[Token], at: int) -> int:
-    """Return the token after a figure that is no number: H2O, a[0], k+1, terminal 1, a date's day.
+    """Return the token after a figure that is no number: H2O, a[0], k+1, terminal 1, a date.
 
     Return `at` itself for a number.
     """
@@ -188,7 +188,7 @@ def _is_day(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_no_unit(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a word glued to a figure is neither unit, scale nor the s of a decade."""
+    """Return whether a word glued to a figure is neither a unit, a scale nor a decade's "s"."""
     word = tokens[at].lower
     return parse_unit(tokens, at) is None and word not in (
         "s",
@@ -203,7 +203,7 @@ def _is_no_unit(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _skip_date(tokens: Sequence[Token], at: int) -> int:
-    """Return the token of a date's year, or after the date; `at` for a fraction or a range."""
+    """Return the index of a date's year, or after the date; `at` for a fraction or a range."""
     parts = [at]
     while (
         len(parts) < 3
@@ -220,7 +220,7 @@ def _skip_date(tokens: Sequence[Token], at: int) -> int:
 
 
 def _is_fraction(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether the tokens at `at` are a fraction such as 3/4, its denominator at most 20."""
+    """Return whether the tokens at `at` are a fraction such as 3/4, with denominator up to 20."""
     top, bottom = tokens[at].text, tokens[at + 2].text
     if not (top.isdecimal() and bottom.isdecimal() and len(top) <= 2 and len(bottom) <= 2):
         return False
@@ -228,7 +228,7 @@ def _is_fraction(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _parse_quantity(tokens: Sequence[Token], at: int, counts: bool) -> Quantity | Dated | None:
-    """Return the quantity or date that begins at a token; None where none does."""
+    """Return the quantity or date that begins at token `at`; None if there is none."""
     word = tokens[at].lower
     if word in ("a", "an", "half", "quarter"):
         part_of_unit = _parse_part_of_unit(tokens, at)
@@ -257,7 +257,7 @@ def _parse_quantity(tokens: Sequence[Token], at: int, counts: bool) -> Quantity 
 
 
 def _parse_range_end(tokens: Sequence[Token], first: Number) -> Number | None:
-    """Return the upper end of "2-3" or "2 to 3"; None where there is no range."""
+    """Return the upper end of a range such as "2-3" or "2 to 3"; None if there is none."""
     at = first.end
     if at + 1 >= len(tokens) or tokens[at].text not in ("-", "–", "to", "or"):
         return None
@@ -270,7 +270,7 @@ def _parse_range_end(tokens: Sequence[Token], first: Number) -> Number | None:
 
 
 def _parse_between(tokens: Sequence[Token], at: int) -> Quantity | None:
-    """Return the range of "between 2 and 3 km"; None where there is none."""
+    """Return the range of "between 2 and 3 km"; None if there is none."""
     first = parse_number(tokens, at + 1) if at + 1 < len(tokens) else None
     if first is None or is_year(first.figures):
         return None
@@ -287,7 +287,7 @@ def _parse_between(tokens: Sequence[Token], at: int) -> Quantity | None:
 
 
 def _build_quantity(tokens: Sequence[Token], at: int, first: Number, last: Number) -> Quantity:
-    """Return a number or range with its unit, added smaller units, and rate."""
+    """Return the quantity of a number or range, with the unit and rate that follow it."""
     begin, end = at, last.end
     unit, low, high = None, first.value, last.value
     place = min(first.place, last.place)
@@ -330,7 +330,7 @@ def _build_quantity(tokens: Sequence[Token], at: int, first: Number, last: Numbe
 def _parse_addition(
     tokens: Sequence[Token], at: int, unit: Unit
 ) -> tuple[float, Unit | None, int] | None:
-    """Return what is added to a measure: amount, smaller unit, and the token after it.
+    """Return the amount added to a measure ("25 min" in "12 h 25 min"), its unit, and the end.
 
     "12 h 25 min", "12 hours and 25 minutes", "6 metres 80", "2 hours and a half" (of the unit).
     """
@@ -366,7 +366,7 @@ def _parse_addition(
 
 
 def _parse_part_of_unit(tokens: Sequence[Token], at: int) -> Quantity | None:
-    """Return "half an hour", "a quarter of an hour" or "an hour and a half", in their unit."""
+    """Return a part of a unit: "half an hour", "a quarter of an hour", "an hour and a half"."""
     words = [one.lower for one in tokens[at : at + 6]]
     unit, end, value = None, at, 0.0
     if words[0] in ("a", "an") and len(words) > 1 and words[1] in ("half", "quarter"):
@@ -434,7 +434,7 @@ def _parse_clock(tokens: Sequence[Token], at: int) -> Quantity | None:
 
 
 def _find_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
-    """Return the counted noun, a plural in the next three words, and the token after it.
+    """Return the counted noun (a plural within three words), "" if none, and the next token.
 
     "" where nothing follows that is counted.
     """

@@ -21,7 +21,7 @@ _ADVERBS = {
 
 
 class Rate(NamedTuple):
-    """The unit that a measure refers to; `begin` and `end` are its tokens."""
+    """The unit that a measure refers to ("per year"), and its first and last tokens."""
 
     unit: Unit
     begin: int
@@ -29,7 +29,7 @@ class Rate(NamedTuple):
 
 
 def parse_rate(tokens: Sequence[Token], at: int) -> Rate | None:
-    """Return the rate that directly follows a measure ("a year", "/h"); None without one."""
+    """Return the rate at token `at`, right after a measure ("a year", "/h"); None without one."""
     if at >= len(tokens):
         return None
     word = tokens[at].lower
@@ -41,7 +41,7 @@ def parse_rate(tokens: Sequence[Token], at: int) -> Rate | None:
 
 
 def find_rate(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
-    """Return the rate elsewhere in a clause ("each century", "daily"); None without one.
+    """Return the rate named in tokens `begin` to `end` ("each century", "daily"); None if none.
 
     "Every 20 minutes" is a measure itself; "a year" says nothing away from its measure.
     """

@@ -1,4 +1,4 @@
-"""Extract all facts of the answers to a question."""
+"""Extract all facts (numbers, dates, names) from the answers to a question."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMERIC = re.compile(
 
 
 class Reader:
-    """Extracts facts from answers; it learns names from all texts of a run.
+    """Extracts facts from answers by rules; it learns names from all texts of a run.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Reader:
         self.names = Lexicon(map(tokenise, texts))
 
     def read(self, question: str, texts: Sequence[str]) -> list[list[Stated]]:
-        """Return the facts of each answer to a question, without those that the question states.
+        """Return the facts of each answer to a question, without those the question states.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Reader:
         ]
 
     def _find_names(self, tokens: Sequence[Token]) -> list[Stated]:
-        """Return the names of a text, each once, with all its places."""
+        """Return the names in a text as facts, each once, with all its positions."""
         places: dict[str, list[Token]] = {}
         for at, key in self.names.read(tokens):
             places.setdefault(key, []).append(tokens[at])
@@ -85,7 +85,7 @@ class Reader:
 
 
 def _parse_text(text: str, tokens: Sequence[Token], question: Asked) -> list[Quantity | Dated]:
-    """Return the quantities and dates of a text."""
+    """Return the quantities and dates in a text; `question` says whether it asks for a number."""
     if not _NUMERIC.search(text):
         return []
     return list(parse_quantities(tokens, question.counts))

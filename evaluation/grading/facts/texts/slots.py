@@ -1,4 +1,4 @@
-"""Slots: what a quantity is about, as far as its words tell, and its value in base units."""
+"""Build facts from quantities: the kind of fact ("slot") and its value in base units."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHARE = re.compile(r"\b(?:percent|percentage|proportion|per cent)\b", re.IGNORE
 
 @dataclass(frozen=True)
 class Asked:
-    """What a question asks for, as far as its words tell: a number, a name, a unit.
+    """What a question asks for, as far as its words show: a number, a name, a unit.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Asked:
 
     @classmethod
     def from_question(cls, question: str) -> Asked:
-        """Return what a question's text asks for; "" asks for nothing."""
+        """Return what a question's text asks for; an empty text asks for nothing."""
         counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
         unit = BY_WORD["percent"] if _SHARE.search(question) else None
         for match in _NAMED_UNIT.finditer(question) if unit is None else ():
@@ -55,7 +55,7 @@ class Asked:
 
 
 def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Unit | None:
-    """Return the unit of numbers that are stated without one; None for counts.
+    """Return the unit of numbers stated without one: the question's, or the most frequent.
 
     That of the question, else the most frequent one of the answers where it is told more often
     than numbers are told without.
@@ -75,11 +75,11 @@ def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Un
 def build_facts(
     tokens: Sequence[Token], quantities: Sequence[Quantity | Dated], unit: Unit | None
 ) -> list[Stated]:
-    """Return the facts of a text's quantities, without those that fit an earlier one.
+    """Return the facts in a text's quantities, leaving out repeats of an earlier fact.
 
     Parameters
     ----------
-    found : its quantities. unit : of numbers that are told without one and count nothing.
+    quantities : those of the text. unit : of numbers that are told without one and count nothing.
     """
     facts: list[Stated] = []
     for one in quantities:
@@ -94,7 +94,7 @@ def build_facts(
 
 
 def _build_dated_fact(tokens: Sequence[Token], one: Dated) -> Stated:
-    """Return a year, an interval of years or a month as a fact."""
+    """Convert a year, an interval of years or a month to a fact."""
     low, high = float(one.low), float(one.high)
     shown = f"about {one.shown}" if one.about else one.shown
     if one.about and low == high and one.slot == YEAR:
@@ -112,7 +112,7 @@ def _build_dated_fact(tokens: Sequence[Token], one: Dated) -> Stated:
 
 
 def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stated:
-    """Return a measure or count as a fact, its value in base units."""
+    """Convert a measure or count to a fact, with its value in base units."""
     unit, shown = one.unit, one.shown
     if unit is None and main is not None and not one.noun and one.rate is None:
         unit, shown = main, f"{shown} {main.symbol}"
@@ -145,15 +145,15 @@ def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | No
 
 
 def _add_bound(shown: str, bound: int) -> str:
-    """Return a value as text with "at least" or "at most" before it."""
+    """Return a value as text, preceded by "at least" or "at most" if it is a bound."""
     return shown if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {shown}"
 
 
 def _find_span(tokens: Sequence[Token], one: Quantity | Dated) -> tuple[tuple[int, int], ...]:
-    """Return the characters of a quantity as one (start, end) span."""
+    """Return the position of a quantity in the text, as one (start, end) pair of characters."""
     return ((tokens[one.begin].start, tokens[one.end - 1].end),)
 
 
 def _collect_context(tokens: Sequence[Token], one: Dated) -> frozenset[str]:
-    """Return the stems of the clause around a date."""
+    """Return the stems of the words in the clause around a date."""
     return collect_stems(tokens, *find_clause(tokens, one.begin))

@@ -1,4 +1,4 @@
-"""Record of one fact that a text states."""
+"""Record of one fact that a text states, such as a year, a length or a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAME = "name"
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A value of a slot, and its places in the text.
+    """A fact in a text: its kind ("slot"), its value or range, and its positions.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Stated:
     context: frozenset[str] = frozenset()
 
     def fits(self, other: Stated) -> bool:
-        """Return whether both may be the same value of the same slot."""
+        """Return whether both facts may be the same value of the same kind."""
         return (
             self.slot == other.slot
             and self.key == other.key

@@ -1,4 +1,4 @@
-"""Tokens of a text (words, figures, marks) with their places, and the clauses around them."""
+"""Split a text into tokens (words, figures, marks), and find the clauses around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 class Token(NamedTuple):
-    """A token: its text, the same in lower case, its kind and its place.
+    """A word, figure or mark in a text, with its lower-case form and position.
 
     `glued` says that nothing stands between it and the token before.
     """
@@ -50,7 +50,7 @@ class Token(NamedTuple):
 
 
 def tokenise(text: str) -> list[Token]:
-    """Return the tokens of a text in their order, in time linear in its length."""
+    """Return the tokens of a text (words, figures, marks), in their order."""
     tokens, last = [], -1
     for match in _TOKEN.finditer(text):
         token_text = match.group()
@@ -65,7 +65,7 @@ def tokenise(text: str) -> list[Token]:
 
 
 def find_clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
-    """Return begin and end of the clause around a token, 40 tokens at most.
+    """Return begin and end token of the clause around a token, 40 tokens at most.
 
     Clauses end at punctuation, conjunctions and relatives.
     """
@@ -78,7 +78,7 @@ def find_clause(tokens: Sequence[Token], at: int) -> tuple[int, int]:
 
 
 def collect_stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[str]:
-    """Return the 5-letter stems of the content words of a clause."""
+    """Return the 5-letter stems of the content words in tokens `begin` to `end`."""
     return frozenset(
         one.lower[:STEM]
         for one in tokens[begin:end]
@@ -87,5 +87,5 @@ def collect_stems(tokens: Sequence[Token], begin: int, end: int) -> frozenset[st
 
 
 def _is_separator(token: Token) -> bool:
-    """Return whether a token separates clauses."""
+    """Return whether a token separates clauses: punctuation or a conjunction."""
     return token.text in _ENDS or token.lower in _JOINTS

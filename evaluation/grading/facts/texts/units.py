@@ -1,4 +1,4 @@
-"""Units of measures: dimension, and factor to the dimension's base unit."""
+"""Units of measures: their dimension, and factor to the dimension's base unit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.grading.facts.texts.tokens import Token
 
 
 class Unit(NamedTuple):
-    """A unit of a measure.
+    """A unit of a measure: dimension, factor to the base unit, symbol and offset.
 
     Attributes
     ----------
@@ -24,11 +24,11 @@ class Unit(NamedTuple):
 
     @property
     def singular(self) -> str:
-        """The unit's name for one of it."""
+        """The unit's name in the singular, such as "year" for "years"."""
         return _SINGULAR.get(self.symbol, self.symbol)
 
     def convert_to_base(self, value: float) -> float:
-        """Return a value in the base unit of the dimension."""
+        """Convert a value in this unit to the base unit of the dimension."""
         return (value + self.offset) * self.factor
 
 
@@ -203,7 +203,7 @@ _LIGHT = frozenset(("year", "years"))
 
 
 def parse_unit(tokens: Sequence[Token], at: int) -> tuple[Unit, int] | None:
-    """Return the unit that begins at a token, and the token after it; None without a unit."""
+    """Return the unit that begins at token `at`, and the next token; None without a unit."""
     if at >= len(tokens):
         return None
     token = tokens[at]
@@ -235,7 +235,7 @@ def _parse_degrees(tokens: Sequence[Token], at: int) -> tuple[Unit, int]:
 
 
 def _parse_power(tokens: Sequence[Token], unit: Unit, at: int) -> tuple[Unit, int]:
-    """Return a unit with its exponent, as in "km²" and "m2", and the token after it."""
+    """Return a length unit with its exponent, as in "km²" or "m2", and the next token."""
     if unit.dimension == "length" and at < len(tokens) and tokens[at].glued:
         if tokens[at].text in ("2", "²"):
             return _raise_unit(unit, "square"), at + 1

@@ -1,4 +1,4 @@
-"""Years, decades, centuries and months of a calendar in a text."""
+"""Parse calendar years, decades, centuries and months in a text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ORDINALS = frozenset(_ORDINALS)
 
 
 class Year(NamedTuple):
-    """A year, or an interval of years; `end` is the token after it."""
+    """A year, or an interval of years, with its text; `end` is the token after it."""
 
     low: int
     high: int
@@ -49,7 +49,7 @@ class Year(NamedTuple):
 
 
 def parse_year(tokens: Sequence[Token], at: int, number: Number, counts: bool) -> Year | None:
-    """Return the year that a number means; None where it counts or measures something.
+    """Return the year that a number means; None if it counts or measures something.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def is_year(figures: str) -> bool:
 
 
 def parse_century(tokens: Sequence[Token], at: int) -> Year | None:
-    """Return the century that begins at a token ("19th century"); None where none does."""
+    """Return the century at token `at` ("19th century") as years; None if there is none."""
     token = tokens[at]
     number, end = _ORDINALS.get(token.lower, 0), at + 1
     if token.lower == "twenty" and at + 2 < len(tokens) and tokens[at + 2].lower == "first":
@@ -115,7 +115,7 @@ def _format_ordinal(number: int) -> str:
 
 
 def parse_month(tokens: Sequence[Token], at: int) -> int | None:
-    """Return the number of the month that a token names, 1 to 12; None for no month."""
+    """Return the number (1 to 12) of the month that token `at` names; None for no month."""
     token = tokens[at]
     number = _MONTHS.get(token.lower)
     if number is None or token.lower not in _AMBIGUOUS:

@@ -1,4 +1,4 @@
-"""Choice among candidate rankings by a few answers that an expert graded (anchors).
+"""Choose among candidate rankings by a few answers that an expert graded (anchors).
 
 Suggested answers are the candidates' favourites on the questions where these differ most. The
 candidate whose scores of the graded answers correlate best with the grades wins. Six anchors are
@@ -28,7 +28,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class Choice:
-    """The candidate that the anchors chose, and every candidate's correlation with the expert.
+    """The candidate ranking that expert grades chose, and each candidate's correlation with them.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Choice:
 
 
 def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
-    """Return the candidate whose scores correlate best with the grades; ties keep the earlier one.
+    """Choose the candidate ranking whose answer scores correlate best with expert grades.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
 
 
 def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
-    """Return input rows (at most `count`) of answers whose grades would separate the candidates.
+    """Return rows of answers that an expert should grade to separate candidate rankings.
 
     Question by question, from the one where the candidates' favourites are farthest apart (mean of
     1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
@@ -87,7 +87,10 @@ def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: in
 
 
 def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
-    """Return (Q,) mean of 1 - cosine over pairs of candidates, of their favourite rows (C, Q)."""
+    """Return, per question, how far apart the candidates' favourite answers are.
+
+    Shape (Q,). The mean of 1 - cosine over pairs of candidates.
+    """
     units = [convert_to_dense(scale_to_unit_length(vectors[rows])) for rows in favourites]
     total, pairs = np.zeros(favourites.shape[1]), 0
     for index, units_of_candidate in enumerate(units):

@@ -1,4 +1,4 @@
-"""Scores of answers without a vote: of excluded workers, and of members of collapsed groups.
+"""Score answers without a vote: of excluded workers, and of collapsed groups' members.
 
 They are compared with the voters' exemplary answers, as models' answers are: an excluded worker
 with those of all units, a member of a group with those of all units except the group.
@@ -24,7 +24,7 @@ from evaluation.core.stats.undefined import divide_where_positive
 
 @dataclass(frozen=True)
 class BystanderScores:
-    """Raw scores and intervals of B workers who do not vote.
+    """Raw scores and intervals of workers who do not vote, one entry per worker.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class BystanderScores:
 
 
 class Bystanders:
-    """R answers of B non-voting workers, compared with the exemplary answers of fitted voters.
+    """Answers of workers who do not vote, compared with the voters' exemplary answers.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Bystanders:
         unit: int,
         camps: Integers | None,
     ) -> tuple[Integers, Targets] | None:
-        """Return rows and targets of the answers that leave out one unit; None without."""
+        """Return the answers to compare without the vote of `unit` and their targets, or None."""
         voters = self._voters
         vote, of_voters = voters.vote, voters.kept_vectors
         question_codes = self._question[own_rows]
@@ -110,14 +110,17 @@ class Bystanders:
         return own_rows, build_targets(vote, of_voters, chosen, question_codes)
 
     def similarity(self, votes: Floats) -> Floats:
-        """Return (R, D) similarities for weights of units (U, D); NaN without an exemplar."""
+        """Return each answer's similarity to exemplary answers, per column of voting weights.
+
+        Shape (R, D).
+        """
         out = np.full((len(self._question), votes.shape[1]), np.nan)
         for mine, targets in self._parts:
             out[mine] = targets.similarity(votes)
         return out
 
     def scores(self) -> BystanderScores:
-        """Return raw scores and intervals, with the voters' question effects and weights.
+        """Return raw scores and intervals of the workers who do not vote.
 
         Without a share in the exemplary answer, an interval needs no widening: Student's t, as for
         leave-one-out scores. Effects and weights of questions are estimated anew in each draw.
@@ -148,7 +151,10 @@ class Bystanders:
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:
-        """Return (B, D) means of scores (R, D), by effects and weights of questions (Q, D)."""
+        """Return each worker's mean score, adjusted for effects and weights of questions.
+
+        Shape (B, D).
+        """
         known = ~np.isnan(s)
         cell_weights = np.where(known, weight[self._question], 0.0)
         values = np.where(known, s - effects[self._question], 0.0)
@@ -160,7 +166,10 @@ class Bystanders:
         return divide_where_positive(total, count)
 
     def _compute_drawn(self, drawn: DrawnVotes, adjusted: bool) -> Floats:
-        """Return (B, n_draws) raw scores in the voters' bootstrap draws."""
+        """Return each worker's raw score in each bootstrap draw of the voters.
+
+        Shape (B, n_draws).
+        """
         vote, rules = self._voters.vote, self._voters.rules
         out = np.empty((self._n_workers, drawn.draws.n_draws))
         for columns, times, votes in drawn:
@@ -175,7 +184,10 @@ class Bystanders:
     def _compute_errors(
         self, s: Floats, effects: Floats, weight: Floats, raw: Floats, n: Integers
     ) -> Floats:
-        """Return (B,) standard errors in closed form, as `score_intervals.closed_form_errors`."""
+        """Return each worker's standard error of the raw score, in closed form.
+
+        Shape (B,).
+        """
         known = ~np.isnan(s[:, 0])
         worker, question = self._worker[known], self._question[known]
         cell_weights = weight[question, 0]

@@ -1,4 +1,4 @@
-"""Candidate rankings of a crowd with camps: the fixed points that AQER may reach.
+"""Find the candidate rankings of a crowd that has camps (groups with one opinion each).
 
 They are the run itself, AQER started from each camp, and AQER in which only one camp votes. No
 statistic of the answers says which one is right; a few answers graded by an expert do, see
@@ -29,7 +29,7 @@ FEWEST_WORKERS = 6
 
 @dataclass(frozen=True)
 class Candidate:
-    """A ranking that AQER may reach.
+    """A ranking that AQER may reach, with the voting weights that lead to it.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Candidates:
-    """All candidate rankings of a crowd, its camps, and the test that found them.
+    """All rankings that AQER may reach in a crowd, its camps, and the test for camps.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Candidates:
 
 
 def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
-    """Return the test for two camps and the camps, those with camps inside replaced by these."""
+    """Return the test for two camps, and the camps; one with camps inside is split again."""
     alarm = find_camps(pairs, seed)
     if not alarm.rings:
         return alarm, []
@@ -82,7 +82,7 @@ def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camp
 def find_candidates(
     pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
 ) -> Candidates:
-    """Return the candidates of a crowd of units; `fit` grades with an electorate over the units."""
+    """Return the candidate rankings of a crowd; `fit` grades it with given voting rules."""
     alarm, groups = find_camps_within(pairs, seed)
     default = Candidate("default", EVERYBODY, fit(EVERYBODY))
     if not groups:
@@ -102,7 +102,7 @@ def find_candidates(
 def _iterate_electorates(
     groups: list[Integers], n_units: int, cap: float | None
 ) -> Iterable[tuple[str, Electorate]]:
-    """Yield name and electorate: start from each camp, then votes of each camp alone."""
+    """Yield candidates' voting rules: AQER started from a camp, or with its votes only."""
     for alone in (False, True):
         for number, members in enumerate(groups, 1):
             inside = np.zeros(n_units)
@@ -116,7 +116,7 @@ def _iterate_electorates(
 
 
 def _is_same(one: Floats, other: Floats) -> bool:
-    """Return whether two raw scores rank alike (Spearman >= .9), or neither ranks any worker."""
+    """Return whether two sets of raw scores rank workers alike (Spearman >= .9)."""
     correlation = spearman(one, other)
     if correlation is not None:
         return correlation >= SAME

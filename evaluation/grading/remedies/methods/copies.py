@@ -1,4 +1,4 @@
-"""Decide which named groups are copies, so that each may be collapsed to one voter.
+"""Decide which groups of similar workers are copiers, to be collapsed to one voter each.
 
 Where a crowd has camps, members of a camp look like copies of each other, honest ones too. A group
 that equals a camp is collapsed only if its answers prove that it copied.
@@ -23,7 +23,7 @@ LEFT = "not_asked_for"
 
 @dataclass(frozen=True)
 class NamedGroup:
-    """A group of workers who answer alike, and the verdict whether it is collapsed.
+    """A group of workers with similar answers, and the verdict whether it is collapsed.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class NamedGroup:
 
     @property
     def is_collapsed(self) -> bool:
-        """Whether the group becomes one unit."""
+        """Whether the group is collapsed to one voter."""
         return self.verdict in (COPIES, PROVED)
 
     @property
@@ -56,7 +56,7 @@ def find_named_groups(
     seed: int = 0,
     of_workers: Integers | None = None,
 ) -> list[NamedGroup]:
-    """Return the groups above the copy threshold, each with its verdict.
+    """Return groups of similar workers, each with a verdict whether it is collapsed.
 
     Parameters
     ----------

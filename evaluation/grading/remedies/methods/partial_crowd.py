@@ -1,4 +1,4 @@
-"""AQER in which some answers do not vote: those of excluded workers and of collapsed copies."""
+"""AQER in which some answers do not vote: of excluded workers and of collapsed copies."""
 
 from __future__ import annotations
 
@@ -50,18 +50,21 @@ class FittedPart(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The fitted units."""
+        """The fit of the voters, where a group of copies is one voter."""
         return self.voters
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """(M,) "excluded" for excluded workers, None for the others."""
+        """Status per worker: "excluded" for excluded workers, None for the others.
+
+        Shape (M,).
+        """
         return [EXCLUDED if out else None for out in self.units.excluded.tolist()]
 
     def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers of the voters; NaN (sparse: 0) without votes.
+        """Return the voters' exemplary answers, one per question; NaN without votes.
 
-        Sparse ones are zero there.
+        Shape (Q, d). Sparse ones are zero there.
         """
         voter_exemplars = self.voters.exemplars()
         if sparse.issparse(voter_exemplars):
@@ -73,35 +76,53 @@ class FittedPart(Fitted):
 
     @cached_property
     def scores(self) -> Floats:
-        """(N,) similarity to the exemplary answers that produced raw."""
+        """Similarity of each answer to the exemplary answer that produced the raw scores.
+
+        Shape (N,).
+        """
         return self._merge_scores(self.voters.scores, self.voters.previous)
 
     @cached_property
     def final_scores(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the final weights."""
+        """Similarity of each answer to the exemplary answer of the final voting weights.
+
+        Shape (N,).
+        """
         return self._merge_scores(self.voters.final_scores, self.voters.votes[:, None])
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """(N,) similarity to the exemplary answers of the others, with the final weights."""
+        """Similarity of each answer to the others' exemplary answer, with final weights.
+
+        Shape (N,).
+        """
         return self._merge_scores(self.voters.leave_one_out_scores, self.voters.votes[:, None])
 
     @cached_property
     def nearest(self) -> Integers:
-        """(Q,) row of the voting answer nearest to each exemplary answer, -1 for none."""
+        """Row of the voting answer nearest to each question's exemplary answer, -1 for none.
+
+        Shape (Q,).
+        """
         return self._expand_to_questions(self.units.rows[self.voters.nearest], -1)
 
     @cached_property
     def dispersion(self) -> Floats:
-        """(Q,) 0 where all answers that vote on a question agree; NaN where none does."""
+        """Disagreement of the voting answers per question: 0 if all agree, NaN without any.
+
+        Shape (Q,).
+        """
         return self._expand_to_questions(self.voters.dispersion, np.nan)
 
     def _expand_to_questions(self, values: NDArray[T], missing: float) -> NDArray[T]:
-        """Return values of the voters' questions as values of all questions (Q, ...)."""
+        """Spread values of the voters' questions to all questions, `missing` elsewhere."""
         return _place_values(values, self.asked, len(self.questions), missing)
 
     def _merge_scores(self, of_voters: Floats, votes: Floats) -> Floats:
-        """Return (N,) scores: the voters' own, and those of answers without a vote."""
+        """Return the score of each answer: of voters, and of answers without a vote.
+
+        Shape (N,).
+        """
         out = _place_values(of_voters, self.units.rows, int(self.n_answers.sum()), np.nan)
         # The medoids' rows are among these: as a member's answer each is compared with the others.
         out[self.others] = self.bystanders.similarity(votes)[:, 0]
@@ -173,7 +194,7 @@ def _add_bystanders(
     labels: NDArray[np.generic],
     camps: Integers | None,
 ) -> FittedPart:
-    """Return the fit of all workers: the voters' values and those of workers without a vote."""
+    """Return the fit of all workers: voters' values, and scores of workers without a vote."""
     worker, worker_labels = encode_labels(workers)
     asked_codes, questions = encode_labels(labels)
     m = len(worker_labels)
@@ -270,7 +291,10 @@ def _add_bystanders(
 
 
 def _place_values(values: NDArray[T], at: Integers, n: int, missing: float) -> NDArray[T]:
-    """Return (n, ...) an array with `values` at the indices `at` and `missing` elsewhere."""
+    """Return an array of length `n` with `values` at indices `at`, `missing` elsewhere.
+
+    Shape (n, ...).
+    """
     filled = np.full((n, *values.shape[1:]), missing, dtype=values.dtype)
     filled[at] = values
     return filled

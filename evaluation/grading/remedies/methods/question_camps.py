@@ -1,4 +1,4 @@
-"""Labels of the two camps of answers on each question that has camps."""
+"""Label each answer with its camp, on questions whose answers fall into two camps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.grading.alarms.methods.questions import find_question_camps
 
 @dataclass(frozen=True)
 class CampedQuestion:
-    """A question whose answers fall into two camps, with their sizes.
+    """A question whose answers fall into two camps of similar answers, with their sizes.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class CampedQuestion:
 def label_camps(
     vote: MeanVote, vectors: Vectors, seed: int
 ) -> tuple[Integers, list[CampedQuestion]]:
-    """Return (N,) the camp of each input row, 1 for the smaller camp of a listed question, else 0.
+    """Label each answer with its camp on the question: 1 in the smaller camp, else 0.
 
-    Also return the listed questions. Where a question's camps were found on a sample of its
-    answers, the other answers join the camp with the nearer mean direction. `vectors` (N, d) are
-    those of the vote.
+    The labels are (N,), in the order of the input rows. Also return the questions with two camps.
+    Where a question's camps were found on a sample of its answers, the other answers join the camp
+    with the nearer mean direction. `vectors` (N, d) are those of the vote.
     """
     cells = vote.cells
     question_camps = find_question_camps(vote, seed)

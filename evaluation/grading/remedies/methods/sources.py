@@ -1,4 +1,4 @@
-"""The source of a group of copies, where the times of the answers tell who was first.
+"""Find the source of a group of copies: the worker whose answers came first.
 
 Copies do not show who wrote and who copied; times may. A worker who was first on most questions is
 taken for the source and keeps the group's vote. A time says when an answer was sent, not when it
@@ -21,7 +21,7 @@ TOLD = 0.5
 
 @dataclass(frozen=True)
 class Source:
-    """The worker whom the others of a group may have copied.
+    """The member of a group of copiers whom the others may have copied.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Source:
 def find_source(
     members: Integers, worker: Integers, question: Integers, times: Floats
 ) -> Source | None:
-    """Return the worker who was first on most questions; None where the times do not tell.
+    """Return the group member who was first on most questions; None if times do not show it.
 
     Parameters
     ----------

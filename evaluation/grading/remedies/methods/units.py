@@ -23,7 +23,7 @@ FEWEST_OUTSIDE = 3
 
 @dataclass(frozen=True)
 class Units:
-    """The units of a crowd, and which of the N answers vote for which unit.
+    """The voters of a crowd (workers, or groups of copies), and which answers vote for each.
 
     Attributes
     ----------
@@ -40,23 +40,29 @@ class Units:
 
     @property
     def n_units(self) -> int:
-        """Number of units with a vote."""
+        """Number of voters: workers, or groups of copies that vote as one."""
         return int(self.unit.max(initial=-1)) + 1
 
     @property
     def excluded(self) -> Booleans:
-        """(M,) whether a worker belongs to no unit."""
+        """Whether each worker is excluded from the vote.
+
+        Shape (M,).
+        """
         return self.of_worker == NOBODY
 
     @property
     def collapsed(self) -> Booleans:
-        """(U,) whether a unit is a group."""
+        """Whether each voter is a group of copies.
+
+        Shape (U,).
+        """
         out = np.zeros(self.n_units, dtype=bool)
         out[[self.of_worker[group[0]] for group in self.groups]] = True
         return out
 
     def build_electorate(self, group_vote: float, base: Electorate) -> Electorate:
-        """Return `base` (over units) with the groups' share of a vote, off the scale of grades."""
+        """Return the voting rules `base` with the reduced vote of each group of copies."""
         if not self.groups:
             return base
         collapsed = self.collapsed
@@ -80,7 +86,7 @@ def build_units(
     *,
     euclidean: bool = False,
 ) -> Units:
-    """Return the units of a crowd, with excluded workers in none and each group as one.
+    """Return the voters of a crowd: each group as one, excluded workers left out.
 
     Parameters
     ----------
@@ -127,7 +133,7 @@ def build_units(
 def find_medoids(
     vectors: Vectors, worker: Integers, question: Integers, rows: Integers, *, euclidean: bool
 ) -> Integers:
-    """Return the row of each question's medoid among `rows`.
+    """Return the row of the most central answer to each question, among `rows`.
 
     It has the highest sum of similarities to the other answers to its question among `rows`; the
     first row wins a tie, as always between two answers.
@@ -145,7 +151,10 @@ def find_medoids(
 
 
 def _sum_similarities(vote: MeanVote) -> Floats:
-    """Return (N,) sums of similarities of each answer to the others, in cell order."""
+    """Return, per answer, its summed similarity to the other answers to the question.
+
+    Shape (N,).
+    """
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size

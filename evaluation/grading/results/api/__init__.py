@@ -1,1 +1,1 @@
-"""REST views of the results of a grading."""
+"""REST API views of the results of a grading."""

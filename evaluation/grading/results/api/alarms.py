@@ -1,4 +1,4 @@
-"""REST views of a run's alarms: kinds, named workers and questions, answers side by side."""
+"""REST API views of a run's alarms, the workers they name and the evidence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AlarmEntriesSerializer(PageSerializer):
 
 
 class AlarmsReportSerializer(AboutAlarms):  # type: ignore[misc, valid-type]
-    """The alarms of a run, their outcomes, and all checks."""
+    """The alarms of a run, their outcomes after remedies, and all checks."""
 
     checks = CheckSerializer(many=True)
     outcomes = BecameSerializer(many=True)
@@ -69,19 +69,19 @@ class AlarmWorkersSerializer(PageSerializer):
 
 
 class AlarmQuestionsSerializer(PageSerializer):
-    """The first page of the questions that an alarm names, in their order."""
+    """The first page of the questions that an alarm names, in the order of the set."""
 
     results = QuestionRowSerializer(many=True)
 
 
 class PairsSerializer(PageSerializer):
-    """A page of answers to the same question, side by side."""
+    """A page of pairs of answers to the same question, the evidence of an alarm."""
 
     results = build_serializer(Exhibit)(many=True)
 
 
 class AlarmSerializer(AlarmAlone):  # type: ignore[misc, valid-type]
-    """An alarm with its evidence."""
+    """An alarm with the workers and questions it names and pairs of answers as evidence."""
 
     workers = AlarmWorkersSerializer()
     questions = AlarmQuestionsSerializer()
@@ -91,7 +91,7 @@ class AlarmSerializer(AlarmAlone):  # type: ignore[misc, valid-type]
 
 @extend_schema(tags=["results"])
 class AlarmViewSet(GradingViewSet):
-    """Alarms of a run; they reject no worker."""
+    """API endpoints that list the alarms of a run and read one with its evidence."""
 
     @extend_schema(
         operation_id="results_alarms",
@@ -112,7 +112,7 @@ class AlarmViewSet(GradingViewSet):
         responses=AlarmsReportSerializer,
     )
     def alarms(self, request: Request, run_id: Any) -> Response:
-        """Return a page of alarms, their outcomes, and all checks."""
+        """Return a page of a run's alarms, their outcomes after remedies, and all checks."""
         run = self.done(request, run_id)
         start, limit = read_start(request, "alarms"), read_limit(request)
         worker, question = (
@@ -142,7 +142,7 @@ class AlarmViewSet(GradingViewSet):
         responses=AlarmSerializer,
     )
     def alarm(self, request: Request, run_id: Any, place: int) -> Response:
-        """Return an alarm, the workers and questions that it names, and a page of its pairs."""
+        """Return an alarm, the workers and questions it names, and a page of answer pairs."""
         run = self.done(request, run_id)
         limit = read_limit(request)
         # A cursor stands behind so many pairs: with another limit it is no page's.
@@ -169,7 +169,7 @@ class AlarmViewSet(GradingViewSet):
 def _build_first_page(
     request: Request, run: Run, place: int, name: str, page: Page[Any]
 ) -> dict[str, Any]:
-    """Return the first rows; `next` is an address in the list of the run's workers or questions."""
+    """Return the first workers or questions that an alarm names; `next` is the URL of more."""
     body = build_page_body(request, ROWS[name](page.rows, many=True).data, None)
     if page.next is not None:
         address = reverse(f"api:results-{name}", kwargs={"run_id": run.public_id})

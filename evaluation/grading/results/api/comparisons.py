@@ -1,4 +1,4 @@
-"""REST views of comparisons: models of a run pair by pair, and a run with another run."""
+"""REST API views of comparisons: models of a run pair by pair, and a run with another run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WorkerChangeSerializer = build_serializer(WorkerChange)
 
 
 class ComparisonsReportSerializer(AboutComparisons):  # type: ignore[misc, valid-type]
-    """Pairs of models, greatest difference first."""
+    """Pairs of models compared in a run, greatest score difference first."""
 
     pairs = ModelPairSerializer(many=True)
 
@@ -55,14 +55,14 @@ class WorkerChangesSerializer(PageSerializer):
 
 
 class AgainstReportSerializer(AboutAgainst):  # type: ignore[misc, valid-type]
-    """Two runs of a set, the earlier one first."""
+    """Comparison of two runs of a question set, the earlier one first."""
 
     workers = WorkerChangesSerializer()
 
 
 @extend_schema(tags=["results"])
 class ComparisonViewSet(GradingViewSet):
-    """Comparisons of models, and of runs."""
+    """API endpoints that compare language models of a run, or two runs."""
 
     @extend_schema(
         operation_id="results_comparisons",
@@ -84,7 +84,7 @@ class ComparisonViewSet(GradingViewSet):
         responses=ComparisonsReportSerializer,
     )
     def comparisons(self, request: Request, run_id: Any) -> Response:
-        """Return the pairs of models."""
+        """Return the pairs of models with their score differences, intervals and p."""
         run = self.done(request, run_id)
         correction: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
         report = build_comparisons_report(
@@ -118,7 +118,7 @@ class ComparisonViewSet(GradingViewSet):
         responses=AgainstReportSerializer,
     )
     def against(self, request: Request, run_id: Any, other_id: UUID) -> Response:
-        """Return both runs, and a page of the workers of both."""
+        """Return the comparison of two runs, with a page of the workers of both."""
         run = self.done(request, run_id)
         of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
         other = self.done(request, other_id, of_set.exclude(pk=run.pk))

@@ -1,4 +1,4 @@
-"""REST views of facts: values that people agree on, and values in a worker's or model's answers."""
+"""REST API views of facts: values the workers agree on, and values in answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BESIDE = "Evidence beside the grades: no grade, score, alarm, payment or admissi
 
 
 class FactsOfRunSerializer(PageSerializer):
-    """A page of the values that people state, in the order of the questions."""
+    """A page of the values that workers state, in the order of the questions."""
 
     results = FactOfRunSerializer(many=True)
 
@@ -65,7 +65,7 @@ class FactsOnQuestionsSerializer(PageSerializer):
 
 
 class FactsOfAnswersSerializer(serializers.Serializer[Any]):
-    """Agreement of a worker's or a model's facts, and a page of them."""
+    """How far a worker's or model's facts agree with the crowd, and a page of facts."""
 
     standing = FactStandingSerializer()
     facts = FactsOnQuestionsSerializer()
@@ -76,7 +76,7 @@ NOTHING = RunFacts(questions=0, spoken=0, agreed=0, contested=0, silent=[])
 
 @extend_schema(tags=["results"])
 class FactViewSet(GradingViewSet):
-    """Facts that people agree on, and the facts of answers compared with them."""
+    """API endpoints for values the workers agree on, and the facts of answers."""
 
     @extend_schema(
         operation_id="results_facts",
@@ -94,7 +94,7 @@ class FactViewSet(GradingViewSet):
         responses=RunFactsSerializer,
     )
     def facts(self, request: Request, run_id: Any) -> Response:
-        """Return the counts, and a page of values that people state."""
+        """Return the counts of a run's facts, and a page of values that workers state."""
         run = self.done(request, run_id)
         facts = build_run_facts(run)
         question = parse_public_id(request.query_params, "question", blank=True)
@@ -133,7 +133,7 @@ class FactViewSet(GradingViewSet):
         responses=FactsOfAnswersSerializer,
     )
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
-        """Return the agreement of a worker's facts, and a page of them."""
+        """Return how far a worker's facts agree with the crowd, and a page of them."""
         run = self.done(request, run_id)
         row = read_worker_row(run, worker)
         return self._respond(request, run, "worker", worker, row.facts if row else None)
@@ -146,7 +146,7 @@ class FactViewSet(GradingViewSet):
         responses=FactsOfAnswersSerializer,
     )
     def model(self, request: Request, run_id: Any, model: Any) -> Response:
-        """Return the agreement of a model's facts, and a page of them."""
+        """Return how far a model's facts agree with the crowd, and a page of them."""
         run = self.done(request, run_id)
         row = read_model_row(run, model)
         return self._respond(request, run, "model", model, row.facts if row else None)
@@ -154,7 +154,7 @@ class FactViewSet(GradingViewSet):
     def _respond(
         self, request: Request, run: Run, by: By, who: Any, standing: FactStanding | None
     ) -> Response:
-        """Return the agreement and a page of facts; 404 without a worker or model."""
+        """Return agreement and a page of facts of a worker or model; 404 if it is unknown."""
         if standing is None:
             raise Http404
         page = read_answer_facts(run, by, who, read_cursor(request), read_limit(request))

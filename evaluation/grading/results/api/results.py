@@ -1,4 +1,4 @@
-"""REST views of the results of a run, from the same reports as pages and files."""
+"""REST API views of a run's results: workers, questions, models and consensus."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ AboutQuestion = build_serializer(QuestionReport, without=("answers",))
 
 
 class WorkerAnswersSerializer(PageSerializer):
-    """A worker's answers, in the order of the questions."""
+    """A page of a worker's answers, in the order of the questions."""
 
     results = build_serializer(WorkerAnswer)(many=True)
 
 
 class WorkerReportSerializer(AboutWorker):  # type: ignore[misc, valid-type]
-    """A worker's grade and answers."""
+    """A worker's grade, with a page of the worker's answers."""
 
     answers = WorkerAnswersSerializer()
 
@@ -58,7 +58,7 @@ class QuestionAnswersSerializer(PageSerializer):
 
 
 class QuestionReportSerializer(AboutQuestion):  # type: ignore[misc, valid-type]
-    """A question with its answers."""
+    """A question with the models' answers and a page of the workers' answers."""
 
     models = build_serializer(ModelAnswer, "why")(many=True)
     answers = QuestionAnswersSerializer()
@@ -73,7 +73,7 @@ CeilingSerializer = build_serializer(Ceiling, "why")
 
 @extend_schema(tags=["results"])
 class ResultViewSet(GradingViewSet):
-    """Results of a run: grades, answers, questions and models."""
+    """API endpoints for the results of a run: workers, questions, models, consensus."""
 
     @extend_schema(
         operation_id="results_run",
@@ -82,7 +82,7 @@ class ResultViewSet(GradingViewSet):
         responses=REPORT,
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
-        """Return the report of a run without its rows, in the form of its run type."""
+        """Return a run's report without lists of workers or questions, as its run type defines."""
         run = self.done(request, run_id, summary=RunSummary)
         report = self.kind_of(run).found(run)
         return Response(build_serializer(report.__class__)(report).data)
@@ -111,7 +111,7 @@ class ResultViewSet(GradingViewSet):
         responses=WorkerReportSerializer,
     )
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
-        """Return the grade, and a page of answers beside the nearest to the consensus."""
+        """Return a worker's grade and a page of answers, each beside the consensus answer."""
         run = self.done(request, run_id)
         report = _require(
             build_worker_report(run, worker, read_cursor(request), read_limit(request))
@@ -128,7 +128,7 @@ class ResultViewSet(GradingViewSet):
         responses=WhatIfSerializer,
     )
     def without(self, request: Request, run_id: Any, worker: Any) -> Response:
-        """Return the changes of ranks if one more worker were left out."""
+        """Return how ranks would change if this worker were excluded as well."""
         run = self.done(request, run_id)
         return Response(WhatIfSerializer(_require(build_what_if(run, worker))).data)
 
@@ -148,7 +148,7 @@ class ResultViewSet(GradingViewSet):
         responses=QuestionRowSerializer(many=True),
     )
     def questions(self, request: Request, run_id: Any) -> Response:
-        """Return a page of questions, in their order or by dispersion."""
+        """Return a page of questions, in their own order or by disagreement."""
         run = self.done(request, run_id)
         by: Any = parse_choice(request.query_params, "by", ORDERS, "position")
         alarm = read_alarm_key(request, run)
@@ -162,7 +162,7 @@ class ResultViewSet(GradingViewSet):
         responses=QuestionReportSerializer,
     )
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
-        """Return the question, its models' answers, and a page of the workers'."""
+        """Return a question, its models' answers, and a page of the workers' answers."""
         run = self.done(request, run_id)
         report = _require(
             build_question_report(run, question, read_cursor(request), read_limit(request))
@@ -190,7 +190,7 @@ class ResultViewSet(GradingViewSet):
         responses={(200, "application/zip"): {"type": "string", "format": "binary"}},
     )
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
-        """Return the consensus of a run as a ZIP file."""
+        """Send the consensus answers of a run as a ZIP file."""
         run = self.done(request, run_id)
         return download(
             iterate_zip(build_consensus_report(run)), build_run_file_name(run, "consensus"), "zip"
@@ -198,18 +198,21 @@ class ResultViewSet(GradingViewSet):
 
 
 def _respond_with_page(request: Request, page: Page[Any], row: Any) -> Response:
-    """Return a page of rows as a response."""
+    """Return the response with one page of a list; `row` is the serializer of a row."""
     return Response(build_page_body(request, row(page.rows, many=True).data, page.next))
 
 
 def _require(report: T | None) -> T:
-    """Return the report; 404 for None."""
+    """Return the report; raise 404 if it is None."""
     if report is None:
         raise Http404
     return report
 
 
 def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[str, Any]:
-    """Return a report as a body with a page of its answers."""
+    """Return the response body of a report; `about` and `answer` define its parts' fields.
+
+    `about` is the serializer of the report without answers, `answer` the record of an answer.
+    """
     answers = build_serializer(answer)(report.answers.rows, many=True).data
     return {**about(report).data, "answers": build_page_body(request, answers, report.answers.next)}

@@ -1,4 +1,4 @@
-"""Chart of the workers' grades in two runs, one against the other."""
+"""Chart that compares the workers' grades in two runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAR = 0.1
 def build_against_chart(
     report: AgainstReport, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of at most 1,000 common workers; None if no worker has two grades."""
+    """Return the chart of up to 1,000 workers' grades in both runs; None without common grades."""
     with_two_grades = [
         worker
         for worker in report.workers

@@ -28,14 +28,14 @@ MARGIN = 22.0
 
 @dataclass(frozen=True)
 class Plane:
-    """Scale and shift from places of vectors to places in the picture."""
+    """Scale and shift that convert map coordinates to positions in the chart."""
 
     scale: float
     middle: Place
     centre: Place
 
     def __call__(self, place: Place) -> Place:
-        """Return a place of vectors as a place in the picture."""
+        """Convert a map coordinate to a position in the chart."""
         return (
             self.centre[0] + (place[0] - self.middle[0]) * self.scale,
             self.centre[1] - (place[1] - self.middle[1]) * self.scale,
@@ -45,7 +45,7 @@ class Plane:
 def build_map_chart(
     answers: AnswerMap, at: int | None = None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the map at one of the shown iterations, by default the last."""
+    """Return the map of a question's answers at iteration `at`, by default the last."""
     last = len(answers.iterations) - 1
     at = last if at is None else min(max(at, 0), last)
     most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
@@ -91,7 +91,7 @@ def build_map_chart(
 
 
 def build_notes(answers: AnswerMap) -> list[str]:
-    """Return what the map shows and what it does not, a sentence each."""
+    """Return sentences on what the map shows and what it does not."""
     if answers.share is None:
         sentences = ["All answers to this question have the same vector."]
     else:
@@ -138,12 +138,12 @@ def build_notes(answers: AnswerMap) -> list[str]:
 
 
 def _format_percent(share: float) -> str:
-    """Return a share as whole percents, "less than 1%" for smaller ones."""
+    """Return a share as whole percents; "less than 1%" for smaller ones."""
     return "less than 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def build_captions(answers: AnswerMap) -> list[str]:
-    """Return the caption of each shown iteration."""
+    """Return a caption for each shown iteration: how far the consensus moved."""
     last = answers.iterations[-1]
     words = []
     for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
@@ -159,7 +159,7 @@ def build_captions(answers: AnswerMap) -> list[str]:
 def _draw_answer(
     drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, at: int, link: str
 ) -> None:
-    """Draw an answer as a dot: its area is the vote, its shade the grade."""
+    """Draw an answer as a dot: its area is the voting weight, its shade the grade."""
     lines = [f"score {format_number(answer.score)}"]
     if answer.grades[-1] is not None:
         lines.insert(0, f"grade {format_number(answer.grades[-1])}")
@@ -176,7 +176,7 @@ def _draw_answer(
 
 
 def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, at: int) -> None:
-    """Draw the consensus at one iteration as a star, with its path for the script."""
+    """Draw the consensus at one iteration as a star, with its path for the animation."""
     places = [plane(place) for place in answers.path]
     x, y = places[at]
     path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
@@ -217,7 +217,7 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
 
 
 def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
-    """Return the largest scale that fits all places of the map into the picture."""
+    """Return the largest scale that fits all points of the map into the chart."""
     places = [
         *(answer.place for answer in answers.answers),
         *(model.place for model in answers.models),
@@ -235,18 +235,18 @@ def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
 
 
 def _get_vote(answer: MapAnswer, at: int) -> float:
-    """Return the voting weight of an answer in shares of an equal vote; 1 where not recorded."""
+    """Return an answer's voting weight at an iteration (1 is an equal vote, or unknown)."""
     return 1.0 if answer.votes is None else answer.votes[at]
 
 
 def _compute_radius(vote: float, size: float) -> float:
-    """Return the radius of a dot, so that its area is proportional to the vote."""
+    """Return the radius of a dot whose area is proportional to the vote."""
     # The area of a dot is its vote, except for dots too small to be seen.
     return max(LEAST, size * math.sqrt(max(vote, 0.0)))
 
 
 def _choose_shade(grade: float | None) -> str:
-    """Return the number of a grade's shade, "none" without a grade."""
+    """Return the number of a grade's colour shade, as text; "none" without a grade."""
     return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
 
 

@@ -23,7 +23,7 @@ TIP = 300
 def build_answers_chart(
     answers: Sequence[QuestionAnswer], models: Sequence[ModelAnswer], n_answers: int
 ) -> Chart:
-    """Return the chart of at most 200 of `n_answers` answers, best first, and of 20 models."""
+    """Return the chart of answer scores: up to 200 workers' answers, and 20 models'."""
     shown = [answer for answer in answers if answer.score is not None][:MOST]
     scored = [model for model in models if model.score is not None][:20]
 
@@ -68,7 +68,7 @@ def build_answers_chart(
 
 
 def _assign_lanes(places: Sequence[float]) -> list[int]:
-    """Return the lane of each dot, so that dots that would touch lie above each other."""
+    """Return the row of each dot, so that dots that would touch lie above each other."""
     ends = [float("inf")] * LANES
     lanes = []
     for x in places:

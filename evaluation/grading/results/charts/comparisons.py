@@ -1,4 +1,4 @@
-"""Charts of language models compared: differences with intervals, and single questions."""
+"""Charts that compare language models: score differences, and single questions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIP = 160
 
 
 def build_comparisons_chart(report: ComparisonsReport) -> Chart:
-    """Return the chart of the pairs' differences, largest first."""
+    """Return the chart of the score differences between models, largest first."""
     of = report.of
     same = _find_shared_beginning([model.name for model in report.models])
 
@@ -73,7 +73,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
 
 
 def _find_shared_beginning(names: list[str]) -> str:
-    """Return the beginning that all names share, up to the end of a word; "" if short."""
+    """Return the words with which all models' names begin; "" if fewer than 6 characters."""
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1)
     same = first[: next(apart, min(len(first), len(last)))]
@@ -122,7 +122,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
 
 
 def _format_tip(pair: ModelPair, corrected_by: str) -> str:
-    """Return the tooltip of a pair: difference, interval, p and number of questions."""
+    """Return the tooltip of a pair of models: difference, interval, p, number of questions."""
     return "\n".join(
         [
             f"{pair.first_name} less {pair.second_name}",
@@ -134,7 +134,7 @@ def _format_tip(pair: ModelPair, corrected_by: str) -> str:
 
 
 def _format_question_tip(question: QuestionDifference, first: str, second: str) -> str:
-    """Return the tooltip of a question: its text, both answers and the nearest answer."""
+    """Return the tooltip of a question: its text, both models' answers, the consensus answer."""
     lines = (
         (question.name, question.text),
         (f"{first}, {format_number(question.first_score)}", question.first_text),

@@ -1,4 +1,4 @@
-"""Chart of convergence: root mean square change of the weights at each iteration."""
+"""Chart of convergence: root mean square change of the voting weights per iteration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST = 1e-17
 
 
 def build_convergence_chart(trace: Sequence[float]) -> Chart:
-    """Return the chart of a trace on a logarithmic scale."""
+    """Return the chart of the changes of the voting weights (`trace`), on a log scale."""
     powers = [math.log10(max(change, LEAST)) for change in trace]
 
     def draw(width: float) -> Drawing:
@@ -61,7 +61,7 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
 
 
 def _format_power(power: int) -> str:
-    """Return the label of a power of ten."""
+    """Return the axis label of a power of ten, such as "0.01" or "1e-5"."""
     if -3 <= power <= 1:
         return f"{10.0**power:g}"
     return f"1e{power}"

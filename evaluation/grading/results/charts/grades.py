@@ -17,7 +17,7 @@ MOST = 200
 def build_grades_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of at most 200 of `n_workers` workers' grades, in the given order."""
+    """Return the chart of up to 200 workers' grades with intervals, in the given order."""
     shown = [worker for worker in workers if worker.grade.value is not None][:MOST]
     rows = [
         Row(
@@ -59,7 +59,7 @@ def build_decision_chart(
     doubtful: Sequence[WorkerRow],
     link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart | None:
-    """Return the chart of the grades of the best and of doubtful workers; None without a grade."""
+    """Return the grade chart of the best and of doubtful workers; None without a grade."""
     groups: tuple[tuple[Sequence[WorkerRow], Look], ...] = ((best, ""), (doubtful, "-weak"))
     rows = [
         Row(
@@ -101,7 +101,7 @@ def build_decision_chart(
 def build_ranks_chart(
     workers: Sequence[WorkerRow], n_workers: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of the ranks and their intervals; None where no rank has an interval."""
+    """Return the chart of the workers' ranks with intervals; None without any interval."""
     shown = [worker for worker in workers if worker.rank is not None][:MOST]
     if not any(worker.rank_interval for worker in shown):
         return None
@@ -141,7 +141,7 @@ def build_ranks_chart(
 
 
 def _build_note(n_shown: int, n_workers: int) -> str:
-    """Return the note on hidden names and on workers beyond the picture."""
+    """Return the note below a chart that omits names or shows only the first workers."""
     notes = []
     if n_shown > NAMED:
         notes.append("Point at a line, or touch it, to see whose it is.")

@@ -1,4 +1,4 @@
-"""Heat maps of workers by questions: groups of both, or a block answer by answer."""
+"""Heat maps of scores by worker and question: of groups, or answer by answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = 130.0
 
 @dataclass(frozen=True)
 class Shades:
-    """Colour scale: dark blue below the first bound, yellow from the last bound on.
+    """Colour scale for scores: dark blue below the first bound, yellow from the last bound on.
 
     The colours grow lighter step by step, so they are in order without hues too; they are the same
     on light pages and on dark ones. `names` are what each colour means, where the bounds
@@ -32,16 +32,16 @@ class Shades:
     names: Sequence[str] = ()
 
     def __call__(self, score: float) -> str:
-        """Return the CSS class of a score's colour."""
+        """Return the CSS class of the colour for a score."""
         return self.look(sum(score >= bound for bound in self.bounds))
 
     def look(self, step: int) -> str:
-        """Return the CSS class of a step (bounds passed); few steps span all colours."""
+        """Return the CSS class of a colour; `step` counts the bounds that a score reaches."""
         return f"heat-{round(step * (SHADES - 1) / max(1, len(self.bounds)))}"
 
     @property
     def words(self) -> list[str]:
-        """Meaning of each colour, lowest first."""
+        """Meaning of each colour, such as "below 0.40", lowest first."""
         if self.names:
             return list(self.names)
         if not self.bounds:
@@ -79,7 +79,7 @@ def build_block_chart(
     quantiles: Sequence[float] = (),
     worker_link: Callable[[UUID], str] = lambda _: "",
 ) -> Chart:
-    """Return the chart of a block, a cell for each worker and question."""
+    """Return the heat map of some workers and questions, one cell per answer."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
     colours = build_shades(scores, quantiles)
 
@@ -157,7 +157,7 @@ def build_block_chart(
 def build_overview_chart(
     overview: HeatOverview, link: Callable[[int, int], str] = lambda *_: ""
 ) -> Chart:
-    """Return the chart of the groups' means; `link` gives a group's block."""
+    """Return the heat map of group means; `link` returns the URL of a group's answers."""
     rows, columns = len(overview.workers_to), len(overview.questions_to)
     colours = build_overview_shades(overview)
 
@@ -203,7 +203,7 @@ def build_overview_chart(
 
 
 def build_overview_shades(overview: HeatOverview) -> Shades:
-    """Return the colour scale of the groups' means."""
+    """Return the colour scale for the mean scores of groups."""
     return build_shades([mean for row in overview.means for mean in row if mean is not None])
 
 
@@ -214,7 +214,7 @@ def _draw_group(
     colours: Shades,
     link: Callable[[int, int], str],
 ) -> None:
-    """Begin the mark of a group, with its tooltip and link."""
+    """Begin the chart element of a group of answers, with its tooltip and link."""
     row, column = at
     worker = overview.workers_to[row - 1] if row else 0
     question = overview.questions_to[column - 1] if column else 0
@@ -230,7 +230,7 @@ def _draw_group(
 def _place_entries(
     colours: Shades, width: float, missing: str
 ) -> list[tuple[float, int, str, str]]:
-    """Return x, row, CSS class and text of each entry of the legend, wrapped to the width."""
+    """Return x, row, CSS class and text of each legend entry, wrapped to the width."""
     places, x, row = [], 8.0, 0
     for look, words in [*colours.legend, ("missing", missing)]:
         wanted = 20 + estimate_width(words) + 10
@@ -247,7 +247,7 @@ def compute_legend_height(colours: Shades, width: float) -> float:
 
 
 def draw_legend(drawing: Drawing, colours: Shades, floor: float, missing: str) -> None:
-    """Draw the legend of the colours below `floor`; `missing` names the empty cell."""
+    """Draw the colour legend below `floor`; `missing` is the label of an empty cell."""
     for x, row, look, words in _place_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
         drawing.rectangle(x, y, 13, 13, look)

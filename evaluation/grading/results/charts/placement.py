@@ -1,4 +1,4 @@
-"""Chart of language models among people: the distribution of workers' scores, and each model."""
+"""Chart of language models among people: distribution of workers' scores, and each model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOP = 34.0
 
 
 def build_placement_chart(report: ModelsReport) -> Chart:
-    """Return the chart of at most 60 models, in the report's order."""
+    """Return the chart of up to 60 models' scores below the histogram of workers' scores."""
     shown = report.models.rows[:MOST]
     rows = [_build_row(model) for model in shown]
     numbers = [
@@ -58,12 +58,12 @@ def build_placement_chart(report: ModelsReport) -> Chart:
 
 
 def _count_models(report: ModelsReport) -> int:
-    """Return the number of models of the report, one more if there is another page."""
+    """Return the number of models on this page of the report, plus one if more follow."""
     return len(report.models.rows) + bool(report.models.next)
 
 
 def _build_row(model: ModelRow) -> Row:
-    """Return the chart row of a model."""
+    """Return a model's chart row: score, interval and tooltip."""
     place = "" if model.percentile is None else f"\nscores above {model.percentile:.0f}% of workers"
     return Row(
         name=model.name,
@@ -116,5 +116,5 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
 
 
 def build_crowd_table(crowd: CrowdScores) -> Sequence[tuple[str, int]]:
-    """Return the histogram as rows: range of scores, and number of workers."""
+    """Return the histogram of workers' scores as rows: range of scores, number of workers."""
     return [(format_interval(low, high), size) for low, high, size in crowd.bins(12)]

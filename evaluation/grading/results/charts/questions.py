@@ -18,7 +18,7 @@ MEANING = "0: all answers say the same"
 def build_questions_chart(
     questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of at most 60 of `n_questions` questions, in the given order."""
+    """Return the chart of disagreement on up to 60 questions, in the given order."""
     shown = [question for question in questions if question.dispersion is not None][:MOST]
     highest = max(
         (max(question.dispersion or 0.0, question.difficulty or 0.0) for question in shown),
@@ -64,7 +64,7 @@ def build_questions_chart(
 
 
 def _format_tip(question: QuestionRow) -> str:
-    """Return the tooltip of a question: dispersion, difficulty, answers and nearest answer."""
+    """Return the tooltip of a question: dispersion, difficulty, answers, consensus answer."""
     lines = [
         f"{question.name}: {question.text}" if question.text else question.name,
         f"dispersion {format_number(question.dispersion)}, "

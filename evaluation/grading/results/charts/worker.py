@@ -18,7 +18,7 @@ TIP = 300
 def build_worker_chart(
     answers: Sequence[WorkerAnswer], mean: float | None, link: Callable[[UUID], str] = lambda _: ""
 ) -> Chart:
-    """Return the chart of the answers that have a leave-one-out score, in the given order."""
+    """Return the chart of a worker's leave-one-out scores, one row per question."""
     rows = [
         Row(
             name=answer.question_name,

@@ -1,4 +1,4 @@
-"""Comparison of a run with another run of the same set: results, answers, settings."""
+"""Compare a run with another run of the same question set: results, answers, settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RUNS_OFFERED = 50
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run to compare with; `called` is its title."""
+    """A run of the same question set to compare with; `called` is its title."""
 
     run: UUID
     called: str
@@ -52,7 +52,7 @@ class OtherRun:
 
 @dataclass(frozen=True)
 class Change:
-    """A value that differs between the two runs."""
+    """A count or setting that differs between the two runs, with both values."""
 
     what: str
     before: Any
@@ -61,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True)
 class DataChanges:
-    """Differences between the answers that the two runs read.
+    """Differences between the answers that the two compared runs read.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class SettingChange:
 
 @dataclass(frozen=True)
 class ModelChange:
-    """Score and rank of a model in both runs."""
+    """Score and rank of a language model in both runs."""
 
     name: str
     score_before: float | None
@@ -104,7 +104,7 @@ class ModelChange:
 
 @dataclass(frozen=True)
 class ExemplarChange:
-    """A question whose answer nearest to the exemplary answer changed."""
+    """A question whose consensus (nearest) answer differs between the two runs."""
 
     question: UUID
     name: str
@@ -114,7 +114,7 @@ class ExemplarChange:
 
 @dataclass(frozen=True)
 class AgainstReport:
-    """Comparison of two runs of a set, the earlier one first.
+    """Comparison of two runs of a question set, the earlier one first.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class AgainstReport:
 
 
 def read_other_runs(run: Run) -> list[OtherRun]:
-    """Return the newest 50 other gradings of the set; at most four queries."""
+    """Return the newest 50 other gradings of the question set; at most four queries."""
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
     runs = list(rows[:RUNS_OFFERED])
@@ -248,13 +248,13 @@ def _compare_data(before: Run, after: Run) -> DataChanges:
 
 
 def _compare_parameters(before: Run, after: Run) -> list[Change]:
-    """Return the parameters that differ; one that a run does not store has its default."""
+    """Return the run parameters that differ; an unstored one has its default."""
     one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
     return _find_changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
 def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
-    """Return the parameters that differ by label, with names in place of ids."""
+    """Return the run parameters that differ as labels and texts, with names in place of ids."""
     stored = before.parameters, after.parameters
     names = load_names(stored)
     one, other = (AqerParameters.completed(values) for values in stored)
@@ -266,7 +266,7 @@ def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
 
 
 def _find_changes(one: Mapping[str, Any], other: Mapping[str, Any], names: Any) -> list[Change]:
-    """Return the named values that differ between two mappings."""
+    """Return the values under the given names that differ between two mappings."""
     return [
         Change(name, one.get(name), other.get(name))
         for name in names
@@ -291,7 +291,7 @@ def _compare_models(before: Run, after: Run) -> list[ModelChange]:
 
 
 def _read_exemplar_changes(exemplars: list[Exemplars], names: list[str]) -> list[ExemplarChange]:
-    """Return both nearest answers of the named questions, shortened."""
+    """Return the consensus (nearest) answers in both runs for the named questions."""
     before, after = (part.questions for part in exemplars)
     exemplar_keys = [part[name]["pk"] for part in (before, after) for name in names]
     texts = dict(

@@ -26,7 +26,7 @@ NOBODY = 0
 
 @dataclass(frozen=True)
 class Shown:
-    """An answer that is shown beside another one.
+    """An answer shown as evidence beside another one, with its author and grade.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Two answers to a question; `right` is None for a single answer or a withdrawn one."""
+    """Two answers to a question shown side by side; `right` is None for a single answer."""
 
     question: UUID
     question_name: str
@@ -56,7 +56,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Review:
-    """A review of an alarm; `remedied_by` is the run that was made with a remedy."""
+    """A user's review of an alarm: state, note, author, time and the run with the remedy."""
 
     state: str
     note: str
@@ -66,13 +66,13 @@ class Review:
 
     @property
     def word(self) -> str:
-        """The state as a word."""
+        """The review state as a label, such as "Dismissed"."""
         return str(Alarm.State(self.state).label)
 
 
 @dataclass(frozen=True)
 class AlarmEvidence:
-    """An alarm with pages of its workers and of its exhibits, and all reviews.
+    """An alarm with its reviews, and one page each of its workers and its example answers.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AlarmEvidence:
 def read_alarm_evidence(
     run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
 ) -> AlarmEvidence | None:
-    """Return an alarm of a run, by four queries; None if the place has no alarm.
+    """Return the alarm with number `place` in a run, with its evidence; None if none.
 
     Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
     `size` workers and `shown` exhibits are on a page.
@@ -127,7 +127,7 @@ def _read_reviews(alarm: Alarm) -> Iterable[Review]:
 
 
 class _Text(NamedTuple):
-    """A text with its author (of an answer) or its question, by public id and name."""
+    """A text of an answer or question with its id, name, and the author's grade."""
 
     id: UUID
     name: str
@@ -137,7 +137,7 @@ class _Text(NamedTuple):
 
 
 def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
-    """Yield the exhibits whose question still exists."""
+    """Yield the pairs of example answers of an alarm whose question still exists."""
     texts = _read_texts(run, alarm, rows)
     for row in rows:
         question = texts.get(("question", row["question"]))
@@ -156,7 +156,7 @@ def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Itera
 
 
 def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> Shown | None:
-    """Return a text as a shown answer; None for a withdrawn one."""
+    """Return an answer's text for display; None for a withdrawn answer."""
     if author_text is None:
         return None
     worker = None if is_model else author_text.id
@@ -167,7 +167,7 @@ def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> Shown 
 def _read_texts(
     run: Run, alarm: Alarm, rows: list[dict[str, Any]]
 ) -> dict[tuple[str, int | None], _Text]:
-    """Return the texts of exhibits by kind and primary key; one query."""
+    """Return the texts of example answers and questions by kind and primary key; one query."""
     worker = OuterRef("submission__worker")
     grades = WorkerGrade.objects.filter(run=run, worker=worker)
     is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)

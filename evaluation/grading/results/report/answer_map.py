@@ -1,4 +1,4 @@
-"""Report of the map of a question: answers in two dimensions, and the path of the consensus."""
+"""Report of a question's map: answers in two dimensions, and the path of the consensus."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ITERATIONS_SHOWN = 30
 
 @dataclass(frozen=True)
 class MapAnswer:
-    """A worker's answer on the map: place, score, votes and grades by iteration.
+    """A worker's answer on the map: coordinates, score, and votes and grades by iteration.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class MapAnswer:
 
 @dataclass(frozen=True)
 class MapModel:
-    """A model's answer on the map, without a vote."""
+    """A model's answer on the map: coordinates and score; it has no vote."""
 
     name: str
     text: str
@@ -64,7 +64,7 @@ class MapModel:
 
 @dataclass(frozen=True)
 class AnswerMap:
-    """The map of the answers to a question, by the similarity of their vectors.
+    """Map of the answers to a question, where similar answers lie close together.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class AnswerMap:
 
     @property
     def moved(self) -> list[float]:
-        """Distance on the map that the consensus moved to each iteration from the one before."""
+        """Distance on the map that the consensus moved in each shown iteration."""
         before = [self.path[0], *self.path]
         return [math.dist(a, b) for a, b in zip(before, self.path, strict=False)]
 
@@ -105,7 +105,7 @@ def read_answer_map(
     found: QuestionInRun | None = None,
     page: Page[dict[str, Any]] | None = None,
 ) -> AnswerMap | None:
-    """Return the map of a question of a finished run; None if none was recorded.
+    """Return the map of a question's answers in a finished run; None if none was recorded.
 
     None where the run recorded none (it was graded before there were maps, or nobody answered).
     `found` is the question and `page` an `answer_page` of it, where they were read: what it has of
@@ -138,7 +138,7 @@ def read_answer_map(
 
 
 def choose_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
-    """Return at most `most` of `kept` iterations: denser at the start, always the last."""
+    """Return the indices of at most `most` of `kept` iterations: the first, some, the last."""
     if kept <= most:
         return list(range(kept))
     dense = most // 2
@@ -150,7 +150,7 @@ def choose_iterations(kept: int, most: int = ITERATIONS_SHOWN) -> list[int]:
 def _build_answers(
     rows: Iterable[dict[str, Any]], first: int, about: MapAbout, shown: list[int]
 ) -> list[MapAnswer]:
-    """Return the answers on the map from the rows of the query."""
+    """Convert database rows to the workers' answers on the map."""
     map_answers = []
     for row in rows:
         weights, worker_grades = (decode_floats(row[part] or b"") for part in ("weights", "grades"))
@@ -177,7 +177,7 @@ def _build_answers(
 def _choose_rows(
     run: Run, question: UUID, n_answers: int, page: Page[dict[str, Any]] | None
 ) -> Iterable[dict[str, Any]]:
-    """Return the rows of the answers to show: all, or the nearest and the farthest."""
+    """Return the rows of the answers to show: all, or the nearest and the farthest ones."""
     rows = [] if page is None or page.after else page.rows
     placed = [row for row in rows if row["place"] is not None]
     if page is None or page.after or page.next:
@@ -188,7 +188,7 @@ def _choose_rows(
 def _read_both_ends(
     run: Run, question: UUID, n_answers: int, nearest: list[dict[str, Any]]
 ) -> Iterable[dict[str, Any]]:
-    """Return rows from both ends of the order; reads `nearest` if there are too few."""
+    """Return the answers nearest to and farthest from the consensus; `nearest` if known."""
     rows: QuerySet[AnswerScore, Any] = (
         AnswerScore.objects.filter(
             run=run, response__question__public_id=question, place__isnull=False
@@ -211,7 +211,7 @@ def _read_both_ends(
 
 
 def _build_model(row: dict[str, Any], first: int) -> MapModel:
-    """Return a model's answer on the map from a row of the query."""
+    """Convert a database row to a model's answer on the map."""
     return MapModel(
         name=row["name"],
         text=shorten_text(row["text_shown"], ANSWER_SHOWN),
@@ -221,11 +221,11 @@ def _build_model(row: dict[str, Any], first: int) -> MapModel:
 
 
 def _read_place(stored: bytes | memoryview, first: int) -> Place:
-    """Return x and y of a stored place, from its `first` number on."""
+    """Return x and y of a stored map position, from its `first` number on."""
     four = decode_floats(stored)
     return four[first], four[first + 1]
 
 
 def decode_floats(stored: bytes | memoryview) -> tuple[float, ...]:
-    """Return numbers that were stored as little-endian float32."""
+    """Decode numbers that were stored as little-endian float32."""
     return struct.unpack(f"<{len(stored) // 4}f", stored)

@@ -1,4 +1,4 @@
-"""The two camps among the answers to a question: sizes, and nearest answers."""
+"""The two camps among the answers to a question: sizes, and typical answers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WITHDRAWN = "withdrawn"
 
 @dataclass(frozen=True)
 class Camp:
-    """A camp: number of answers, and the answer nearest to its mean, None if withdrawn."""
+    """A group of similar answers to a question: its size, and its most typical answer."""
 
     size: int
     answer: str | None
 
 
 def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
-    """Return the code of why a question has no camps, or lacks an answer of one; "" for neither."""
+    """Return the code why a question has no two camps of answers, or lacks an example; or ""."""
     if camps:
         return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
     if read_summary(run).question_camps is None:
@@ -31,7 +31,7 @@ def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> 
 
 
 def build_camps(sizes: tuple[int | None, int | None], answers: list[str | None]) -> list[Camp]:
-    """Return the larger and the smaller camp; [] without sizes."""
+    """Return the larger and the smaller group of similar answers; empty without sizes."""
     return [
         Camp(size, answer) for size, answer in zip(sizes, answers, strict=True) if size is not None
     ]

@@ -1,4 +1,4 @@
-"""Comparison of the answers of a run with the answers of now."""
+"""Compare the answers that a run read with the answers stored now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.models import AnswerScore, LLMResponse, Run
 
 @dataclass(frozen=True)
 class DataChange:
-    """Numbers of answers in a run, and of those that a new run would read.
+    """Number of answers that a run read, and number that a new run would read now.
 
     Attributes
     ----------
@@ -50,12 +50,12 @@ class DataChange:
 
 
 def read_data_change(run: Run) -> DataChange:
-    """Return the comparison by counts and times; one query, which reads no text."""
+    """Return how the stored answers changed since a run, by counts and times; one query."""
     return build_data_change(run, read_numbers(build_change_parts(run)))
 
 
 def build_change_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the queries that `change_of` needs, for `read_numbers`."""
+    """Return the queries whose counts `build_data_change` needs, by name."""
     newer = Q() if run.started_at is None else Q(updated_at__gt=run.started_at)
     # By submission, not by question: a worker's answers lie together, so this is much faster.
     answers = Response.objects.filter(
@@ -86,7 +86,7 @@ def build_change_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_data_change(run: Run, numbers: Mapping[str, list[Numbers]]) -> DataChange:
-    """Return the comparison from the numbers that `read_numbers` read."""
+    """Return how the stored answers changed since a run, from the counts already read."""
     counts = read_summary(run).counts
     ((n_all, newer),), ((n_beside, newer_beside),) = numbers["answers"], numbers["beside"]
     ((n_scores,),) = numbers["scores"]

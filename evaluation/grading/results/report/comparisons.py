@@ -1,4 +1,4 @@
-"""Reports of language models compared: every pair, and the questions on which two differ."""
+"""Reports that compare language models: every pair, and the questions where two differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class ModelName:
-    """Name, score and notice of a model of the run."""
+    """Name, score and notice of a language model, for a list of models to choose from."""
 
     model: UUID
     name: str
@@ -38,7 +38,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class ModelPair(Reasoned):
-    """Comparison of two models on the questions on which both were scored.
+    """Score difference of two language models on the questions on which both were scored.
 
     Attributes
     ----------
@@ -62,14 +62,14 @@ class ModelPair(Reasoned):
 
     @property
     def better(self) -> str:
-        """Name of the significantly better model; "" without one."""
+        """Name of the significantly better model; "" if neither is."""
         p, value = self.adjusted_p_value, self.difference.value
         if p is None or value is None or p >= SIGNIFICANT:
             return ""
         return self.first_name if value > 0 else self.second_name
 
     def turned(self) -> ModelPair:
-        """Return the pair with the second model first."""
+        """Return the pair with the second model first, and the difference reversed."""
         old = self.difference
         value = None if old.value is None else -old.value
         low = None if old.high is None else -old.high
@@ -86,7 +86,7 @@ class ModelPair(Reasoned):
 
 @dataclass(frozen=True)
 class ComparisonsReport:
-    """All pairs of a run's models, or those with one model.
+    """All compared pairs of a run's models, or those with one model.
 
     Attributes
     ----------
@@ -105,18 +105,18 @@ class ComparisonsReport:
 
     @property
     def corrected_by(self) -> str:
-        """Name of the correction, for people."""
+        """Name of the correction for multiple tests, for display."""
         return CORRECTED_BY[self.correction]
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, without repetitions."""
+        """The notices that the models require to be shown, without repetitions."""
         return list(dict.fromkeys(model.notice for model in self.models if model.notice))
 
 
 @dataclass(frozen=True)
 class QuestionDifference:
-    """A question on which two models were scored, with shortened texts."""
+    """A question on which two models were scored, with both answers and scores."""
 
     question: UUID
     name: str
@@ -145,7 +145,7 @@ class PairReport:
 def build_comparisons_report(
     run: Run, model: UUID | None = None, correction: Correction = HOLM
 ) -> ComparisonsReport | None:
-    """Return the pairs of a finished run, by two queries; None for an unknown model.
+    """Return the compared pairs of models of a run; None for an unknown model; two queries.
 
     Without a model all pairs, if they are at most 60; otherwise those with the best model.
     """
@@ -165,7 +165,7 @@ def build_comparisons_report(
 def read_pairs(
     run: Run, correction: Correction = HOLM, model: UUID | None = None
 ) -> list[ModelPair]:
-    """Return all pairs of a run, or those with a model, which is then first; one query."""
+    """Return all compared pairs of models of a run, or those with one model (then first)."""
     rows = _query_pairs(run)
     if model is not None and correction == HOLM:  # any other needs the p of every pair
         rows = rows.filter(Q(model_a__public_id=model) | Q(model_b__public_id=model))
@@ -180,7 +180,7 @@ def read_pairs(
 
 
 def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelPair]:
-    """Return all pairs of a run with p adjusted by another correction."""
+    """Return a run's pairs of models with p adjusted by the given correction."""
     if correction == HOLM:
         return pairs
     raw = [float("nan") if pair.p_value is None else pair.p_value for pair in pairs]
@@ -193,13 +193,13 @@ def correct_pairs(pairs: list[ModelPair], correction: Correction) -> list[ModelP
 def find_pair(
     run: Run, first: UUID, second: UUID, correction: Correction = HOLM
 ) -> ModelPair | None:
-    """Return the pair of two models, the first one first; None if they were not compared."""
+    """Return the comparison of two models, the first one first; None if not compared."""
     pairs = (pair for pair in read_pairs(run, correction, first) if pair.second == second)
     return next(pairs, None)
 
 
 def iterate_pairs(run: Run) -> Iterator[ModelPair]:
-    """Yield every pair of a run, for a file."""
+    """Yield every compared pair of models of a run, for a file."""
     for row in _query_pairs(run).iterator(2000):
         yield _build_pair(row)
 
@@ -207,7 +207,7 @@ def iterate_pairs(run: Run) -> Iterator[ModelPair]:
 def build_pair_report(
     run: Run, first: UUID, second: UUID, size: int = QUESTIONS_SHOWN
 ) -> PairReport | None:
-    """Return the questions on which two models differ, by six queries; None if not compared."""
+    """Return the questions on which two models differ most; None if not compared."""
     pair = find_pair(run, first, second)
     if pair is None:
         return None
@@ -288,7 +288,7 @@ def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]
 
 
 def _read_models(run: Run) -> tuple[list[ModelName], int]:
-    """Return the models of a run, and the number of compared pairs; one query."""
+    """Return the models of a run, best score first, and the number of compared pairs."""
     n_pairs = count_rows_by(LLMComparison.objects.filter(run=run), "run")
     rows = list(
         LLMScore.objects.filter(run=run)
@@ -301,7 +301,7 @@ def _read_models(run: Run) -> tuple[list[ModelName], int]:
 
 
 def _query_pairs(run: Run) -> QuerySet[LLMComparison, Any]:
-    """Return the query of the stored pairs of a run."""
+    """Return the query for the stored comparisons of model pairs of a run."""
     return (
         LLMComparison.objects.filter(run=run)
         .order_by("pk")
@@ -324,12 +324,12 @@ def _query_pairs(run: Run) -> QuerySet[LLMComparison, Any]:
 
 
 def _build_pair(row: dict[str, Any]) -> ModelPair:
-    """Return a row of the query as a pair."""
+    """Convert a database row to the comparison of two models."""
     values = dict(row)
     difference = Estimate(values.pop("difference"), values.pop("low"), values.pop("high"))
     return ModelPair(difference=difference, **values)
 
 
 def _turn_positive(pair: ModelPair) -> ModelPair:
-    """Return the pair with the better model first."""
+    """Return the pair with the better model first, so that the difference is not negative."""
     return pair.turned() if (pair.difference.value or 0.0) < 0 else pair

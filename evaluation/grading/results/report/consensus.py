@@ -51,7 +51,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class NearAnswer:
-    """A real answer and its similarity to the exemplary answer."""
+    """A worker's answer and its similarity to the exemplary answer of the question."""
 
     answer: str
     similarity: float | None
@@ -59,7 +59,7 @@ class NearAnswer:
 
 @dataclass(frozen=True)
 class ConsensusRow(Reasoned):
-    """The consensus answer to a question, with its support, camps and facts.
+    """The consensus answer to a question, with its support, opposed answers and facts.
 
     Attributes
     ----------
@@ -97,13 +97,13 @@ class ConsensusRow(Reasoned):
 
 @dataclass(frozen=True)
 class ConsensusReport:
-    """The consensus of a run: `datasheet` describes it, `rows` reads the questions."""
+    """The consensus of a run: a datasheet, and one row per question."""
 
     run: Run
     datasheet: Datasheet
 
     def rows(self) -> Iterator[ConsensusRow]:
-        """Yield all questions of the run in their order, a few at a time; three queries.
+        """Yield the consensus of each question of the run, in the questions' order.
 
         A run with facts takes one more.
         """
@@ -124,7 +124,7 @@ class ConsensusReport:
 
 
 def build_consensus_report(run: Run) -> ConsensusReport:
-    """Return the report of a finished run, which was read with its version and question set.
+    """Return the consensus report of a finished run; three queries, and three for its rows.
 
     Queries: three for the datasheet, three for the rows.
     """
@@ -183,7 +183,7 @@ def build_consensus_report(run: Run) -> ConsensusReport:
 
 
 def _read_questions(run: Run) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all questions of the run, in their order."""
+    """Yield the database rows of all questions of the run, in their order."""
     rows: Any = (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by("question__position", "question_id")
@@ -243,7 +243,7 @@ def _build_row(
     supported: set[int],
     facts: list[CrowdValue],
 ) -> ConsensusRow:
-    """Return the record of a question from its row and its answers."""
+    """Return the consensus record of a question from its database row and its answers."""
     nearest_id = question["nearest_response_id"]
     nearest: NearAnswer | None = None
     others: dict[str, NearAnswer] = {}

@@ -1,4 +1,4 @@
-"""Datasheet of a published consensus: workers, answers, method, limits."""
+"""Datasheet of a published consensus: workers, answers, method and limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = "not stated"
 
 @dataclass(frozen=True)
 class PanelCount:
-    """Number of workers from a panel, "" for an unknown panel."""
+    """Number of workers from one panel; the panel is "" if unknown."""
 
     panel: str
     n_workers: int
@@ -22,7 +22,7 @@ class PanelCount:
 
 @dataclass(frozen=True)
 class Datasheet:
-    """Description of a consensus for its users; `as_dict` for programs, `markdown` for people.
+    """Description of a published consensus: its source, method, settings and limits.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Datasheet:
     limits: list[str]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values for JSON; times in ISO 8601, in UTC."""
+        """Return the datasheet's fields as plain values for JSON; times in ISO 8601, UTC."""
         return {
             name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
             for name, value in asdict(self).items()
@@ -79,7 +79,7 @@ class Datasheet:
         return "\n".join(self._iterate_lines()) + "\n"
 
     def _iterate_lines(self) -> Iterator[str]:
-        """Yield the lines of the Markdown page."""
+        """Yield the lines of the datasheet as a Markdown page."""
         yield f"# {_join_lines(self.name)}, version {self.version}: what the crowd answers"
         for text in (self.description, self.notice):
             if text.strip():
@@ -129,12 +129,12 @@ class Datasheet:
 
 
 def _iterate_section(title: str, facts: dict[str, str]) -> Iterator[str]:
-    """Yield the lines of a section: heading, and an item for each fact."""
+    """Yield the Markdown lines of a section: heading, and a list item for each fact."""
     yield from ("", f"## {title}", "", *(f"- {name}: {fact}" for name, fact in facts.items()))
 
 
 def _describe_camps(counts: dict[str, Any] | None) -> str:
-    """Return the counts of questions with camps as a sentence."""
+    """Return the numbers of questions with and without two camps of answers, as text."""
     if counts is None:
         return "not looked for: the run was computed before Crowdgrade did"
     undivided = counts["tested"] - counts["listed"]
@@ -146,21 +146,21 @@ def _describe_camps(counts: dict[str, Any] | None) -> str:
 
 
 def _describe_settings(parameters: dict[str, Any]) -> str:
-    """Return the options that differ from their defaults, as text."""
+    """Return the run options that differ from their defaults, as text."""
     differing = AqerParameters.differences(parameters)
     settings = "; ".join(f"{one.label}: {_join_lines(one.value)}" for one in differing)
     return f"{settings}; all else by default" if settings else "all by default"
 
 
 def _format_pairs(values: dict[str, Any]) -> str:
-    """Return names and values as text, separated by commas."""
+    """Return names and their values as text, separated by commas."""
     return (
         ", ".join(f"{name} {_join_lines(str(value))}" for name, value in values.items()) or UNKNOWN
     )
 
 
 def _join_lines(text: str) -> str:
-    """Return a text on one line."""
+    """Return a text on one line, with single spaces."""
     return " ".join(text.split())
 
 

@@ -1,4 +1,4 @@
-"""The exemplary answers of a run, compared with those of another run.
+"""Compare the exemplary answers of a run with those of another run.
 
 Only if they are the same do the scores of models in both runs compare the models alone.
 """
@@ -24,7 +24,7 @@ EMBEDDING = ("model", "revision", "precision", "dimension", "max_length")
 
 @dataclass(frozen=True)
 class Exemplars:
-    """What identifies the exemplary answers of a run, without their vectors.
+    """Values that identify the exemplary answers of a run, without their vectors.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Exemplars:
 
     @classmethod
     def of(cls, *runs: Run) -> list[Self]:
-        """Return the exemplary answers of each finished run; one query."""
+        """Read what identifies the exemplary answers of each finished run; one query."""
         rows = ExemplaryAnswer.objects.filter(run__in=runs).values(
             "pk",
             "run_id",
@@ -59,7 +59,7 @@ class Exemplars:
         ]
 
     def find_other_nearest(self, other: Exemplars) -> list[str]:
-        """Return the common questions whose nearest answer differs.
+        """Return the common questions whose nearest answer differs between two runs.
 
         Another version of the set has other rows of answers, so there the workers are compared.
         """
@@ -71,7 +71,7 @@ class Exemplars:
         ]
 
     def same_as(self, other: Exemplars) -> bool:
-        """Return whether a model's answer has the same score against both."""
+        """Return whether a model's answer would get the same score in both runs."""
         return (
             self.scored_by == other.scored_by
             and self.embedding == other.embedding
@@ -85,25 +85,25 @@ class Exemplars:
 
 
 def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]]:
-    """Return (name, before, after) of what differs in how the vectors were made."""
+    """Return the embedding settings that differ between two runs, as (name, before, after)."""
     one, other = _read_embedding(before), _read_embedding(after)
     return [(name, one[name], other[name]) for name in EMBEDDING if one[name] != other[name]]
 
 
 def _read_scoring_options(run: Run) -> tuple[Any, ...]:
-    """Return the options on which a model's score depends."""
+    """Return the run options on which a model's score depends."""
     parameters = AqerParameters.completed(run.parameters)
     return tuple(parameters[name] for name in SCORED_BY)
 
 
 def _read_embedding(run: Run) -> dict[str, Any]:
-    """Return model and settings of the embedding of a run."""
+    """Return model name and settings of a run's embedding."""
     embedding = asdict(read_summary(run).embedding)
     return {name: embedding[name] for name in EMBEDDING}
 
 
 def _is_close(one: float | None, other: float | None) -> bool:
-    """Return whether two dispersions are equal but for rounding; None equals None only."""
+    """Return whether two dispersions are equal up to rounding; None equals None only."""
     if one is None or other is None:
         return one is other
     return abs(one - other) <= SAME

@@ -1,4 +1,4 @@
-"""Report of workers by questions: an overview of groups, and blocks answer by answer."""
+"""Report of scores by worker and question: an overview of groups, and blocks of answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True)
 class HeatWorker:
-    """A row of the block: a worker, with the grade or None."""
+    """A row of a heat map: a worker, with the grade or None."""
 
     pk: int
     worker: UUID
@@ -32,7 +32,7 @@ class HeatWorker:
 
 @dataclass(frozen=True)
 class HeatQuestion:
-    """A column of the block: a question, with the mean leave-one-out score of its answers."""
+    """A column of a heat map: a question, with its answers' mean leave-one-out score."""
 
     pk: int
     question: UUID
@@ -42,7 +42,7 @@ class HeatQuestion:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """An answer and its leave-one-out score; None for the only answer to its question."""
+    """A cell of a heat map: an answer and its leave-one-out score, None for a lone answer."""
 
     score: float | None
     text: str
@@ -50,7 +50,7 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatBlock:
-    """Neighbouring workers (best first) and questions (easiest first), with their answers.
+    """Part of a heat map: up to 40 workers and 24 questions, with their answers.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class HeatBlock:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the block has all workers and all questions."""
+        """Whether the block contains all workers and all questions of the run."""
         return len(self.workers) == self.n_workers and len(self.questions) == self.n_questions
 
 
@@ -91,13 +91,13 @@ class HeatOverview:
 
 
 def read_heat_overview(run: Run) -> HeatOverview | None:
-    """Return the overview of a finished run, None where none was recorded; one query."""
+    """Return a run's mean scores by groups; None if none were recorded; one query."""
     stored = RunData.objects.filter(run=run, name=NAME).values_list("data", flat=True).first()
     return None if stored is None else HeatOverview(**stored)
 
 
 def read_heat_block(run: Run, first_worker: int = 0, first_question: int = 0) -> HeatBlock:
-    """Return the block that begins at these offsets of worker and question; five queries."""
+    """Return the heat-map block that begins at these offsets; five queries."""
     workers, questions = _query_workers(run), _query_questions(run)
     rows = [HeatWorker(*row) for row in workers[first_worker : first_worker + ROWS]]
     columns = [HeatQuestion(*row) for row in questions[first_question : first_question + COLUMNS]]
@@ -136,7 +136,7 @@ def read_heat_rows(run: Run) -> tuple[list[str], Iterator[tuple[object, ...]]]:
 
 
 def _iterate_rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]]:
-    """Yield (name, grade, *scores) of each worker, 100 workers at a time."""
+    """Yield (name, grade, *scores) of each worker, reading 100 workers at a time."""
     workers = [HeatWorker(*row) for row in _query_workers(run)]
     for begin in range(0, len(workers), AT_ONCE):
         part = workers[begin : begin + AT_ONCE]
@@ -156,7 +156,7 @@ def _iterate_rows(run: Run, questions: list[int]) -> Iterator[tuple[object, ...]
 
 
 def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the workers of the run, best grade first."""
+    """Return the query for the workers of a run, best grade first."""
     return (
         WorkerGrade.of_crowd(run)
         .order_by(F("grade").desc(nulls_last=True), "pk")
@@ -165,7 +165,7 @@ def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
 
 
 def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
-    """Return the questions of the run, easiest first."""
+    """Return the query for the questions of a run, easiest first."""
     return (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by(F("mean_score").desc(nulls_last=True), "pk")

@@ -29,7 +29,7 @@ ORDER = Keyset(
 
 @dataclass(frozen=True)
 class AnswerOfModel(Marked, Reasoned):
-    """A model's answer to a question; `reason` is a code where the score is None.
+    """A model's answer to a question, with its score (or a reason code) and facts.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class ModelReport:
 def build_model_report(
     run: Run, model: UUID, after: str = "", size: int = PAGE
 ) -> ModelReport | None:
-    """Return the report of a model, by two queries; None if the run has no such model.
+    """Return the report of a model; None if the run has no such model; two queries.
 
     A run with facts takes two more.
     """
@@ -80,7 +80,7 @@ def build_model_report(
 
 
 def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel]:
-    """Return a page of the model's answers."""
+    """Return a page (of a paginated list) of the model's answers with their facts."""
     rows = (
         LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
         .order_by()
@@ -100,7 +100,7 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOf
 
 
 def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> AnswerOfModel:
-    """Return a row of the query as an answer."""
+    """Convert a database row and its facts to a model's answer."""
     return AnswerOfModel(
         question=row["llm_response__question__public_id"],
         question_name=row["name"],

@@ -1,4 +1,4 @@
-"""Verdicts on models, as message codes with values."""
+"""Verdicts on language models: which is best, and which of two, as message codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.grading.results.report.models import ModelRow
 
 
 def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
-    """Return the message on the model with the highest score: which models it is better than.
+    """Return the message on which models the highest-scoring model is better than.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
 
 
 def build_pair_verdict(pair: ModelPair) -> Message:
-    """Return the message on two models: which is better, or that they cannot be told apart."""
+    """Return the message on which of two models is better, or that neither is."""
     value = pair.difference.value
     if value is None or pair.adjusted_p_value is None:
         return Message(
@@ -77,7 +77,7 @@ def build_pair_verdict(pair: ModelPair) -> Message:
 
 
 def _build_difference(pair: ModelPair) -> dict[str, Any]:
-    """Return the second model's name, the difference and its interval, as values of a message."""
+    """Return the second model's name, the difference and its interval, as message values."""
     difference = pair.difference
     return {
         "next": pair.second_name,

@@ -45,7 +45,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelRow(Reasoned):
-    """A model's score, percentile and rank in a run.
+    """A language model's score, percentile, rank and facts in a run.
 
     Attributes
     ----------
@@ -75,25 +75,25 @@ class ModelRow(Reasoned):
 
 @dataclass(frozen=True)
 class CrowdScores:
-    """Leave-one-out scores of the supported workers, ascending."""
+    """Leave-one-out scores of the workers with enough answers, ascending."""
 
     scores: list[float]
 
     @property
     def n(self) -> int:
-        """Number of workers."""
+        """Number of workers with a score."""
         return len(self.scores)
 
     @property
     def quartiles(self) -> tuple[float, float, float] | None:
-        """First quartile, median and third quartile; None below 2 workers."""
+        """First quartile, median and third quartile of the scores; None below 2 workers."""
         if self.n < 2:
             return None
         low, middle, high = quantiles(self.scores, n=4, method="inclusive")
         return low, middle, high
 
     def bins(self, count: int = 24) -> list[tuple[float, float, int]]:
-        """Return (from, to, number of workers) of `count` equal bins; fewer if all are equal."""
+        """Return the scores' histogram: (from, to, number of workers) of `count` equal bins."""
         if not self.scores:
             return []
         low, high = self.scores[0], self.scores[-1]
@@ -108,7 +108,7 @@ class CrowdScores:
 
 @dataclass(frozen=True)
 class ModelsReport:
-    """The models of a run by score, with the human ceiling and the workers' scores."""
+    """A page of a run's models by score, with the human ceiling and the workers' scores."""
 
     about: RunAbout
     models: Page[ModelRow]
@@ -117,14 +117,14 @@ class ModelsReport:
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, without repetitions."""
+        """The notices that the models require to be shown, without repetitions."""
         return list(dict.fromkeys(model.notice for model in self.models.rows if model.notice))
 
 
 def build_models_report(
     run: Run, after: str = "", size: int = MODELS_PAGE, models: Page[ModelRow] | None = None
 ) -> ModelsReport:
-    """Return the report of a finished run, by two queries.
+    """Return the report on a run's language models; `models` is their page, if known.
 
     `models` is the page of them, where it is known.
     """
@@ -142,7 +142,7 @@ def build_models_report(
 def read_model_rows(
     run: Run, after: str = "", size: int = MODELS_PAGE, *, counted: bool = False
 ) -> Page[ModelRow]:
-    """Return a page of models by score, those without one last; `counted` adds their number."""
+    """Return a page of models by score, unscored last; with `counted`, also their number."""
     rows = LLMScore.objects.filter(run=run).order_by().values(*COLUMNS)
     if not counted:
         return ORDER.take(rows, after, size, build_model_row)
@@ -158,7 +158,7 @@ def read_model_rows(
 
 
 def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> list[ModelRow]:
-    """Return the first rows of `model_rows`, from scores that were read with their models."""
+    """Return the first page of models by score, from scores already read with their models."""
 
     def find_place(one: LLMScore) -> tuple[bool, float, UUID]:
         return one.score is None, -(one.score or 0.0), one.model.public_id
@@ -169,14 +169,14 @@ def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> lis
 
 
 def read_model_row(run: Run, model: UUID) -> ModelRow | None:
-    """Return one model; None if the run has no such model."""
+    """Return a model's score and rank in a run; None if the run has no such model."""
     rows = LLMScore.objects.filter(run=run, model__public_id=model).order_by().values(*COLUMNS)
     row = rows.first()
     return None if row is None else build_model_row(row)
 
 
 def build_model_row(row: dict[str, Any]) -> ModelRow:
-    """Return a row of a query for `COLUMNS` as a model."""
+    """Convert a database row with the `COLUMNS` to a model's row of the report."""
     details = (
         row[f"model__{field}"] for field in ("family", "version", "size", "tuning", "strategy")
     )

@@ -1,4 +1,4 @@
-"""Workers of two runs: changes of grade and rank of common workers, and workers of one run."""
+"""Compare the workers of two runs: changes of grade and rank, and workers of one run only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMED = 30
 
 @dataclass(frozen=True)
 class WorkerChange:
-    """Grades and ranks of a worker in both runs; None where a run has none.
+    """Grades and ranks of a worker in two compared runs; None where a run has none.
 
     Attributes
     ----------
@@ -36,14 +36,14 @@ class WorkerChange:
 
     @property
     def moved(self) -> int | None:
-        """Places gained (positive) or lost among common workers; None without two ranks."""
+        """Ranks gained (positive) or lost among common workers; None without two ranks."""
         if self.place_before is None or self.place_after is None:
             return None
         return self.place_before - self.place_after
 
     @property
     def grade_change(self) -> float:
-        """Later minus earlier grade; 0 where one is missing."""
+        """Later minus earlier grade; 0 if one is missing."""
         if self.grade_before is None or self.grade_after is None:
             return 0.0
         return self.grade_after - self.grade_before
@@ -51,7 +51,7 @@ class WorkerChange:
 
 @dataclass(frozen=True)
 class WorkerOfOne:
-    """A worker of one run only, with grade and rank in that run.
+    """A worker who is in one run only, with grade and rank in that run.
 
     `excluded` says that the other run left the worker out; else there was no answer to grade.
     """
@@ -78,14 +78,14 @@ class Crowds:
 
     @property
     def n_graded(self) -> int:
-        """Number of common workers with two grades."""
+        """Number of workers with a grade in both runs."""
         pairs = ((one.grade_before, one.grade_after) for one in self.common)
         return sum(None not in pair for pair in pairs)
 
 
 @dataclass(frozen=True)
 class _Row:
-    """Grade and rank of a worker in one run."""
+    """Id, name, grade and rank of a worker in one run."""
 
     worker: UUID
     name: str
@@ -94,7 +94,7 @@ class _Row:
 
 
 def compare_crowds(before: Run, after: Run) -> Crowds:
-    """Return the comparison of the workers of two runs; one query.
+    """Compare the grades and ranks of the workers of two runs; one query.
 
     Whom a run excluded is none of its workers, though it has a row with scores.
     """
@@ -103,7 +103,7 @@ def compare_crowds(before: Run, after: Run) -> Crowds:
 
 
 def compare_without(run: Run, worker: UUID, outcomes: Mapping[UUID, Outcome]) -> Crowds:
-    """Return the comparison of a run with its outcome without one more worker; one query.
+    """Compare a run with its outcome if one more worker were excluded; one query.
 
     `outcomes` are those of all others whom the run does not exclude.
     """
@@ -122,7 +122,7 @@ def _compare(
     other: Mapping[UUID, _Row],
     out_of_other: set[UUID],
 ) -> Crowds:
-    """Return the comparison of two crowds, with the workers that each run excluded."""
+    """Compare the workers of two runs, given the workers that each run excluded."""
     both = one.keys() & other.keys()
     places = _rank_common(one, other)
     common = [
@@ -162,7 +162,7 @@ def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Ro
 def _rank_common(
     one: Mapping[UUID, _Row], other: Mapping[UUID, _Row]
 ) -> dict[UUID, tuple[int, int]]:
-    """Return both ranks of each worker among those whom both runs rank; ties share the better."""
+    """Return both runs' ranks of each common worker, counted among common workers only."""
     ranked = [
         (id, before.rank, other[id].rank)
         for id, before in one.items()
@@ -181,7 +181,7 @@ def _rank_common(
 def _find_only(
     here: Mapping[UUID, _Row], there: Mapping[UUID, _Row], excluded: set[UUID]
 ) -> list[WorkerOfOne]:
-    """Return the workers of the first run who are not in the second, by rank."""
+    """Return the workers of the first run who are not in the second, best rank first."""
     rows = [row for id, row in here.items() if id not in there]
     rows.sort(key=lambda row: (row.rank is None, row.rank or 0, row.name))
     return [

@@ -1,4 +1,4 @@
-"""The official run of a set: which run it is, who chose it, and whether answers changed."""
+"""The official run of a question set: which it is, who chose it, and if answers changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.runs.reports.run_titles import build_title
 
 @dataclass(frozen=True)
 class RecordStanding:
-    """The official run of a set, as pages show it.
+    """The official run of a question set, with what a page says about it.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class RecordStanding:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether a person chose the run."""
+        """Whether a user chose the run, so that it is not just the newest."""
         return bool(self.chosen_by)
 
 
 @dataclass(frozen=True)
 class RecordRuns:
-    """The runs from which the official run of a set is derived.
+    """The runs from which the official run of a question set is derived.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RecordRuns:
     def standing(
         self, change: DataChange, latest: QuestionSetVersion | None
     ) -> RecordStanding | None:
-        """Return what pages show; `change` is that of `run`, `latest` the set's latest version."""
+        """Return the official run for a page; `change` says how answers changed since."""
         run, row, newer = self.run, self.row, self.newer
         if run is None:
             return None
@@ -85,7 +85,7 @@ class RecordRuns:
 def read_record_runs(
     question_set: QuestionSet | int, others: QuerySet[Run] | None = None
 ) -> RecordRuns:
-    """Return the official and the newest grading of a set, and the `others`; one query."""
+    """Return the official and the newest grading of a question set, and `others`; one query."""
     gradings = Run.objects.filter(
         version__question_set=question_set,
         kind=GRADING,
@@ -119,7 +119,7 @@ def read_record_runs(
 def read_official_run(
     question_set: QuestionSet | int, latest: QuestionSetVersion | None = None
 ) -> RecordStanding | None:
-    """Return the official run of a set, None without a finished grading; three queries.
+    """Return the official run of a question set; None without a finished grading.
 
     `latest` is the set's latest version, where it is known.
     """
@@ -132,5 +132,5 @@ def read_official_run(
 
 
 def read_official_run_of(run: Run) -> RecordStanding | None:
-    """Return the official run of a grading's set; None for a run of another type."""
+    """Return the official run of a run's question set; None if the run is no grading."""
     return read_official_run(run.version.question_set_id) if run.kind == GRADING else None

@@ -40,7 +40,7 @@ class QuestionAnswer(Marked):
 
 @dataclass(frozen=True)
 class ModelAnswer(Marked, Reasoned):
-    """A model's answer; `reason` is a code where the score is None, or 0 without a text."""
+    """A model's answer with its score and facts; `reason` says why a score is missing or 0."""
 
     model: UUID
     name: str
@@ -54,7 +54,7 @@ class ModelAnswer(Marked, Reasoned):
 
 @dataclass(frozen=True)
 class QuestionReport:
-    """A question with a page of its answers, its models' answers, camps and facts.
+    """A question in a run: a page of its answers, models' answers, camps and facts.
 
     Attributes
     ----------
@@ -85,13 +85,13 @@ class QuestionReport:
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, without repetitions."""
+        """The notices that the models require to be shown, without repetitions."""
         return list(dict.fromkeys(model.notice for model in self.models if model.notice))
 
 
 @dataclass(frozen=True)
 class QuestionInRun:
-    """A question with its exemplary answer and models' answers, for its page and its map.
+    """Database rows of a question, its exemplary answer and models' answers, read once.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class QuestionInRun:
 
 
 def read_question(run: Run, question: UUID) -> QuestionInRun | None:
-    """Return a question of a run's version; None if there is none; at most three queries."""
+    """Read a question with its exemplary answer and models' answers; None if there is none."""
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
@@ -175,19 +175,19 @@ def build_question_report(
 
 
 def build_answers_of_page(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
-    """Return the answers of an `answer_page` without their facts; no query."""
+    """Convert a page of answer rows to answers without facts; no query."""
     return _build_answers(page, {}).rows
 
 
 def build_first_page(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
-    """Return the first page of a longer `answer_page`."""
+    """Return the first page of a longer page of answer rows."""
     return ORDER.beginning(page, size)
 
 
 def read_answer_page(
     run: Run, question: UUID, after: str = "", size: int = PAGE
 ) -> Page[dict[str, Any]]:
-    """Return rows of workers' answers by score, for the list and the map; one query."""
+    """Return a page of workers' answer rows by score, for the list and the map; one query."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     rows = (
         AnswerScore.objects.filter(run=run, response__question__public_id=question)
@@ -209,7 +209,7 @@ def read_answer_page(
 
 
 def build_history_columns(run: Run) -> dict[str, Subquery]:
-    """Return the stored weights and grades of a score's worker, as columns of a query."""
+    """Return query columns with the stored weights and grades of an answer's worker."""
     grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
     return {kept: Subquery(grades.values(kept)[:1]) for kept in ("weights", "grades")}
 
@@ -217,7 +217,7 @@ def build_history_columns(run: Run) -> dict[str, Subquery]:
 def _build_answers(
     page: Page[dict[str, Any]], facts: Mapping[int, list[SaidFact]], nearest: int | None = None
 ) -> Page[QuestionAnswer]:
-    """Return a page of rows as a page of answers with their facts."""
+    """Convert a page of answer rows to a page of answers with their facts."""
     answers = [
         QuestionAnswer(
             worker=row["worker_public"],
@@ -235,7 +235,7 @@ def _build_answers(
 
 
 def _build_camps(exemplar: Any) -> list[Camp]:
-    """Return the camps of a question from its exemplary answer's row."""
+    """Return the two groups of similar answers to a question, with sizes and examples."""
     return build_camps(
         (exemplar.larger_camp, exemplar.smaller_camp),
         [
@@ -246,7 +246,7 @@ def _build_camps(exemplar: Any) -> list[Camp]:
 
 
 def _read_replies(run: Run, question: Question) -> list[dict[str, Any]]:
-    """Return the rows of the models' answers to a question, best score first."""
+    """Return the database rows of the models' answers to a question, best score first."""
     scores = LLMAnswerScore.objects.filter(run=run, llm_response__question=question)
     rows: Any = scores.order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
     return list(
@@ -265,7 +265,7 @@ def _read_replies(run: Run, question: Question) -> list[dict[str, Any]]:
 
 
 def _build_model_answer(row: dict[str, Any], facts: Mapping[int, list[SaidFact]]) -> ModelAnswer:
-    """Return a row of the query as a model's answer."""
+    """Convert a database row to a model's answer with its facts."""
     return ModelAnswer(
         model=row["model"],
         name=row["name"],

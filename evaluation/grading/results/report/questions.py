@@ -25,7 +25,7 @@ ORDERS: dict[By, Keyset] = {
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question in a run: dispersion, difficulty, and the nearest answer.
+    """A question in a run: its dispersion, difficulty, and consensus (nearest) answer.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class QuestionRow:
 def read_question_rows(
     run: Run, after: str = "", by: By = "position", size: int = PAGE, alarm: int | None = None
 ) -> Page[QuestionRow]:
-    """Return a page of questions in one of the `ORDERS`.
+    """Return a page of questions in an order of `ORDERS`; `alarm` limits it to those it names.
 
     `alarm` is the key of an alarm that names them.
     """
@@ -60,19 +60,19 @@ def read_question_rows(
 
 
 def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
-    """Return the rows of questions with a dispersion, highest first, for `question_row_of`."""
+    """Return the query for questions with a dispersion, most disagreement first."""
     rows = _query_questions(run).filter(dispersion__isnull=False)
     return rows.order_by("-dispersion", "question__public_id")
 
 
 def build_row_builder(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
-    """Return the function that builds a `QuestionRow` from a row of these queries."""
+    """Return the function that converts a database row to a `QuestionRow`."""
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
     return lambda values: _build_row(values, best)
 
 
 def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
-    """Return the query of a run's questions."""
+    """Return the query for a run's questions, with their nearest answers."""
     return (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by()
@@ -91,7 +91,7 @@ def _query_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
 
 
 def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
-    """Return a row of the query as a question; `best` is the highest possible score."""
+    """Convert a database row to a question of the report; `best` is the highest score."""
     mean = row["mean_score"]
     return QuestionRow(
         question=row["question__public_id"],
@@ -106,7 +106,7 @@ def _build_row(row: dict[str, Any], best: float) -> QuestionRow:
 
 
 def read_answered_questions(run: Run) -> list[GradedQuestion]:
-    """Return the questions of a run with an answer, in their order, by public id."""
+    """Return the questions of a run that have an answer, in their order."""
     # A distance has no likeness to a truth that could be worked out.
     cosine = run.parameters.get("similarity", "cosine") == "cosine"
     return [

@@ -1,4 +1,4 @@
-"""Report of a run: method, counts, convergence, warnings."""
+"""Report of a run: method, counts, convergence and warnings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.runs.reports.about import RunAbout, build_about
 
 @dataclass(frozen=True)
 class Ceiling(Reasoned):
-    """Human ceiling: mean leave-one-out score of the best quarter of the supported workers.
+    """Human ceiling: mean leave-one-out score of the best quarter of the ranked workers.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Ceiling(Reasoned):
 
     @classmethod
     def of_run(cls, run: HasSummary) -> Self:
-        """Return the ceiling of a run; undefined where it has none (yet)."""
+        """Return the human ceiling of a run; undefined if the run has none (yet)."""
         ceiling = read_summary(run).ceiling
         estimate = Estimate(ceiling.score, ceiling.low, ceiling.high)
         return cls(estimate, ceiling.n_workers, ceiling.n_questions, ceiling.reason)
@@ -49,7 +49,7 @@ class Ceiling(Reasoned):
 
 @dataclass(frozen=True)
 class UndefinedCells(Reasoned):
-    """Number of empty cells of a column, and the code of the reason."""
+    """Number of empty cells in a column of a result table, and the reason's code."""
 
     table: str
     column: str
@@ -59,7 +59,7 @@ class UndefinedCells(Reasoned):
 
 @dataclass(frozen=True)
 class RunReport:
-    """A finished run without the rows of its tables.
+    """A finished run in numbers: counts, convergence, ceiling, warnings and settings.
 
     Attributes
     ----------
@@ -95,12 +95,12 @@ class RunReport:
 
     @property
     def n_excluded_answers(self) -> int:
-        """Number of excluded workers' answers, which were scored without a vote."""
+        """Number of answers by excluded workers, which were scored but had no vote."""
         return self.changed.n_answers_then - self.counts.get("answers", 0)
 
 
 def build_report_parts(run: Run) -> dict[str, TableCounts]:
-    """Return the queries of `run_report`, for `read_numbers`, with others if need be.
+    """Return the queries whose counts `build_run_report` needs, by name.
 
     Of the workers: all, those with enough answers, those with a grade, those with an answer, those
     with a rank.
@@ -116,9 +116,9 @@ def build_report_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = None) -> RunReport:
-    """Return the report of a finished run, by one query; three more with exclusions.
+    """Return the report of a finished run; `numbers` are its counts, if already read.
 
-    `found` is what was read of `report_parts`, where it was.
+    `numbers` are the counts of `build_report_parts`, where they were read.
     """
     numbers = numbers or read_numbers(build_report_parts(run))
     ((n_workers, n_supported, n_graded, *_),) = numbers["workers"]

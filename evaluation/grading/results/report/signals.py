@@ -1,4 +1,4 @@
-"""Signals of how a worker's answers were written, beside those of other workers.
+"""Signals of how a worker wrote answers (pasted, left the page), compared with others.
 
 No grade, rank, payment, admission or alarm reads these numbers, and a browser can be made to report
 false ones: they are evidence for a person, shown beside the texts with their limits.
@@ -28,7 +28,7 @@ Rows = QuerySet[Response, Any]
 
 @dataclass(frozen=True)
 class WorkerSignals:
-    """Signals of one worker; `said` are the messages in the order in which they are shown.
+    """How one worker wrote the answers: counts of pastes, and messages to show.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class WorkerSignals:
 
     @property
     def brief(self) -> Message:
-        """The first message, for a list."""
+        """The first message, for a list of workers."""
         return self.said[0]
 
 
@@ -51,7 +51,7 @@ Found = Mapping[UUID, WorkerSignals]
 
 
 def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
-    """Return the signals of some workers of a run; one query.
+    """Return how some workers wrote their answers, by worker; empty if nothing was recorded.
 
     Of nobody where no answer was counted; of a worker without counts beside others that have some,
     it says that there are none. `in_full` looks for the answer of which the least was typed as
@@ -87,12 +87,12 @@ def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) ->
 
 
 def query_counted_answers(run: Run) -> Rows:
-    """Return the answers with recorded signals; without any, there are no signals."""
+    """Return the query for answers of which typing and pasting were recorded."""
     return _query_answers(run).filter(signals=Response.Counted.COUNTED)
 
 
 def _query_answers(run: Run) -> Rows:
-    """Return the submitted answers with a text to the graded questions of a run's version."""
+    """Return the query for submitted answers with a text to graded questions."""
     return Response.objects.filter(
         submission__version=run.version_id,
         state=Response.State.SUBMITTED,
@@ -102,12 +102,12 @@ def _query_answers(run: Run) -> Rows:
 
 
 def _is_of_workers(workers: list[UUID]) -> Q:
-    """Return the condition on answers of these workers."""
+    """Return the query condition that an answer is by one of these workers."""
     return Q(submission__worker__public_id__in=workers)
 
 
 def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
-    """Return the sums of recorded signals of each worker; workers may have switched them off.
+    """Return the query that sums pastes, page leaves and times by worker.
 
     Of the `workers` also how long their answers with a paste are (`length`), and how much of these
     a paste can be at most (`by_paste`); of the others no text is read.
@@ -130,7 +130,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
 
 
 def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
-    """Return the answer with the most characters that were not typed; empty if all were."""
+    """Return the query for the long answer with the most characters that were not typed."""
     return (
         query_counted_answers(run)
         .filter(_is_of_workers(workers))
@@ -150,13 +150,13 @@ def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
 
 
 def _build_pasted_message(mine: dict[str, Any]) -> Message:
-    """Return the message on pasted answers of a worker."""
+    """Return the message on how many answers a worker pasted into."""
     share = mine["by_paste"] / mine["length"] if mine["length"] else None
     return Message("signals.pasted", {"pasted": mine["pasted"], "n": mine["n"], "share": share})
 
 
 def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]]) -> list[Message]:
-    """Return the messages on how many other workers pasted less, and left the page less often."""
+    """Return messages on how many others pasted less and left the page less often."""
     if len(others) < FEWEST_OTHERS:
         return [Message("signals.few", {"others": len(others)})]
     messages = []

@@ -1,4 +1,4 @@
-"""Stored results of a run as the rows of a grading, with external ids."""
+"""Read stored results of a run as rows of the result files, with external ids."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def read_workers(run: Run) -> list[WorkerRow]:
 
 
 def read_models(run: Run) -> list[ModelRow]:
-    """Return a row of models.csv for every model."""
+    """Return a row of models.csv for every model of a run."""
     rows = LLMScore.objects.filter(run=run).order_by("pk")
     return [ModelRow(*row) for row in rows.values_list("model__name", *ModelRow._fields[1:])]
 
 
 def read_alarms(run: Run) -> list[Alarm]:
-    """Return the alarms of a run, without the answers that show them."""
+    """Return the alarms of a run, without their example answers."""
     return [
         Alarm(
             kind=alarm.kind,
@@ -49,7 +49,7 @@ def read_alarms(run: Run) -> list[Alarm]:
 
 
 def read_gone_alarms(run: Run) -> list[Alarm]:
-    """Return the alarms that only excluded workers raised, without their questions."""
+    """Return the alarms that vanished when workers were excluded, without their questions."""
     remedies = read_summary(run).remedies
     gone = () if remedies is None else remedies.gone
     names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
@@ -69,7 +69,7 @@ def read_gone_alarms(run: Run) -> list[Alarm]:
 
 
 def read_changes(run: Run) -> GradeChanges | None:
-    """Return the changes by remedies, with the largest movers only; None without remedies."""
+    """Return how remedies changed grades (largest movers only); None without remedies."""
     remedies = read_summary(run).remedies
     if remedies is None:
         return None

@@ -1,4 +1,4 @@
-"""Reports as tables for files: every row, numbers in full."""
+"""Build the tables of a run for download as files: every row, numbers in full."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FACTS = COUNTED[:4]
 
 
 def build_workers_table(run: Run) -> Table:
-    """Return all workers as a table, best grade first."""
+    """Return the table of all workers, best grade first."""
     header = (
         *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
         *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
@@ -79,7 +79,7 @@ def build_alarms_table(run: Run) -> Table:
 
 
 def build_questions_table(run: Run) -> Table:
-    """Return all questions as a table in their order, with the nearest answer in full."""
+    """Return the table of all questions, with the consensus (nearest) answer in full."""
     rows = (
         ExemplaryAnswer.objects.filter(run=run)
         .order_by(*ORDERS["position"].columns())
@@ -101,7 +101,7 @@ def build_questions_table(run: Run) -> Table:
 
 
 def build_models_table(run: Run) -> Table:
-    """Return all models as a table, best score first."""
+    """Return the table of all language models, best score first."""
     header = (
         *("rank", "model", "details", "score", "score_low", "score_high", "score_answered"),
         *("n", "n_answered", "percentile", "reason"),
@@ -111,7 +111,7 @@ def build_models_table(run: Run) -> Table:
 
 
 def _iterate_models(run: Run) -> Iterable[ModelRow]:
-    """Yield all models of a run, page by page."""
+    """Yield all models of a run by score, reading page by page."""
     page = read_model_rows(run, size=AT_ONCE)
     yield from page.rows
     while page.next:
@@ -120,7 +120,7 @@ def _iterate_models(run: Run) -> Iterable[ModelRow]:
 
 
 def _build_model_row(row: ModelRow) -> Row:
-    """Return a model as a row of the table."""
+    """Return a model's cells of the models table."""
     score = row.score
     return (
         *(row.rank, row.name, row.details, score.value, score.low, score.high),
@@ -130,7 +130,7 @@ def _build_model_row(row: ModelRow) -> Row:
 
 
 def _build_fact_cells(standing: FactStanding) -> Row:
-    """Return the cells on a worker's or a model's facts."""
+    """Return the cells on a worker's or model's facts: number, agreement, interval."""
     agreement = standing.agreement
     return standing.facts, agreement.value, agreement.low, agreement.high
 
@@ -175,7 +175,7 @@ def build_model_answers_table(run: Run) -> Table:
 
 
 def build_comparisons_table(run: Run) -> Table:
-    """Return every pair of models as a table."""
+    """Return the table of all compared pairs of models."""
     header = (
         *("model_a", "model_b", "difference", "low", "high", "p_value", "adjusted_p_value"),
         *("smallest_detectable", "n", "test", "reason"),
@@ -195,14 +195,14 @@ def build_comparisons_table(run: Run) -> Table:
 
 
 def build_differences_table(run: Run, first: UUID, second: UUID) -> Table:
-    """Return the questions on which two models were scored, largest difference first."""
+    """Return the table of both models' scores by question, largest difference first."""
     return Table(
         ("question", "text", "score_a", "score_b", "difference"), _iterate_gaps(run, first, second)
     )
 
 
 def _iterate_gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
-    """Yield a row of texts and scores for each question on which both models were scored."""
+    """Yield question, text, both scores and difference for each question of two models."""
     cells_of_question = {
         key: cells
         for key, *cells in Question.objects.filter(version=run.version_id).values_list(
@@ -215,13 +215,13 @@ def _iterate_gaps(run: Run, first: UUID, second: UUID) -> Iterable[Row]:
 
 
 def build_heat_map_table(run: Run) -> Table:
-    """Return the leave-one-out scores as a table: workers by grade, questions easiest first."""
+    """Return the table of leave-one-out scores, one row per worker, a column per question."""
     questions, rows = read_heat_rows(run)
     return Table(("worker", "grade", *questions), rows)
 
 
 def build_planner_table(run: Run) -> Table:
-    """Return the expected error by number of answers a question; empty without a plan."""
+    """Return the expected error by number of answers per question; empty without a plan."""
     report = build_planner_report(run)
     header = ("answers", "similarity", "average_error", "worst_error", "delta")
     rows = [
@@ -232,7 +232,7 @@ def build_planner_table(run: Run) -> Table:
 
 
 def build_against_table(report: AgainstReport) -> Table:
-    """Return the workers of both runs as a table, largest change first."""
+    """Return the table of grades and ranks of the workers in both runs, largest change first."""
     header = (
         *("worker", "rank_before", "rank_after", "ranks_gained"),
         *("grade_before", "grade_after", "common_rank_before", "common_rank_after"),
@@ -250,12 +250,12 @@ def build_against_table(report: AgainstReport) -> Table:
 
 
 def build_convergence_table(run: Run) -> Table:
-    """Return the change of the weights at each iteration as a table."""
+    """Return the table of the change of the voting weights at each iteration."""
     return Table(("iteration", "rmse"), enumerate(read_summary(run).trace, 1))
 
 
 def build_worker_answers_table(run: Run, worker: UUID) -> Table:
-    """Return a worker's answers in full as a table."""
+    """Return the table of a worker's answers in full, with scores."""
     rows: Any = (
         Response.objects.filter(
             submission__worker__public_id=worker,
@@ -278,7 +278,7 @@ def build_worker_answers_table(run: Run, worker: UUID) -> Table:
 
 
 def build_question_answers_table(run: Run, question: UUID) -> Table:
-    """Return the workers' answers to a question by score, then the models', in full."""
+    """Return the table of workers' answers to a question by score, then the models'."""
     header = (
         *("worker", "model", "question", "answer", "status"),
         *("score", "score_leave_one_out", "reason"),
@@ -287,7 +287,7 @@ def build_question_answers_table(run: Run, question: UUID) -> Table:
 
 
 def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
-    """Yield the rows of workers' answers, then those of models' answers."""
+    """Yield the table rows of workers' answers to a question, then of models' answers."""
     of_workers = (
         AnswerScore.objects.filter(run=run, response__question__public_id=question)
         .order_by(F("score").desc(nulls_last=True), "response__public_id")
@@ -319,7 +319,7 @@ def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
 
 
 def build_map_table(run: Run, question: UUID) -> Table:
-    """Return the places of the answers to a question, then the consensus by iteration.
+    """Return map coordinates of the answers to a question, and of the consensus by iteration.
 
     `x` and `y` are on the axes of the run, `own_x` and `own_y` on those of the question, in the
     units of the vectors. Empty where the run recorded no map.
@@ -332,7 +332,7 @@ def build_map_table(run: Run, question: UUID) -> Table:
 
 
 def _iterate_places(run: Run, question: UUID) -> Iterable[Row]:
-    """Yield the places of answers, models' answers and the consensus."""
+    """Yield the map coordinates of answers, of models' answers and of the consensus."""
     graded = WorkerGrade.objects.filter(
         run=run, worker=OuterRef("response__submission__worker")
     ).order_by()

@@ -1,4 +1,4 @@
-"""Report of a run without one more worker: changes of the others' ranks and grades."""
+"""Report of a run as if one more worker were excluded: changes of ranks and grades."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class WhatIf:
 
     @property
     def why(self) -> str:
-        """Reason why it is not computed at once, as text; "" if it is."""
+        """Reason why the comparison is not computed at once, as text; "" if it is."""
         return NOT_AT_ONCE.get(self.reason, "")
 
 
 def build_what_if(run: Run, worker: UUID) -> WhatIf | None:
-    """Return the comparison of a finished run without a worker; None for an unknown worker."""
+    """Return how a run would change without a worker; None for an unknown worker."""
     row = Worker.objects.filter(grades__run=run, public_id=worker).first()
     if row is None:
         return None

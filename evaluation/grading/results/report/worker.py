@@ -1,4 +1,4 @@
-"""Report of a worker in a run: every answer beside the nearest answer."""
+"""Report of a worker in a run: every answer beside the consensus (nearest) answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ORDER = Keyset("position", ("question__position", "question__public_id"))
 
 @dataclass(frozen=True)
 class WorkerAnswer(Marked):
-    """A worker's answer beside the answer nearest to the exemplary answer of its question.
+    """A worker's answer beside the answer nearest to the question's exemplary answer.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class WorkerReport:
 def build_worker_report(
     run: Run, worker: UUID, after: str = "", size: int = PAGE
 ) -> WorkerReport | None:
-    """Return the report of a worker, by two queries; None if the run has no such worker.
+    """Return the report of a worker; None if the run has no such worker; two queries.
 
     A run with facts takes two more.
     """
@@ -110,7 +110,7 @@ def build_worker_report(
 
 
 def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerAnswer]:
-    """Return a page of the worker's answers."""
+    """Return a page (of a paginated list) of the worker's answers with their facts."""
     rows = (
         Response.objects.filter(
             submission__worker__public_id=worker,
@@ -153,7 +153,7 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
 
 
 def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
-    """Return a row of the query as an answer."""
+    """Convert a database row and its facts to a worker's answer."""
     nearest = row["nearest"]
     return WorkerAnswer(
         question=row["question__public_id"],
@@ -173,7 +173,7 @@ def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
 
 
 def _find_status(row: dict[str, Any]) -> Status:
-    """Return whether an answer was scored, is empty, was rejected, or is newer than the run."""
+    """Return an answer's status: scored, empty, rejected, or not_in_run if newer than the run."""
     if row["scored"] is not None:
         return "scored"
     if row["rejected"]:

@@ -42,7 +42,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class WorkerRow:
-    """A worker in a run; a number is None where it is undefined.
+    """A worker's grade, scores and rank in a run; a number is None if undefined.
 
     Attributes
     ----------
@@ -72,12 +72,12 @@ class WorkerRow:
 
     @property
     def raw_leave_one_out(self) -> float | None:
-        """`leave_one_out` by its name in workers.csv."""
+        """The raw score (mean leave-one-out score), under its name in workers.csv."""
         return self.leave_one_out
 
     @property
     def rank_interval(self) -> str:
-        """95% interval of the rank as text; "" without one."""
+        """95% interval of the rank as text, such as "3 to 7"; "" without one."""
         if self.rank_low is None or self.rank_high is None:
             return ""
         if self.rank_low == self.rank_high:
@@ -88,7 +88,7 @@ class WorkerRow:
 def read_worker_rows(
     run: Run, after: str = "", search: str = "", size: int = PAGE, alarm: int | None = None
 ) -> Page[WorkerRow]:
-    """Return a page of workers by grade, those without a grade last.
+    """Return a page of workers by grade; `search` and `alarm` limit which.
 
     `search` is a part of their ids, `alarm` the key of an alarm that names them.
     """
@@ -101,7 +101,7 @@ def read_worker_rows(
 
 
 def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
-    """Return the first page of workers out of a longer one; no query."""
+    """Return the first page of workers, cut from a longer page; no query."""
     rows = page.rows[:size]
     if len(page.rows) <= size:
         return page
@@ -110,7 +110,7 @@ def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]
 
 
 def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
-    """Yield all workers by grade, for a file."""
+    """Yield all workers of a run by grade, for a file."""
     page = read_worker_rows(run, size=2000)
     yield from page.rows
     while page.next:
@@ -119,7 +119,7 @@ def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
 
 
 def read_worker_row(run: Run, worker: UUID) -> WorkerRow | None:
-    """Return one worker; None if the run has no such worker."""
+    """Return a worker's grade and rank in a run; None if the run has no such worker."""
     row_and_numbers = read_counted_row(run, worker)
     return None if row_and_numbers is None else row_and_numbers[0]
 
@@ -127,30 +127,30 @@ def read_worker_row(run: Run, worker: UUID) -> WorkerRow | None:
 def read_counted_row(
     run: Run, worker: UUID, **numbers: Any
 ) -> tuple[WorkerRow, dict[str, int]] | None:
-    """Return one worker and annotated numbers; None if the run has no such worker."""
+    """Return a worker with the counts given as subqueries; None for an unknown worker."""
     row = _query_workers(run).filter(worker__public_id=worker).annotate(**numbers).first()
     return None if row is None else (build_worker_row(row), {name: row[name] for name in numbers})
 
 
 def query_ranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the rows of workers with a rank, best first, for `row_of`."""
+    """Return the query for workers with a rank, best first."""
     rows = _query_workers(run).filter(rank__isnull=False)
     return rows.order_by("rank", "worker__public_id")
 
 
 def query_unranked_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the rows of workers without a rank, most answers first, for `row_of`."""
+    """Return the query for workers without a rank, most answers first."""
     rows = _query_workers(run).filter(rank__isnull=True)
     return rows.order_by("-n_answers", "worker__public_id")
 
 
 def _query_workers(run: Run) -> QuerySet[WorkerGrade, Any]:
-    """Return the query of a run's workers for `COLUMNS`."""
+    """Return the query for a run's workers, with the `COLUMNS`."""
     return WorkerGrade.objects.filter(run=run).order_by().values(*COLUMNS)
 
 
 def build_worker_row(row: dict[str, Any]) -> WorkerRow:
-    """Return a row of a query for `COLUMNS` as a worker."""
+    """Convert a database row with the `COLUMNS` to a worker of the report."""
     return WorkerRow(
         worker=row["worker__public_id"],
         name=row["worker__external_id"],
@@ -169,12 +169,12 @@ def build_worker_row(row: dict[str, Any]) -> WorkerRow:
 
 
 def build_worker_row_of_grade(grade: WorkerGrade) -> WorkerRow:
-    """Return a grade that was read with its worker as a row."""
+    """Convert a `WorkerGrade`, read with its worker, to a worker of the report."""
     return build_worker_row({name: attrgetter(name.replace("__", "."))(grade) for name in COLUMNS})
 
 
 def build_lowest_condition(ranked: int) -> Q:
-    """Return the condition on grades whose whole rank interval is in the lowest quarter."""
+    """Return the query condition that a rank interval is in the lowest quarter."""
     return Q(rank__isnull=False, rank_low__gt=(1 - LOWEST) * ranked)
 
 

@@ -1,1 +1,1 @@
-"""Pages of the results of a grading."""
+"""Web pages of the results of a grading."""

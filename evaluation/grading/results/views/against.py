@@ -1,4 +1,4 @@
-"""The page that compares a run with another run of the same question set."""
+"""Web page that compares a run with another run of the same question set."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.runs.result_pages import Context, status_link, worker_link
 
 @grading_page("evaluation/against.html")
 def show_against(request: HttpRequest, run: Run) -> Context:
-    """Show the changes since another run, and their reasons.
+    """Show what changed between this run and another one, and why.
 
     `with` in the address names the other run; by default it is the newest one.
     """
@@ -53,13 +53,13 @@ def show_against(request: HttpRequest, run: Run) -> Context:
 
 
 def read_other_run(request: HttpRequest, run: Run) -> Run | None:
-    """Return the run that the address names; None without a name, 404 if it is not visible."""
+    """Return the run in the query parameter `with`; None without it, 404 if not visible."""
     run_id = parse_public_id(request.GET, "with", blank=True)
     return None if run_id is None else _get_other_or_404(request, run, run_id)
 
 
 def build_comparison(request: HttpRequest, run: Run) -> AgainstReport:
-    """Return the report for a file; 404 if one of the two runs has no results."""
+    """Return the comparison of two runs, for a file; 404 if one has no results."""
     other = read_other_run(request, run)
     if other is None or not _is_done(other):
         raise Http404("another run with results is needed")
@@ -67,7 +67,7 @@ def build_comparison(request: HttpRequest, run: Run) -> AgainstReport:
 
 
 def draw_grades(report: AgainstReport, run: Run) -> Chart | None:
-    """Return the chart of the workers' grades; None if no worker has two grades."""
+    """Return the chart of the workers' grades in both runs; None without common grades."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
@@ -76,7 +76,7 @@ def draw_grades(report: AgainstReport, run: Run) -> Chart | None:
 
 
 def _get_other_or_404(request: HttpRequest, run: Run, run_id: UUID) -> Run:
-    """Return another grading of the same set that the user may see; 404 for others."""
+    """Return another grading of the question set that the user may see; 404 for other ids."""
     runs = Run.objects.select_related("version__question_set").exclude(pk=run.pk)
     of_set = runs.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     return get_visible_or_404(request, of_set, run_id)

@@ -1,4 +1,4 @@
-"""Pages of alarms: the list, one alarm with its evidence, and its review."""
+"""Web pages of alarms: the list, and one alarm with its evidence and review."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ RUNS_OFFERED = 50
 
 
 class ReviewForm(forms.Form):
-    """Form of the review of an alarm; `storage` refuses contradictions."""
+    """Form for a user's review of an alarm: state, note and the run with the remedy."""
 
     state = forms.ChoiceField(
         label="What did you make of it?",
@@ -73,7 +73,7 @@ class ReviewForm(forms.Form):
     )
 
     def __init__(self, run: Run, *args: Any, **kwargs: Any) -> None:
-        """Offer the later runs that may have remedied the alarm."""
+        """Offer the later runs of the question set as the run with the remedy."""
         super().__init__(*args, **kwargs)
         runs = list(find_remedying_runs(run)[:RUNS_OFFERED])
         choice: Any = self.fields["remedied_by"]
@@ -88,7 +88,7 @@ class ReviewForm(forms.Form):
 
 @grading_page("evaluation/alarms.html")
 def show_alarms(request: HttpRequest, run: Run) -> Context:
-    """Show the alarms of a run, their outcomes and all checks."""
+    """Show the alarms of a run, their outcomes after remedies, and all checks."""
     report = build_alarms_report(run)
     return {
         "title": f"Alarms of {report.about.name}",
@@ -100,7 +100,7 @@ def show_alarms(request: HttpRequest, run: Run) -> Context:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
-    """Show one alarm; POST saves a review of it."""
+    """Show one alarm with its evidence; POST saves the user's review of it."""
     if request.method != "POST":
         return _show_page(request, run=run, place=place)
     shown = run_or_404(request, run)
@@ -127,7 +127,7 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
 
 
 def _turn_into_get(request: HttpRequest) -> HttpRequest:
-    """Return the request as a GET, so that the page is shown with the posted form."""
+    """Turn a POST request into a GET, so that the page is shown with the posted form."""
     request.method = "GET"
     return request
 
@@ -136,7 +136,7 @@ def _turn_into_get(request: HttpRequest) -> HttpRequest:
 def _show_page(
     request: HttpRequest, run: Run, place: int, form: ReviewForm | None = None
 ) -> Context:
-    """Show an alarm: workers it names, texts, meaning, advice and reviews.
+    """Show an alarm: the workers it names, answers as evidence, advice and reviews.
 
     `after` (of workers) and `texts` (a page) come from the address.
     """

@@ -1,4 +1,4 @@
-"""The page that settles which camp is right: suggested answers, experts' grades, a new run."""
+"""Web page where experts' grades settle which of a crowd's camps is right."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def show_anchors(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @grading_page("evaluation/anchors.html")
 def _show_page(request: HttpRequest, run: Run, changed: bool = False) -> Context:
-    """Show the steps; `changed` says that the excluded workers differ from those shown before."""
+    """Show the page; `changed` says that the excluded workers changed in the meantime."""
     user_id = get_user_id(request)
     report = build_anchors_report(run, user_id)
     user_rights = rights(request.user, run.version.question_set)
@@ -82,7 +82,7 @@ def _show_page(request: HttpRequest, run: Run, changed: bool = False) -> Context
 
 
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
-    """Start a run with the same options that also suggests answers to grade."""
+    """Start a run with the same options that also suggests answers for experts to grade."""
     parameters = replace(
         read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
@@ -98,7 +98,7 @@ def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
-    """Ask an expert of the set, or oneself, to grade the suggested answers."""
+    """Ask an expert of the question set, or the user, to grade the suggested answers."""
     expert_text = request.POST.get("expert", "")
     user_id = get_user_id(request)
     expert = (
@@ -131,11 +131,11 @@ def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _refuse(request: HttpRequest, run: Run, error: OptionError) -> HttpResponse:
-    """Show the reason of a refused option, and return to the page."""
+    """Show why a run cannot be started, and return to the page of experts' grades."""
     messages.error(request, refusal(AqerParameters, error))
     return redirect(_build_address(run))
 
 
 def _build_address(run: Run) -> str:
-    """Return the address of the page."""
+    """Return the URL of the page of experts' grades."""
     return reverse("admin:results-anchors", kwargs={"run": run.public_id})

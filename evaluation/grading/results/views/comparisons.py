@@ -1,4 +1,4 @@
-"""The page that compares a run's language models pair by pair."""
+"""Web page that compares a run's language models pair by pair."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 
 
 def read_report(run: Run, asked: QueryDict) -> ComparisonsReport:
-    """Return all pairs, or those with the model that the address names; 404 if it is unknown."""
+    """Return the compared pairs of models, or those with the query parameter `model`."""
     report = build_comparisons_report(
         run, parse_public_id(asked, "model", blank=True), asked_correction(asked)
     )
@@ -51,7 +51,7 @@ def read_report(run: Run, asked: QueryDict) -> ComparisonsReport:
 
 
 def read_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairReport | None:
-    """Return the pair that the address names, else the first pair; 404 for unknown models."""
+    """Return the pair in the query parameters `first` and `second`, else the first pair."""
     first, second = (
         parse_public_id(asked, "first", blank=True),
         parse_public_id(asked, "second", blank=True),
@@ -71,7 +71,7 @@ def read_pair(run: Run, asked: QueryDict, report: ComparisonsReport) -> PairRepo
 
 
 def read_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
-    """Return the ids of the pair that the address names, else of the first; 404 without pairs."""
+    """Return the ids of the two models in the query parameters, else of the first pair."""
     pair = read_pair(run, asked, read_report(run, asked))
     if pair is None:
         raise Http404("two models are needed")
@@ -79,7 +79,7 @@ def read_models(run: Run, asked: QueryDict) -> tuple[UUID, UUID]:
 
 
 def draw_comparisons(run: Run, asked: QueryDict) -> Chart | None:
-    """Return the chart of all pairs; None without pairs."""
+    """Return the chart of the compared pairs of models; None without pairs."""
     report = read_report(run, asked)
     return build_comparisons_chart(report) if report.pairs else None
 
@@ -90,7 +90,7 @@ def draw_differences(run: Run, asked: QueryDict) -> Chart | None:
 
 
 def draw_pair(run: Run, pair: PairReport | None) -> Chart | None:
-    """Return the chart of a pair's questions; None if the two never differ."""
+    """Return the chart of the questions on which two models differ; None if they never do."""
     if pair is None or not (pair.first_better or pair.second_better):
         return None
 

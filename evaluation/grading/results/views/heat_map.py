@@ -1,4 +1,4 @@
-"""The page of the heat map: workers by questions."""
+"""Web page of the heat map: scores by worker and question."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST = 10_000_000
 
 @dataclass(frozen=True)
 class Field:
-    """A cell of a table: its CSS class, its number in short, and its tooltip."""
+    """A cell of the heat map's table: its CSS class, its short number and its tooltip."""
 
     look: str
     number: str
@@ -48,7 +48,7 @@ class Field:
 
 @grading_page("evaluation/heat_map.html")
 def show_heat_map(request: HttpRequest, run: Run) -> Context:
-    """Show the overview of all workers and questions, and a block of it answer by answer.
+    """Show mean scores by groups of workers and questions, and one block of answers.
 
     `workers` and `questions` of the address name the block. Both are tables, one for all widths:
     two pictures for two widths would make the page large.
@@ -93,7 +93,7 @@ def show_heat_map(request: HttpRequest, run: Run) -> Context:
 
 
 def read_block(run: Run, asked: QueryDict) -> HeatBlock:
-    """Return the block that the address names; 404 if it does not exist."""
+    """Return the heat-map block that the query parameters name; 404 if it does not exist."""
     worker, question = (
         parse_number(asked, name, 0, MOST, blank=True) or 0 for name in ("workers", "questions")
     )
@@ -104,7 +104,7 @@ def read_block(run: Run, asked: QueryDict) -> HeatBlock:
 
 
 def draw_block(run: Run, block: HeatBlock) -> Chart:
-    """Return the chart of a block."""
+    """Return the heat map of a block of workers and questions, with links to the workers."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
@@ -114,19 +114,19 @@ def draw_block(run: Run, block: HeatBlock) -> Chart:
 
 
 def draw_overview(run: Run) -> Chart | None:
-    """Return the chart of the overview; None where the run recorded none."""
+    """Return the heat map of group means; None if the run recorded none."""
     overview = read_heat_overview(run)
     return build_overview_chart(overview) if overview is not None and overview.means else None
 
 
 def _build_colours(block: HeatBlock, overview: HeatOverview | None) -> Shades:
-    """Return the colour scale of a block."""
+    """Return the colour scale for the scores of a block."""
     scores = [cell.score for row in block.cells for cell in row if cell and cell.score is not None]
     return build_shades(scores, overview.quantiles if overview else ())
 
 
 def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
-    """Return the cells of a block, a list for each worker."""
+    """Return the table cells of a block, a list for each worker."""
     rows = []
     for row in block.cells:
         fields = []
@@ -142,7 +142,7 @@ def _build_fields(block: HeatBlock, colours: Shades) -> list[list[Field]]:
 
 
 def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
-    """Return the groups' cells, and the first worker and question of each group's block."""
+    """Return the table of group means, with the offsets of each group's block; None if empty."""
     if not overview.means:
         return None
     colours = build_overview_shades(overview)
@@ -170,12 +170,12 @@ def _build_overview(overview: HeatOverview, block: HeatBlock) -> Context | None:
 
 
 def _find_starts(ends: Sequence[int], step: int) -> list[int]:
-    """Return where the block of each group's first member begins."""
+    """Return, for each group, the offset of the block that contains its first member."""
     return [begin // step * step for begin in [0, *ends[:-1]]]
 
 
 def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
-    """Return each block as (offset from 0, first from 1, last from 1)."""
+    """Return each block of a list as (offset, first, last); first and last count from 1."""
     return [(first, first + 1, min(first + step, total)) for first in range(0, total, step)]
 
 
@@ -186,7 +186,7 @@ def _format_short(score: float) -> str:
 
 
 def _find_previous(first: int, step: int) -> int | None:
-    """Return the offset of the block before; None for the first block."""
+    """Return the offset of the previous block; None for the first block."""
     return max(0, first - step) if first else None
 
 

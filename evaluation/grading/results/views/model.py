@@ -1,4 +1,4 @@
-"""The page of a language model in a run."""
+"""Web page of a language model in a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.runs.result_pages import Context
 
 @grading_page("evaluation/model.html")
 def show_model(request: HttpRequest, run: Run, model: UUID) -> Context:
-    """Show a model's scores, its facts beside the crowd's, and its answers.
+    """Show a model's scores, its facts compared with the crowd's, and its answers.
 
     `after` (a page of answers) comes from the address.
     """

@@ -1,4 +1,4 @@
-"""The page of the language models in a run."""
+"""Web page of the language models in a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.runs.result_pages import Context
 
 @grading_page("evaluation/models.html")
 def show_models(request: HttpRequest, run: Run) -> Context:
-    """Show the models by score, and the models among people; `after` comes from the address."""
+    """Show the models by score, and a chart of them among the workers' scores."""
     after = request.GET.get("after", "")
     report = build_models_report(run, after)
     return {

@@ -1,4 +1,4 @@
-"""The page of a question in a run."""
+"""Web page of a question in a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evaluation.runs.result_pages import Context, worker_link
 
 @grading_page("evaluation/question.html")
 def show_question(request: HttpRequest, run: Run, question: UUID) -> Context:
-    """Show a question, its answers nearest to the consensus first, and the models' answers.
+    """Show a question, the workers' answers by score, and the models' answers.
 
     `after` (a page of answers) and `axes` (of the map) come from the address.
     """
@@ -74,7 +74,7 @@ def read_report(
 def draw_answers(
     run: Run, question: UUID, report: QuestionReport, best: Page[dict[str, Any]] | None = None
 ) -> Chart | None:
-    """Return the chart of the answers; None where no worker answered.
+    """Return the chart of the answers to a question by score; None without an answer.
 
     It always shows the best answers, so it reads them if `report` has another page and `best`, the
     first `answer_page`, is None.
@@ -89,7 +89,7 @@ def draw_answers(
 
 @dataclass(frozen=True)
 class MapCard:
-    """The map of a question with its slider over the iterations.
+    """The map of a question's answers, with captions for its slider over the iterations.
 
     Attributes
     ----------
@@ -105,23 +105,23 @@ class MapCard:
 
     @classmethod
     def from_report(cls, run: Run, report: AnswerMap) -> Self:
-        """Return the card with the map at its last iteration."""
+        """Return the map card of a report, drawn at the last iteration."""
         words = build_captions(report)
         return cls(report, draw_map(run, report), json.dumps(words), words[-1], len(words) - 1)
 
     @property
     def steps(self) -> list[tuple[int, float, float, float]]:
-        """Iteration, x and y of the consensus, and how far it moved, one for each step."""
+        """Iteration, x and y of the consensus, and distance it moved, one entry per iteration."""
         places = zip(self.report.iterations, self.report.path, self.report.moved, strict=True)
         return [(iteration, x, y, moved) for iteration, (x, y), moved in places]
 
 
 def read_axes(request: HttpRequest) -> Axes:
-    """Return the axes that the address names, by default those of the run; 404 for others."""
+    """Return the query parameter `axes` ("run" or "question"), by default "run"."""
     axes: Any = parse_choice(request.GET, "axes", get_args(Axes), "run")
     return axes
 
 
 def draw_map(run: Run, report: AnswerMap, at: int | None = None) -> Chart:
-    """Return the chart of a map at one of its iterations, by default the last."""
+    """Return the chart of a question's map at an iteration, by default the last."""
     return build_map_chart(report, at, lambda worker: worker_link(run, worker))

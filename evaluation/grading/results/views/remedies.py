@@ -33,14 +33,14 @@ CAP = 2.0
 
 @dataclass(frozen=True)
 class Remedy:
-    """A remedy to try: a label, and the address of the form; it starts nothing by itself."""
+    """A suggested remedy: a label, and the URL of the prefilled form that would start it."""
 
     label: str
     link: str
 
 
 def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) -> list[Remedy]:
-    """Return the remedies that an alarm suggests.
+    """Return the remedies that an alarm suggests, as links.
 
     `may_start`: whether the user may start runs. `n_copies`: number of open alarms of copies.
     """
@@ -86,24 +86,24 @@ def build_remedies(run: Run, alarm: AlarmEntry, may_start: bool, n_copies: int) 
 
 
 def build_links_without(run: Run, workers: Iterable[WorkerRow], may_start: bool) -> dict[UUID, str]:
-    """Return for each worker the address of a grading without it; {} for a read-only user."""
+    """Return, by worker, the URL of the form to grade without that worker."""
     if not may_start:
         return {}
     return {row.worker: build_link_without(run, row.worker, row.name) for row in workers}
 
 
 def build_link_without(run: Run, worker: UUID, name: str) -> str:
-    """Return the address of the form of a grading without a worker."""
+    """Return the URL of the grading form with a worker excluded."""
     return _build_remedy(run, "", **_build_exclude_field(run, [(worker, name)])).link
 
 
 def build_link_to_add_models(run: Run) -> str:
-    """Return the address of the form of the same grading, which scores new models."""
+    """Return the URL of the grading form with this run's options, to score new models."""
     return _build_remedy(run, "").link
 
 
 def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
-    """Return the result without the worker that the address names; None without a name."""
+    """Return how the run would be without the worker in the query parameter `without`."""
     if not request.GET.get("without"):
         return None
     worker_id = parse_public_id(request.GET, "without")
@@ -114,7 +114,7 @@ def read_what_if(request: HttpRequest, run: Run) -> WhatIf | None:
 
 
 def build_verdict_context(run: Run, workers: Iterable[UUID], may_decide: bool) -> dict[str, Any]:
-    """Return the context of `cards/verdict.html`: the workers' verdicts, and who may decide."""
+    """Return the template context for requesters' verdicts on workers."""
     return {"verdicts": load_current_verdicts(run, list(workers)), "may_decide": may_decide}
 
 
@@ -126,7 +126,7 @@ def _read_named_workers(run: Run, alarm: AlarmEntry) -> list[tuple[UUID, str]]:
 
 
 def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the form fields that collapse this group and the groups of the run, and no other."""
+    """Return form fields that collapse these workers' groups and those of the run."""
     # One name stands for a group that is too large for an address.
     own = _choose_ids(workers if len(workers) <= MOST_EXCLUDED else workers[:1])
     before = run.parameters.get("collapse_workers", ())
@@ -137,7 +137,7 @@ def _build_collapse_fields(run: Run, workers: list[tuple[UUID, str]]) -> dict[st
 
 
 def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
-    """Return the workers' ids for a field of ids.
+    """Return the workers' ids for a form field that separates ids by spaces or commas.
 
     That is the external id, or the public id where the field would split the external one.
     """
@@ -145,13 +145,13 @@ def _choose_ids(workers: Iterable[tuple[UUID, str]]) -> list[str]:
 
 
 def _build_exclude_field(run: Run, workers: Iterable[tuple[UUID, str]]) -> dict[str, str]:
-    """Return the form field that excludes these workers and those that the run excluded."""
+    """Return the form field that excludes these workers and those the run excluded."""
     before = run.parameters.get("exclude_workers", ())
     return {"exclude_workers": "\n".join(dict.fromkeys([*before, *_choose_ids(workers)]))}
 
 
 def _build_remedy(run: Run, label: str, **preset: str) -> Remedy:
-    """Return a remedy that opens the grading form with preset fields."""
+    """Return a link to the grading form with this run's options and preset fields."""
     form = reverse("admin:grade", kwargs={"set_id": run.version.question_set.public_id})
     asked = {"version": run.version.number, "like": run.public_id, **preset}
     return Remedy(label, f"{form}?{urlencode(asked)}")

@@ -1,4 +1,4 @@
-"""The page of a run: workers, questions, and the method."""
+"""Web page of a run: its workers, questions and method."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def show_results(request: HttpRequest, run: Run) -> Context:
 
 @grading_page("evaluation/disagreement.html")
 def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
-    """Show the questions that people disagree about, the most disagreement first."""
+    """Show the questions on which workers disagree, most disagreement first."""
     n_questions = read_summary(run).shown_counts().get("questions", 0)
     rows = read_question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
     return {
@@ -98,21 +98,21 @@ def questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
 
 
 def draw_grades(run: Run, n_workers: int) -> Chart:
-    """Return the chart of the best workers' grades."""
+    """Return the chart of the best workers' grades with intervals."""
     return build_grades_chart(
         read_worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
     )
 
 
 def draw_ranks(run: Run, n_workers: int) -> Chart | None:
-    """Return the chart of the best workers' ranks; None where they have no intervals."""
+    """Return the chart of the best workers' ranks; None if they have no intervals."""
     return build_ranks_chart(
         read_worker_rows(run, size=MOST_WORKERS).rows, n_workers, _build_worker_link(run)
     )
 
 
 def _build_worker_link(run: Run) -> Callable[[UUID], str]:
-    """Return the function that gives a worker's address in a run."""
+    """Return the function that gives the URL of a worker's page in a run."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
@@ -121,7 +121,7 @@ def _build_worker_link(run: Run) -> Callable[[UUID], str]:
 
 
 def draw_disagreement(run: Run, n_questions: int) -> Chart | None:
-    """Return the chart of the most dispersed questions; None without questions."""
+    """Return the chart of the questions with the most disagreement; None without any."""
 
     def link(question: UUID) -> str:
         return question_link(run, question)

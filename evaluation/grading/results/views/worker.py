@@ -1,4 +1,4 @@
-"""The page of a worker in a run."""
+"""Web page of a worker in a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evaluation.runs.result_pages import Context, question_link
 
 @grading_page("evaluation/worker.html")
 def show_worker(request: HttpRequest, run: Run, worker: UUID) -> Context:
-    """Show a worker's grade, and every answer beside the nearest one.
+    """Show a worker's grade, and every answer beside the consensus (nearest) answer.
 
     `after` (a page of answers) and `without` (whether to compute a run without the worker) come
     from the address.
@@ -52,7 +52,7 @@ def read_report(run: Run, worker: UUID, after: str = "") -> WorkerReport:
 
 
 def draw_scores(run: Run, report: WorkerReport) -> Chart | None:
-    """Return the chart of a worker's answers; None where no answer has a leave-one-out score."""
+    """Return the chart of a worker's answers by score; None without a leave-one-out score."""
 
     def link(question: UUID) -> str:
         return question_link(run, question)
