@@ -53,7 +53,7 @@ def of_workbooks(path: str) -> bool:
 
 def has_tests(flow: str) -> bool:
     """Whether the tests have a folder for a flow; those of small ones are with their kind's."""
-    return (ROOT / "tests" / "evaluation" / "flow" / flow).is_dir()
+    return (ROOT / "tests" / "evaluation" / "runs" / "flow" / flow).is_dir()
 
 
 OTHER_FLOWS = tuple(

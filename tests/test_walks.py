@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.walks import imports_between_rooms, walked
+from tests.walks import count_imports_between_packages, walked
 
 # What each walk may be at the most: what it was when it was last looked at, and two.
 MOST = {"an upload": 25, "a click on Grade": 43, "the page of the results": 39}
@@ -21,7 +21,7 @@ def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model,
         assert len(modules) <= MOST[name], f"{name} enters {len(modules)}: {', '.join(modules)}"
 
 
-def test_no_two_rooms_import_each_other():
-    found = imports_between_rooms()
+def test_no_two_packages_import_each_other():
+    found = count_imports_between_packages()
     assert found["evaluation.site", "evaluation.runs.reports"] > 5
     assert [pair for pair in found if pair[::-1] in found] == []

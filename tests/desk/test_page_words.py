@@ -9,7 +9,7 @@ from evaluation.core.messages.table import Blanks
 from evaluation.core.options import SITE
 from tests.desk.page_checks import FLAG, flags_in
 
-WORDS = Path(__file__).resolve().parents[2] / "evaluation" / "words"
+WORDS = Path(__file__).resolve().parents[2] / "evaluation" / "core" / "messages"
 OF_FEATURES = ("*/messages.py", "grading/**/*messages.py")
 # Says what commands print, and the head of the table of the documents.
 OF_TERMINALS = {"console.py", "table.py"}
@@ -29,7 +29,7 @@ def test_no_message_of_the_site_says_one():
 def test_no_sentence_that_the_doors_share_says_one():
     # Titles, reasons and faults have no codes with values: all texts of the words are read.
     seen = 0
-    features = [path for glob in OF_FEATURES for path in WORDS.parent.glob(glob)]
+    features = [path for glob in OF_FEATURES for path in WORDS.parents[1].glob(glob)]
     for path in sorted([*WORDS.glob("*.py"), *features]):
         if path.name in OF_TERMINALS:
             continue

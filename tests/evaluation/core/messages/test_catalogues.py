@@ -33,7 +33,8 @@ from evaluation.umwp.messages import UMWP
 from tests.features import FEATURES
 
 ROOMS_OF_WARNINGS = (
-    *("files", "flow", "steps", "texts", "consensus", "grading/run", "grading/files"),
+    *("runs/files", "runs/flow", "runs/steps", "core/text", "consensus"),
+    *("grading/run", "grading/files"),
     *("grading/storage", "grading/alarms/run", "grading/facts/run", *FEATURES),
 )
 ROOMS = Path(__file__).resolve().parents[4] / "evaluation"
@@ -124,8 +125,9 @@ REASON = re.compile(
         (
             WHY_EMPTY,
             literals(
-                *("consensus/methods", "methods/inference/intervals.py", "grading/run/results.py"),
-                *("methods/inference/comparison.py", "grading/remedies/methods/partial_crowd.py"),
+                *("consensus/methods", "core/stats/inference/intervals.py"),
+                *("core/stats/inference/comparison.py", "grading/run/results.py"),
+                "grading/remedies/methods/partial_crowd.py",
                 *(
                     "grading/files/tables.py",
                     "grading/run/grade_changes.py",

@@ -92,7 +92,7 @@ def request_(tmp_path, monkeypatch):
     (folder / "questions.csv").write_text("\n".join(asked) + "\n")
     for study in ("model_scoring", "questions"):
         monkeypatch.setattr(
-            f"evaluation.evidence.studies.{study}.methods",
+            f"evaluation.evidence.studies.{study}.list_methods",
             lambda *, core: [METHODS[name] for name in FEW],
         )
     return Request(tmp_path, tmp_path / "out", "bow", repetitions=2)
