@@ -1,4 +1,4 @@
-"""Decisions about submissions, and payments to workers: rows that are added and never changed.
+"""Decisions about submissions and payments to workers, stored as rows that never change.
 
 - `deciding` stores who approved or rejected a submission, when and why; the newest row counts.
 - `decision_signal` tells receivers which decisions were stored.

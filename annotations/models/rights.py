@@ -1,4 +1,4 @@
-"""The rights of one user on one question set, for pages that show or hide by them."""
+"""Rights of one user on one question set, which decide what pages show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annotations.models.question_sets import QuestionSet
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """`see`: questions; `answers`: answers, runs and results; `manage`: sharing and deletion."""
+    """Rights of a user on a set: to see questions, see answers and runs, edit, or manage it."""
 
     see: bool = False
     answers: bool = False
@@ -31,7 +31,7 @@ class Rights:
 
 
 def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
-    """Return the rights of a user on a set, with one query at most.
+    """Return the rights of a user on a question set, with at most one query.
 
     Inside `ties.asked_once` there is no query: the cached teams and shares are compared with the
     set's.
