@@ -51,14 +51,14 @@ class Collection(Record):
     """
 
     class State(models.TextChoices):
-        """A paused collection accepts no new workers, a closed one nothing more."""
+        """State of a collection; a paused one admits no new workers, a closed one takes nothing."""
 
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
         CLOSED = "closed", "closed"
 
     class Protocol(models.TextChoices):
-        """Whether the passage is visible while its questions are answered (AQER, section 5.2)."""
+        """Whether the passage stays visible with its questions (AQER, section 5.2)."""
 
         RECALL = "recall", "read, then answer from memory"
         OPEN = "open", "the passage stays beside the questions"
@@ -199,7 +199,7 @@ class Collection(Record):
 
     @property
     def code_for_others(self) -> str:
-        """The code for workers with a low earlier score; by default that of failed practice."""
+        """Completion code for too low an earlier score; by default that of failed practice."""
         return self.code_not_chosen or self.code_screened_out
 
 

@@ -27,7 +27,7 @@ class QuestionSet(Record):
     """
 
     class WavePeople(models.TextChoices):
-        """Which workers take part in a later wave: the same or others."""
+        """Which workers may take part in a later wave: the same, others, or anybody."""
 
         SAME = "same", "The same people: only who handed in in the wave before"
         OTHERS = "others", "Other people: nobody who took part in a wave before"

@@ -1,4 +1,4 @@
-"""Shared parts of the REST API.
+"""Base classes and helpers shared by all REST endpoints.
 
 - `base`: bodies of limited size, unknown keys refused; `once`: idempotency keys.
 - `paging`, `filtering`: long lists behind opaque cursors, filtered and sorted.
