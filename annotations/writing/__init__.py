@@ -1,4 +1,4 @@
-"""Writing unanswerable word problems and checking them blindly.
+"""Writing of unanswerable word problems by users, and blind checking by validators.
 
     project = start(version)                        # the requester
     problem = take(project, author)                 # a writer

@@ -171,7 +171,7 @@ class BulkViewSet(ApiViewSet):
         return "bulk" if getattr(self, "action", None) == "create" else None
 
     def get_parsers(self) -> list[BaseParser]:
-        """Return the body parsers; JSON Lines and CSV only for imports."""
+        """Return the parsers of request bodies; JSON Lines only for imports."""
         is_import = (getattr(self.request, "method", None) or "POST").upper() == "POST"
         return [RowsParser(), LinesParser()] if is_import else [RowsParser()]
 
