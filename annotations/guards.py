@@ -1,4 +1,4 @@
-"""Database triggers for rules that a constraint of one row cannot express.
+"""Database triggers that enforce rules beyond one row, such as append-only tables.
 
 - a decision, a bonus payment's entry, what happened to a written problem and what was archived or
   deleted by whom are never changed or deleted; where a submission stood on its panel is never
@@ -223,20 +223,20 @@ GUARDS: tuple[Guard, ...] = (
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
-    """Create all triggers of `GUARDS`; existing ones are replaced."""
+    """Create all triggers of this module; existing ones are replaced."""
     remove(connection)
     _run(connection, (sql for guard in GUARDS for sql in _making(connection.vendor, guard)))
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
-    """Drop the triggers of `GUARDS` on existing tables."""
+    """Drop the triggers of this module on existing tables."""
     tables = set(connection.introspection.table_names())
     guards = [guard for guard in GUARDS if guard.table in tables]
     _run(connection, (_dropping(connection.vendor, guard) for guard in guards))
 
 
 def before_migrate(using: str, plan: list[Any], **kwargs: Any) -> None:
-    """Drop the triggers before migrations run (a receiver of `pre_migrate`)."""
+    """Drop the triggers before migrations run (signal receiver)."""
     if plan:
         remove(connections[using])
 

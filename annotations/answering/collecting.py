@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return why a version cannot be published to workers; None if it can be."""
+    """Return the error that prevents publishing a version to workers; None if it can be."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(
@@ -280,7 +280,7 @@ def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "")
 
 
 def check(collection: Collection) -> None:
-    """Raise `SettingsError` if settings of a collection are invalid or contradict each other."""
+    """Raise SettingsError if the settings of a collection are invalid or contradictory."""
     places, each = collection.places, collection.answers_per_question
     if not 1 <= places <= MOST_PLACES:
         raise SettingsError("places_out_of_range", "places", most=MOST_PLACES)
@@ -309,7 +309,7 @@ def _ensure_failed_checks_code(collection: Collection) -> bool:
 
 
 def _check_codes(collection: Collection) -> None:
-    """Raise `SettingsError` if two outcomes have one completion code but need different ones."""
+    """Raise SettingsError if outcomes that are paid differently have the same completion code."""
     # The panel pays by code: two cases with the same code would be paid alike.
     codes = [
         collection.code_no_consent, collection.code_screened_out, collection.code_too_late,

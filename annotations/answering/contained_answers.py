@@ -1,4 +1,4 @@
-"""Search for an accepted answer, as whole words that are not negated, in a free text."""
+"""Test whether a free text contains an accepted answer, as whole words that are not negated."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ CODES: Final = frozenset(
 
 
 class AnsweringError(ValueError):
-    """A worker's request is refused; `code` is one of `CODES`."""
+    """Refusal of a worker's request; `code` tells why, such as a closed collection."""
 
     def __init__(self, code: str) -> None:
         assert code in CODES, code

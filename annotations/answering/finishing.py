@@ -50,7 +50,7 @@ def find_unfinished_page(progress: SurveyProgress) -> int | None:
 
 
 def submit(submission: Submission, device: str = "") -> Submission:
-    """Submit all answers of a worker, finally, and return the submission; repeatable.
+    """Submit all answers of a worker finally; return the submission. A second call does nothing.
 
     `device` is the kind of device of this request. A worker who failed the attention checks
     submits like everybody, but gets another code.

@@ -106,7 +106,7 @@ def describe_interface_language(version: QuestionSetVersion) -> str:
 
 
 def _describe_several_languages(version: QuestionSetVersion) -> str:
-    """Return that sentence for a version with several languages."""
+    """Return a sentence on the interface language for a version with several languages."""
     languages = version.every_language
     untranslated = [
         language

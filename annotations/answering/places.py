@@ -193,7 +193,7 @@ def reserve(
 
 @transaction.atomic
 def reserve_again(submission: Submission) -> Submission:
-    """Reserve a place again for a submission whose reservation expired, and return it.
+    """Reserve a place again for a submission whose reservation expired; return the submission.
 
     Drafts stay. A worker who still has a place keeps it. Raises `AnsweringError`: closed,
     place_lost if no place is free, done, screened_out, withdrawn, excluded.
@@ -273,7 +273,7 @@ def _ensure_worker(collection: Collection, external_id: str) -> Worker:
 
 
 def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: bool) -> None:
-    """Store the consent form's checkboxes that a returning worker ticked; others stay."""
+    """Store the checkboxes of the consent form that a returning worker ticked; others stay."""
     if is_uncounted:
         signals.switch_counting(submission, off=True)
     if is_assistive:

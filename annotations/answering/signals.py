@@ -36,7 +36,7 @@ Pages = dict[str, Counts]
 
 @dataclass(frozen=True, slots=True)
 class SignalTotals:
-    """Sums of a worker's writing signals, and the number of answers that have any."""
+    """Sums of a worker's writing signals (such as pastes), and the number of answers with any."""
 
     answers: int
     sums: Counts
@@ -59,7 +59,7 @@ def can_continue(stored: Response) -> bool:
 
 
 def parse_counts(sent: str) -> Pages:
-    """Return the posted JSON of counts as a dict by page load; {} if unreadable.
+    """Return the counts in a posted JSON text, by id of the page load; {} if unreadable.
 
     A page with a count that is missing, negative or no number is left out. Fractions are cut off.
     """
@@ -145,12 +145,12 @@ def _parse_page(value: object) -> Counts | None:
 
 
 def _parse_count(value: object) -> int | None:
-    """Return a JSON value as a count of at most `MAX_COUNT`; None if it is not one."""
+    """Return a JSON value as a count, cut off at an upper limit; None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return None
     return int(min(value, MAX_COUNT)) if value >= 0 else None
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    """Raise `ValueError` for NaN and infinities, which `json` accepts otherwise."""
+    """Raise ValueError for the JSON constants NaN and Infinity, which Python would accept."""
     raise ValueError(constant)

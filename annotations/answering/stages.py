@@ -107,7 +107,7 @@ def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
 
 
 def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
-    """Annotate submissions with stage (`way`), its number, and counts of questions and answers.
+    """Annotate submissions with their stage, its number, and counts of questions and answers.
 
     `place_on_way` is the number of the passage, in the worker's own order, or of the question, from
     1; 0 at other stages. `n_given` and `n_answered` count the worker's questions and answers.

@@ -31,7 +31,7 @@ Key = tuple[UUID, str, int]
 
 @dataclass(frozen=True, slots=True)
 class LocalizedText:
-    """Text and its language (BCP 47 tag, "" if unknown)."""
+    """Text together with its language (BCP 47 tag, "" if unknown)."""
 
     text: str
     language: str
@@ -107,7 +107,7 @@ class WordingCache:
     def _find_cached(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str
     ) -> dict[int, Question]:
-        """Return those questions (by key) that are cached, and mark them as recently used."""
+        """Return those of the questions (by key) that are cached; mark them as recently used."""
         questions = {}
         with self._lock:
             for key in keys:

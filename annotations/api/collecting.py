@@ -52,13 +52,13 @@ class ExcludedSets(serializers.ListField):
     child = serializers.UUIDField()
 
     def to_representation(self, data: Any) -> list[str]:
-        """Return the ids of the sets that the user may see, oldest set first."""
+        """Return the ids of the question sets that the user may see, oldest set first."""
         rows = select_visible(self.context["request"], data.all()).order_by("pk")
         return [str(public_id) for public_id in rows.values_list("public_id", flat=True)]
 
 
 def build_bounded_field(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
-    """Return an integer field with the bounds that `collecting.BOUNDS` has for a setting."""
+    """Return an integer serializer field with the permitted range of a collection setting."""
     least, most = rules.BOUNDS[name]
     return serializers.IntegerField(
         min_value=least, max_value=most, required=False, help_text=help_text, **options
@@ -454,7 +454,7 @@ class CollectionViewSet(ApiViewSet):
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
-        """Remove `excludes` from the request's values; return its sets, None without it."""
+        """Remove the key "excludes" from the values; return its question sets or None."""
         if (ids := values.pop("excludes", None)) is None:
             return None
         sets = {row.public_id: row for row in self._select_visible_sets().filter(public_id__in=ids)}
@@ -487,7 +487,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
 
 
 def _apply_rules(change: Any, **fields: str) -> Any:
-    """Return `change()`, with a `SettingsError` as `ApiProblem`; `fields` renames its field."""
+    """Call `change` and return its result; convert a SettingsError to an ApiProblem."""
     try:
         return change()
     except SettingsError as error:

@@ -85,7 +85,7 @@ class ItemViewSet(BulkViewSet):
         raise NotImplementedError
 
     def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the model fields of an import record that the file reader has checked."""
+        """Return the model fields for an import record that the file reader has checked."""
         raise NotImplementedError
 
     def _change(self, row: Any, sent: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ class LanguageSerializer(serializers.Serializer[Any]):
 
 
 class LanguagesSerializer(serializers.Serializer[Any]):
-    """Languages of the latest version; null and empty if the set has no version."""
+    """Languages of the latest version; null and empty if the question set has no version."""
 
     version = serializers.IntegerField(allow_null=True)
     published = serializers.BooleanField()

@@ -28,7 +28,7 @@ KINDS = ("expert", "average", "careless", "copy", "paste", "dont_know")
 
 @dataclass(frozen=True)
 class Passage:
-    """Passage of the demo's question set."""
+    """Passage of the demo: a text about which its questions ask."""
 
     id: str
     title: str
@@ -37,7 +37,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Question:
-    """Question of the demo's question set; `passage` is the id of its passage."""
+    """Question of the demo; `passage` is the id of the passage that answers it."""
 
     id: str
     passage: str

@@ -179,7 +179,7 @@ def select_consent_template(language: str) -> str:
 
 
 def is_about_data_use(text: str, is_counting: bool) -> bool:
-    """Return whether a consent text contains all parts of a template on the use of data.
+    """Return whether a consent text has every part of a template that is on the use of data.
 
     These are the headings after the first two, and what is collected (in bold); what is counted
     only if something is (`is_counting`). The consent page then does not say it once more.

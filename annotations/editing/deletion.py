@@ -10,7 +10,7 @@ from annotations.models import Passage, Question, Translation, Variant
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Number of rows of one kind that depend on an item; with `holds` they prevent its deletion."""
+    """Number of rows of one kind that depend on an item; `holds` if they prevent its deletion."""
 
     count: int
     name: str

@@ -139,7 +139,7 @@ def _compare_items(
 
 
 def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Return the ids of a long sequence of items with the same order in both lists.
+    """Return ids that keep their relative order in both lists, as many as easily found.
 
     It is not always the longest: difflib matches the longest block first.
     """
@@ -152,7 +152,7 @@ def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
 
 
 def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple[str, list[Part]]]:
-    """Return label and text parts of each field that differs; None means that no item exists."""
+    """Return (label, text parts) of each field that differs; None stands for a missing item."""
     parts = []
     for field, name in names.items():
         old = "" if older is None else _format_field(older, field)
@@ -165,7 +165,7 @@ def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple
 
 
 def _format_field(row: Any, field: str) -> str:
-    """Return the value of an item's field as text."""
+    """Return the value of a passage's or question's field as text."""
     value = getattr(row, field)
     if value is None:
         return ""

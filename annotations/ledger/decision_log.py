@@ -9,7 +9,7 @@ COLUMNS = ("worker", "panel", "decision", "category", "reason", "by", "at", "cou
 
 
 def build_log_table(version: QuestionSetVersion) -> Table:
-    """Return a table with a row for each decision, oldest first; `counts` marks the newest ones."""
+    """Return a table of all decisions, oldest first; a column marks those that count."""
     rows = list(
         Decision.objects.filter(submission__version=version)
         .order_by("pk")

@@ -52,7 +52,7 @@ class DecidedMeanwhileError(CodedError, RuntimeError):
 
 
 class Unseen:
-    """Type of the marker that the caller does not know which decision the user saw."""
+    """Type of a marker: the caller does not know which decision the user has seen."""
 
 
 UNSEEN = Unseen()
@@ -77,7 +77,7 @@ class DecisionCounts:
 
 
 def may_decide(user: AnyUser, version: QuestionSetVersion) -> bool:
-    """Return whether a user may decide about a version's workers, as editor of its set."""
+    """Return whether a user may decide about a version's workers, as editor of its question set."""
     return is_requester(user) and rights(user, version.question_set).edit
 
 
@@ -185,7 +185,7 @@ def find_answered_version(
 def answered_among(
     versions: QuerySet[QuestionSetVersion], number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the same version as `find_answered_version`, from a queryset of one set's versions."""
+    """Return the version with this number among one set's, by default the newest answered."""
     versions = versions.select_related("question_set", "collection")
     if number is not None:
         return versions.filter(number=number).first()
@@ -218,7 +218,7 @@ def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
 
 
 def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, list[Decision]]:
-    """Return all decisions of each submission by its key, oldest first; only with decisions.
+    """Return all decisions of each decided submission, by its key, the oldest first.
 
     `related` names relations to load with each decision.
     """

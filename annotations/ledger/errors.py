@@ -56,7 +56,7 @@ class UnsettledError(CodedError, ValueError):
 
 
 class OtherTotalError(CodedError, ValueError):
-    """The confirmed total (`said`) differs from the actual `total` of the payments."""
+    """The total that the user confirmed (`said`) differs from the actual `total`."""
 
     sentences = PAYMENTS
 

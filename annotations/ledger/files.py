@@ -163,7 +163,7 @@ def _has_bonus_for_rejected(row: DecisionRow) -> bool:
 
 
 def _select_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
-    """Return the submissions whose worker is from a panel, ignoring case if nothing matches."""
+    """Return the submissions by workers of a panel; ignores case if nothing else matches."""
     named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
     exactly = [submission for name, submission in named if name == panel]
     return exactly or [

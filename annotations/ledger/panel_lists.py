@@ -42,7 +42,7 @@ class NoListError(CodedError, ValueError):
 
 
 class WhichBatchError(NoListError):
-    """Several batches fit the request; `why` and `reason` tell why, `there` names the batches."""
+    """Several batches fit the request; `there` names them, `why` says it in words."""
 
     def __init__(self, reason: str, there: Sequence[PanelFile], **values: Any) -> None:
         self.reason = reason
@@ -53,7 +53,7 @@ class WhichBatchError(NoListError):
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """Parameters of a requested list: batch, acting user, file name.
+    """Parameters of a requested list: which batch, acting user, file name.
 
     `batch` is a batch of Mechanical Turk, or the id of a list of payments. `user` takes a list of
     payments to the panel; `name` is the file's name in error messages.
@@ -126,7 +126,7 @@ def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput
 
 
 def claim_list(version: QuestionSetVersion, user: Any, name: str) -> Batch:
-    """Claim the payments of the list with this name (a key of `PAYMENT_LISTS`), each once only.
+    """Claim the payments of a list (`name` says bonuses or partial payments), each once only.
 
     Raises NothingToSendError.
     """

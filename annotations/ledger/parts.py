@@ -79,13 +79,13 @@ class Parts:
 
     @property
     def counts(self) -> list[tuple[str, int, Decimal]]:
-        """(kind, number of workers, amount of each) for each kind and amount."""
+        """(kind, number of workers, amount of each) for each kind of partial payment and amount."""
         counts = Counter((part.kind, part.amount) for part in self.owed)
         return [(kind, n, amount) for (kind, amount), n in sorted(counts.items())]
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """The same as `counts`, with the reason as text instead of the kind."""
+        """(reason as text, number of workers, amount of each) for each kind and amount."""
         return [(PART_REASONS[kind], n, amount) for kind, n, amount in self.counts]
 
 
@@ -136,7 +136,7 @@ def load_current_parts(
 
 
 def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Plan a partial payment for each worker who is owed one; repeatable."""
+    """Plan a partial payment for each worker who is owed one; a second call plans nothing."""
     with transaction.atomic():
         # Lock first: a decision in another transaction waits, or is already visible here.
         lock_submissions(

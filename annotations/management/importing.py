@@ -124,7 +124,7 @@ class ImportCommand(SetCommand):
 
 
 def parsed_columns(parse: Any, text: str | None) -> dict[str, Any]:
-    """Return the text of --columns parsed, as keyword argument `columns`; {} if it is None."""
+    """Return {"columns": the parsed text of --columns}; {} if the option is missing."""
     if text is None:
         return {}
     try:

@@ -55,7 +55,7 @@ def is_operator(user: AnyUser) -> bool:
 
 
 def is_requester(user: AnyUser) -> bool:
-    """Return whether the user may create sets and edit their own and their teams' sets."""
+    """Return whether the user may create question sets and edit their own and their teams' sets."""
     return bool(user.is_active and (getattr(user, "is_staff", False) or is_operator(user)))
 
 
@@ -188,14 +188,14 @@ def match_owned_sets(user: AnyUser) -> Q:
 
 
 def match_editable_sets(user: AnyUser) -> Q:
-    """Return the condition that the user owns a set or is a requester in its team."""
+    """Return the condition that the user owns a question set or is a requester in its team."""
     if not is_requester(user):
         return match_owned_sets(user)
     return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_key(user)))
 
 
 def match_visible_sets(user: AnyUser, readers: frozenset[str]) -> Q:
-    """Return the condition that the user may see what the roles `readers` see of a set."""
+    """Return the condition that the user may see what the roles `readers` see of a question set."""
     condition = match_editable_sets(user)
     if readers:
         condition |= _match_keys("pk", ties.load_shared_set_keys(_get_key(user), readers))

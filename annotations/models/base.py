@@ -43,7 +43,7 @@ class ScopedQuerySet(models.QuerySet[M]):
         )
 
     def with_right_to_change(self, user: AnyUser) -> Self:
-        """Annotate the rows with `may_change` for `user`; for looking up a single row."""
+        """Annotate the rows with whether `user` may change them; for looking up one row."""
         if not is_requester(user) or is_operator(user):
             return self.annotate(may_change=Value(is_operator(user)))
         condition = self._get_access().build_editable_condition(user, of_one_row=True)
@@ -75,7 +75,7 @@ class ScopedQuerySet(models.QuerySet[M]):
 
 
 class Scoped(models.Model):
-    """Base class of models whose rows only some users may see, as its `access` declares."""
+    """Base class of models whose rows are restricted to some users by an access rule."""
 
     access: ClassVar[Access]
 

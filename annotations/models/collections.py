@@ -58,7 +58,7 @@ class Collection(Record):
         CLOSED = "closed", "closed"
 
     class Protocol(models.TextChoices):
-        """Whether the passage stays visible with its questions (AQER, section 5.2)."""
+        """Whether a passage stays visible with its questions, or is read first (AQER, 5.2)."""
 
         RECALL = "recall", "read, then answer from memory"
         OPEN = "open", "the passage stays beside the questions"

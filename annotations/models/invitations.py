@@ -1,4 +1,4 @@
-"""Base class of rows that give a user access after an invitation is accepted.
+"""Base class of rows that give a user access, such as team memberships, once accepted.
 
 A name may be mistyped, and a new account's password is known to more than its owner. Shares,
 memberships and writing roles therefore begin as `pending`: they have no effect, are shown to the

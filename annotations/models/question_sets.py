@@ -190,12 +190,12 @@ class QuestionSetVersion(Record):
         return bool(published)
 
     def copy(self) -> QuestionSetVersion:
-        """Create a draft of the same set with the next number and the same content."""
+        """Create a draft of the same question set with the next number and the same content."""
         return self.copied_into(self.question_set, self.number + 1)
 
     @transaction.atomic
     def copied_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
-        """Create a draft with a number and the same content, in this set or another.
+        """Create a draft with a number and the same content, in this question set or another.
 
         In another set, images are copied, and the questions belong to no import.
         """

@@ -56,7 +56,7 @@ class Share(Invited):
 
     @property
     def host(self) -> User:
-        """User who invites: the owner of the set."""
+        """User who invites: the owner of the question set."""
         return self.question_set.owner
 
     @property

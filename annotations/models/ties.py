@@ -28,7 +28,7 @@ _cached_rows: ContextVar[dict[Any, list[Any]] | None] = ContextVar("kept", defau
 
 @contextmanager
 def cache_queries() -> Iterator[None]:
-    """Cache the queries of the block, which must not change sets, teams or shares."""
+    """Cache the queries of the block, which must not change question sets, teams or shares."""
     token = _cached_rows.set({})
     try:
         yield

@@ -74,7 +74,7 @@ class PanelClient(Protocol):
         """Return the states of a study's submissions, in the format of the panel's export."""
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions, given the panel's ids of them."""
+        """Approve submissions, named by the panel's ids."""
 
     def reject(self, submission: str, category: str, message: str) -> None:
         """Reject a submission (its id on the panel); the worker reads the message."""

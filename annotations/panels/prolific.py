@@ -130,13 +130,13 @@ class Prolific:
         return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions on Prolific, given its ids; a repetition changes nothing."""
+        """Approve submissions, named by Prolific's ids; a repetition changes nothing."""
         for begin in range(0, len(submissions), MOST_APPROVALS):
             ids = [_validate_id(key) for key in submissions[begin : begin + MOST_APPROVALS]]
             self._write("submissions/bulk-approve/", {"submission_ids": ids})
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject a submission on Prolific; a repetition changes nothing."""
+        """Reject a submission, named by Prolific's id; a repetition changes nothing."""
         body = {"action": "REJECT", "rejection_category": category, "message": message}
         self._write(f"submissions/{_validate_id(submission)}/transition/", body)
 
@@ -189,7 +189,7 @@ class Prolific:
         return key
 
     def _read(self, path: str, params: dict[str, str] | None = None) -> dict[str, Any]:
-        """Return the JSON object at an API path; repeat failed requests within `Patience`."""
+        """Return the JSON object at an API path; repeat failed requests until a time limit."""
         patience = self.patience
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_RetryableError),
@@ -240,7 +240,7 @@ class Prolific:
         return self._parse_response(response, content)
 
     async def _send(self, method: str, path: str, **options: Any) -> tuple[httpx.Response, bytes]:
-        """Send a request and return the response with its body, up to `LARGEST` bytes."""
+        """Send a request and return the response with its body, up to a size limit."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)
         transport = VettedTransport(vetting(settings.MODEL_NETWORKS), limits)

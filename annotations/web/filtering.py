@@ -142,7 +142,7 @@ class FlagField(forms.NullBooleanField):
             raise forms.ValidationError("write true or false") from None
 
     def validate(self, value: Any) -> None:
-        """Accept every value that `to_python` returns, also False."""
+        """Accept every converted value, including False and None."""
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]

@@ -41,7 +41,7 @@ ANSWERS = Response.objects.filter(
 
 
 def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
-    """Return an expression: number of `rows` whose `field` is the listed row; 0 if none.
+    """Return an expression for the number of `rows` that refer to the listed row by `field`.
 
     `rows` name the grouping column in `values`.
     """
@@ -50,24 +50,24 @@ def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = Fals
 
 
 def count_questions() -> Coalesce:
-    """Return an expression: number of questions of a question set, over its versions."""
+    """Return an SQL expression for the number of questions of a question set, over its versions."""
     questions = Question.objects.filter(version__question_set=OuterRef("pk"))
     return count_per_row(questions.values("version__question_set"), "external_id", distinct=True)
 
 
 def count_workers() -> Coalesce:
-    """Return an expression: number of workers of a question set."""
+    """Return an SQL expression for the number of workers of a question set."""
     submissions = Submission.objects.filter(version__question_set=OuterRef("pk"))
     return count_per_row(submissions.values("version__question_set"), "worker", distinct=True)
 
 
 def count_answers() -> Coalesce:
-    """Return an expression: number of non-empty answers in a question set."""
+    """Return an SQL expression for the number of non-empty answers in a question set."""
     return count_per_row(ANSWERS.values("submission__version__question_set"), "pk")
 
 
 def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Annotate sets with their version and counts, as subqueries of one query."""
+    """Annotate question sets with their version and counts, as subqueries of one query."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(
         version=Subquery(latest.values("number")[:1]),
@@ -137,25 +137,25 @@ class SetFilter(ListFilter):
     def filter_by_owner(
         self, rows: QuerySet[QuestionSet], name: str, value: str
     ) -> QuerySet[QuestionSet]:
-        """Return the user's own sets or those of others, by `value`."""
+        """Return the user's own question sets or those of others, by `value`."""
         own = Q(owner=self.user.pk)
         return rows.filter(own if value == "mine" else ~own)
 
     def filter_by_answers(
         self, rows: QuerySet[QuestionSet], name: str, value: bool
     ) -> QuerySet[QuestionSet]:
-        """Return the sets with answers if `value` is true, else those without."""
+        """Return the question sets with answers if `value` is true, else those without."""
         return rows.filter(Exists(ANSWERS) if value else ~Exists(ANSWERS))
 
 
 def count_members() -> Coalesce:
-    """Return an expression: number of members of a team, without its owner."""
+    """Return an SQL expression for the number of members of a team, without its owner."""
     accepted = Membership.objects.accepted().filter(team=OuterRef("pk"))
     return count_per_row(accepted.values("team"), "pk")
 
 
 def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
-    """Annotate teams with their numbers of people (with the owner) and of sets."""
+    """Annotate teams with their numbers of people (with the owner) and of question sets."""
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
     return rows.annotate(
         n_members=count_members() + 1, n_sets=count_per_row(sets.values("team"), "pk")

@@ -50,7 +50,7 @@ class TableCounts:
 
 
 def count_rows_by(rows: QuerySet[Any, Any], column: str) -> Coalesce:
-    """Return an expression: number of `rows`, which all have one value in `column`."""
+    """Return an SQL expression for the number of `rows`, which agree in `column`."""
     counts = rows.order_by().values(column).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 

@@ -99,7 +99,7 @@ class Keyset:
     texts: tuple[str, ...] = ()
 
     def columns(self) -> list[OrderBy | str]:
-        """Return the arguments for `QuerySet.order_by`."""
+        """Return the arguments for the queryset method order_by."""
         if not self.empty_last:
             return list(self.fields)
         column = F(self.fields[0].removeprefix("-"))
@@ -133,7 +133,7 @@ class Keyset:
         return Page([make(row) for row in page_rows], after, cursor)
 
     def beginning(self, page: Page[Any], size: int) -> Page[Any]:
-        """Return the first `size` rows of a longer, unconverted page as a page."""
+        """Return the first `size` rows of a loaded page (with unconverted rows) as a page."""
         if len(page.rows) <= size:
             return page
         rows = page.rows[:size]

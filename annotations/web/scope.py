@@ -79,7 +79,7 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
 
 
 def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object if the user may delete and share it; errors as in `get_editable`."""
+    """Return the object with this public id if the user may delete and share it."""
     row = get_visible_or_404(request, rows, public_id)
     if not _check_scoped(rows).manageable_by(request.user).filter(pk=row.pk).exists():
         raise RefusedError("manage")
@@ -95,7 +95,7 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
 
 
 def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the set if the user may see its answers and change it.
+    """Return the question set if the user may see its answers and change it.
 
     Raises Http404 as `answered_set` does, `RefusedError` where it may only be looked at.
     """
@@ -106,7 +106,7 @@ def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
 
 
 def require_requester(request: UserRequest) -> int:
-    """Return the key of a user who may create sets; raise `RefusedError` for others."""
+    """Return the key of a user who may create question sets; raise `RefusedError` for others."""
     if not is_requester(request.user):
         raise RefusedError("make")
     return get_user_id(request)

@@ -16,7 +16,7 @@ EXCERPT_SHOWN = 240
 
 
 def select_beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
-    """Return an expression: first `length` characters of the text at `path`, plus one.
+    """Return an SQL expression for the first characters of a text, one more than shown.
 
     The extra character tells whether the text goes on.
     """

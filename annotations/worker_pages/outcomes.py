@@ -191,7 +191,7 @@ def render_outcome(
     status: int | None = None,
     context: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    """Return the end page for a code of `OUTCOMES`, such as a full collection.
+    """Return the end page for a code, such as that of a full collection.
 
     `context` is added to the template context; `status` replaces the outcome's own.
     """

@@ -123,7 +123,7 @@ class PreviewState:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show a page of the preview, of the latest version or of `version`; POST goes on."""
+    """Show a page of the preview of a version, as the URL's query says; POST goes to the next."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     may = rights(request.user, question_set)
     version = _find_version(question_set, request.GET.get("version", ""))

@@ -64,7 +64,7 @@ class FieldError:
 
     @classmethod
     def build(cls, code: str) -> FieldError:
-        """Return the error with this code of `ERRORS`."""
+        """Return the error of an answer with this code."""
         return cls(code, ERRORS[code])
 
     @classmethod

@@ -66,7 +66,7 @@ View = Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]
 
 
 def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
-    """Decorate a view so that it gets the `Visit` of the token, whatever the submission's state.
+    """Decorate a view of a submission's page: look it up by its token, in any state.
 
     The view answers 404 for a forged token, and runs in the language of the submission.
     """

@@ -145,7 +145,7 @@ def _count_votes_needed(problem: WrittenProblem) -> int:
 
 
 def _decide(problem: WrittenProblem, by: int) -> None:
-    """Accept a problem or return it to its author once all votes are in, as `vote` describes."""
+    """Accept a problem or return it to its author, once all validators have voted."""
     votes = list(problem.votes.filter(revision=problem.revision).order_by("pk"))
     if len(votes) < _count_votes_needed(problem):
         return
@@ -160,7 +160,7 @@ def _decide(problem: WrittenProblem, by: int) -> None:
 
 
 def _select_checkable(project: WritingProject, validator: int) -> QuerySet[Any]:
-    """Return problems to check, without the validator's own, annotated with `n_votes`."""
+    """Return problems to check, without the validator's own, with their numbers of votes."""
     current_votes = Q(votes__revision=F("revision"))
     return (
         WrittenProblem.objects.filter(

@@ -28,7 +28,7 @@ MESSAGES: Final = {
 
 
 class WritingError(ValueError):
-    """Refused action; `code` is a key of `WORDS`, `field` names the invalid input, else ""."""
+    """Refused action in a writing project; `field` names the invalid input, "" for none."""
 
     def __init__(self, code: str, field: str = "") -> None:
         super().__init__(MESSAGES[code])

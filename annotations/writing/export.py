@@ -66,6 +66,6 @@ def list_accepted_numbers(question: Question) -> tuple[float, ...]:
 
 
 def _read_source(question: Question) -> str:
-    """Return the `source` in a question's metadata as text; "" if there is none."""
+    """Return the entry "source" of a question's metadata as text; "" if there is none."""
     source = question.metadata.get("source", "")
     return source if isinstance(source, str) else str(source)

@@ -22,7 +22,7 @@ from annotations.writing.writing import ProblemCount, count_problems
 
 @dataclass(frozen=True)
 class Person:
-    """Writer or validator with counts of their work.
+    """Member of a writing project (writer or validator) with counts of their work.
 
     `done` counts submitted problems or votes, `accepted` accepted problems (0 for a validator), and
     `seen` is the time of the last of them.

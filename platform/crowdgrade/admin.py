@@ -105,7 +105,7 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> Any:
-        """Return the form field, with the label and help text in `ROLES`."""
+        """Return the form field, with special label and help text for the roles."""
         if db_field.name in ROLES:
             kwargs["label"], kwargs["help_text"] = ROLES[db_field.name]
         return super().formfield_for_dbfield(db_field, request, **kwargs)

@@ -160,7 +160,7 @@ def _raise_missing(request: HttpRequest) -> HttpResponseBase:
 
 
 def list_url_patterns() -> Iterator[URLPattern]:
-    """Yield the URL patterns of the modules in `URL_MODULES` that are installed."""
+    """Yield the URL patterns of the pages of all installed packages."""
     for module in URL_MODULES:
         package = module.rpartition(".")[0]
         if find_spec(package) is not None and find_spec(module) is not None:

@@ -40,13 +40,13 @@ class CrowdgradeAdminConfig(SimpleAdminConfig):
     default_site = "crowdgrade.admin_site.CrowdgradeAdminSite"
 
     def ready(self) -> None:
-        """Register Django's checks of the admin; loading the admin modules waits."""
+        """Register Django's checks of the admin, without loading the `admin` modules yet."""
         register(check_dependencies, Tags.admin)
         register(check_loaded_admin, Tags.admin)
 
 
 def load_admin() -> None:
-    """Load each app's `admin` module, which registers its models; repeatable.
+    """Load each app's `admin` module, which registers its models; a second call does nothing.
 
     Raises what a module raises.
     """

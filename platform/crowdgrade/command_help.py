@@ -50,7 +50,7 @@ class CommandLine(ManagementUtility):
 
 
 def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Iterator[str]:
-    """Yield the lines of the list; `commands` maps names to apps, `width` is in characters."""
+    """Yield the lines of the command list; `commands` maps names to apps, `width` in characters."""
     yield f"Type '{program} help COMMAND' for the options of a command."
     for group, names in GROUPS.items():
         yield ""

@@ -27,7 +27,7 @@ def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def build_web_servers(listening: Sequence[socket.socket], log: Path | None = None) -> list[Child]:
-    """Return WEB_PROCESSES web servers, not started, that share the listening sockets.
+    """Return several web server processes, not started, that share the listening sockets.
 
     `log` is the file of their output, None for the terminal. Deletes the cache in which they count
     requests, because a power failure may have left it unreadable.

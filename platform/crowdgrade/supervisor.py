@@ -24,11 +24,11 @@ LOOK_EVERY = 0.3
 
 
 class AlreadyRunningError(Exception):
-    """Another supervisor holds the lock file."""
+    """Another supervisor is running and holds the lock file."""
 
 
 class Stopped(BaseException):
-    """SIGTERM or Ctrl-C arrived."""
+    """Exception raised in the supervisor when SIGTERM or Ctrl-C arrives."""
 
 
 @dataclass

@@ -75,7 +75,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
     @property
     def waits(self) -> bool:
-        """Return whether the connection waits for its client: no request, nothing to send."""
+        """Whether the connection waits for its client: no request in progress, nothing to send."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def is_late(self, now: float) -> bool:
@@ -114,7 +114,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         self.late = [channel for channel in channels if channel.is_late(now)]
 
     def close_late(self) -> None:
-        """Close the connections that `maintenance` found, between two rounds of the loop.
+        """Close the connections that exceeded a time limit, between two rounds of the loop.
 
         `maintenance` runs while the loop collects the files to poll. A file closed then is still
         polled, and reported as invalid. A connection accepted in the same round may have the same

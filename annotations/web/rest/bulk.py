@@ -39,7 +39,7 @@ Load = Callable[..., ImportReport]
 
 @dataclass
 class Lines:
-    """Request body stored in an unnamed temporary file, which ends with the process.
+    """JSON Lines or CSV body of a request, stored in an unnamed temporary file.
 
     `name` is the file's name for readers; its extension tells them the format.
     """
@@ -85,7 +85,7 @@ class LinesParser(BaseParser):
     name = "rows.jsonl"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the request body as `Lines`, in a temporary file."""
+        """Return the request body, stored in a temporary file."""
         # BulkViewSet.finalize_response closes it.
         file = tempfile.TemporaryFile()  # noqa: SIM115
         digest = hashlib.sha256()

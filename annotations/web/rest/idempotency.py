@@ -55,7 +55,7 @@ def repeatable(action: Action) -> Action:
 
 
 def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
-    """Like `repeatable`, for a generator that reads a long input, yields, and then stores.
+    """Decorate a generator action, which reads, yields, then stores: runs once per key.
 
     The part before its one `yield` runs outside the transaction, so that others do not wait for it.
     The part after it is stored together with the key.

@@ -53,7 +53,7 @@ def read_start(request: Request, name: str) -> int:
 def build_slice_body(
     request: Request, name: str, rows: Any, start: int, total: int
 ) -> dict[str, Any]:
-    """Return the response body of a part of a list in memory: `rows` from `start`, of `total`."""
+    """Return the response body with `rows`, which are those from `start` of a list of `total`."""
     next_start = start + read_limit(request)
     return build_page_body(
         request, rows, encode_cursor(name, next_start) if next_start < total else None
@@ -64,7 +64,7 @@ class KeysetPagination(BasePagination):
     """Description of pages for the OpenAPI schema; `Keyset` loads the pages."""
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the OpenAPI schema of a page, as `build_page_body` makes it."""
+        """Return the OpenAPI schema of a page's response body."""
         return {
             "type": "object",
             "required": ["next", "results"],

@@ -51,7 +51,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """Invalid value in the request's body (`pointer`), query (`parameter`) or header.
+    """One error of a request: an invalid value in the body, the query or a header.
 
     `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` is the row of a
     bulk import from 0, `line` the line of JSON Lines from 1. `code` names the fault.
@@ -98,7 +98,7 @@ class ApiProblem(APIException):
 def build_parameter_problem(
     name: str, detail: str, code: str = "invalid", reason: str = ""
 ) -> ApiProblem:
-    """Return the API error about a query parameter; `reason` is the code of its fault."""
+    """Return the API error about one query parameter; `reason` is a more precise code."""
     fault = Fault(detail, parameter=name, code=reason)
     return ApiProblem(code, f"{name}: {detail}", [fault])
 
@@ -110,7 +110,7 @@ def build_field_problem(name: str, detail: str, code: str = "") -> ApiProblem:
 
 
 def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
-    """Return the API error of an import, with a fault for each invalid row on record.
+    """Return the API error of an import, with an entry for each invalid row.
 
     `lines` says that the body was JSON Lines, whose rows have no JSON pointer.
     """
@@ -125,7 +125,7 @@ def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") ->
 
 
 def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
-    """Return the fault of one invalid row of an import."""
+    """Return the entry of an API error on one invalid row of an import."""
     reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
     if problem.code in ONE_OBJECT and not lines:

@@ -14,7 +14,7 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 
 
 def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
-    """Return a class decorator that adds serializer fields under new names (`old="new"`).
+    """Return a class decorator that adds each serializer field again under its new name.
 
     The keywords are the old names. The new key comes directly before the old one and has the same
     value and description; the schema marks the old key as deprecated. A name without a field is

@@ -115,6 +115,6 @@ class Excerpt(serializers.CharField):
 
 
 def annotate_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Annotate rows with the beginning of their text as `excerpt`, for an `Excerpt` field."""
+    """Annotate rows with `excerpt`, the beginning of their text."""
     annotated: QuerySet[Any, Any] = rows.annotate(excerpt=select_beginning("text"))
     return annotated

@@ -101,7 +101,7 @@ def find_picture(name: str) -> Path | None:
 
 
 def search(query: str) -> list[SearchResult]:
-    """Return the sections that contain every word of the query, at most `MOST_RESULTS`.
+    """Return the sections that contain every word of the query, up to a limit.
 
     Words match at the beginning of words, without regard to case. Sections whose title contains
     more of the words come first, then those of documents that the contents page names earlier.

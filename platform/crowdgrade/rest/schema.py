@@ -32,7 +32,7 @@ class CachedSchemaGenerator(SchemaGenerator):
 
 
 class FaultSerializer(serializers.Serializer[Any]):
-    """One invalid value or other fault of a request."""
+    """One error of a request, such as an invalid value, with its place in the request."""
 
     detail = serializers.CharField()
     pointer = serializers.CharField(required=False, help_text="Where in the body: #/rows/3/answer.")

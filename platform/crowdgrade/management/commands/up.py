@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrate, then run all processes until SIGTERM or Ctrl-C."""
+        """Migrate, create the static files, then run all processes until SIGTERM or Ctrl-C."""
         host, port = options["host"], options["port"]
         home = create_private_folder(settings.HOME)
         try:
