@@ -33,7 +33,7 @@ GRADED = Q(role__in=("graded", "gold"))
 
 
 def build_place_condition(now: datetime) -> Q:
-    """Return the database condition that a submission made on this site has a place."""
+    """Return the database condition that a submission has a place at the time `now`."""
     return Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now)
 
 

@@ -77,7 +77,7 @@ def parse_counts(sent: str) -> Pages:
 
 
 def merge_pages(stored: Pages, sent: Pages) -> Pages:
-    """Return the counts by page load; the larger value wins, because counts only grow."""
+    """Return the counts of each page load, the larger of stored and sent, as counts only grow."""
     pages = dict(stored)
     for name, counts in sent.items():
         before = pages.get(name)

@@ -63,7 +63,7 @@ class PictureViewSet(ApiViewSet):
 
     @property
     def throttle_scope(self) -> str | None:
-        """Rate limit "bulk" for uploads, because decoding an image is costly; else None."""
+        """Name of the rate limit for uploads, as decoding an image is costly; else None."""
         return "bulk" if self.request.method == "PUT" else None
 
     def most_bytes(self, request: Request) -> int:

@@ -173,7 +173,7 @@ class QuestionSetViewSet(ApiViewSet):
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
     serializer_class = QuestionSetSerializer
-    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filter_backends = (DjangoFilterBackend,)  # for the schema: filtered by `load_filtered_page`
     filterset_class = SetFilter
 
     def get_serializer_class(self) -> Any:

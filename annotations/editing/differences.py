@@ -105,13 +105,13 @@ def compare_words(old: str, new: str) -> list[Part]:
 
 
 def _load_passages(version: QuestionSetVersion) -> dict[str, Passage]:
-    """Return the passages of a version by their id in import files, in order."""
+    """Return the passages of a version in order, as a dict by their id in import files."""
     rows = version.passages.select_related("image").defer("image__content")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 
 
 def _load_questions(version: QuestionSetVersion) -> dict[str, Question]:
-    """Return the questions of a version by their id in import files, in order."""
+    """Return the questions of a version in order, as a dict by their id in import files."""
     rows = version.questions.select_related("passage").defer("passage__text")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 
@@ -139,7 +139,7 @@ def _compare_items(
 
 
 def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Return ids that keep their relative order in both lists, as many as easily found.
+    """Return the ids in matching blocks of the two lists, which count as not moved.
 
     It is not always the longest: difflib matches the longest block first.
     """

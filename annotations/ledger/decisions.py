@@ -70,7 +70,7 @@ class NewDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """Numbers of decisions that were added, and that existed already."""
+    """Number of decisions that were added, and of those that were stored before."""
 
     n_new: int
     n_unchanged: int
@@ -195,7 +195,7 @@ def answered_among(
 
 def is_newest_answered(version: QuestionSetVersion) -> bool:
     """Return whether a version is the newest with submissions; at most one query."""
-    if hasattr(version, "is_newest_answered"):  # annotated by answered_version
+    if hasattr(version, "is_newest_answered"):  # annotated by answered_among
         return True
     versions = QuestionSetVersion.objects.filter(question_set=version.question_set_id)
     newest = versions.order_by(_has_submissions().desc(), "-number").values_list("pk", flat=True)
@@ -243,7 +243,7 @@ def log_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
 
 
 def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
-    """Lock submissions (by key) until the transaction ends, to serialize changes of pay.
+    """Lock submissions (by key) until the transaction ends, so that changes of pay do not overlap.
 
     Raises WithdrawnError for a withdrawn submission, unless `also_withdrawn`.
     """

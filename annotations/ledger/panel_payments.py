@@ -89,7 +89,7 @@ class ScreenOutPayer:
 
 
 def find_study(version: QuestionSetVersion, study: str = "") -> str:
-    """Return the panel's id of the study: `study` if not "", else that of all workers.
+    """Return the panel's study id: `study` if not empty, else the one that all workers came from.
 
     Raises WhichStudyError if no worker came with a study, or if they came from several.
     """
@@ -226,7 +226,7 @@ def send_parts(
 
 @dataclass(slots=True)
 class SendingReport:
-    """Counts and problems of decisions that were sent to a panel.
+    """Result of sending decisions to a panel: counts, and a message for each failure.
 
     `problems` has a message for each rejection that failed or was not answered. Sending it again
     is safe: the panel ignores a repeated rejection.

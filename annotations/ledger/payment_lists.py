@@ -32,7 +32,7 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
 def build_ledger_table(payments: list[Payment]) -> Table:
     """Return a table with a row for each payment.
 
-    `settling.read_settled` reads the same table back, with other states.
+    `settlement.read_settled` reads the same table back, with other states.
     """
     return Table(
         COLUMNS,

@@ -39,7 +39,7 @@ def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> 
 def read_settled(
     source: Readable, problems: Problems, known: Container[UUID]
 ) -> dict[UUID, tuple[Event, str]]:
-    """Read a report on payments: columns payment, state (paid or failed), reference.
+    """Return (event, reference) by payment id from a file: columns payment, state, reference.
 
     Rows in `IGNORED_STATES` are skipped. The ledger's own table, with some states changed, is
     therefore a valid file. Returns the event and reference by payment id. Raises `InputError`

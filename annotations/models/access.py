@@ -212,5 +212,5 @@ def _get_key(user: AnyUser) -> int:
 
 
 def _get_rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return a queryset of a model by name, which avoids a circular import."""
+    """Return all rows of the model called `name`, looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -22,7 +22,7 @@ from annotations.models.question_sets import QuestionSet
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """Rights of a user on a set: to see questions, see answers and runs, edit, or manage it."""
+    """Rights of a user on a question set: see questions, see answers and runs, edit, manage."""
 
     see: bool = False
     answers: bool = False
@@ -61,7 +61,7 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
 def _check_cached_ties(
     user: AnyUser, question_set: QuestionSet, *, may_work: bool
 ) -> Rights | None:
-    """Return the rights by the cached teams and shares; None if nothing is cached."""
+    """Return the user's rights from the cached teams and shares; None if nothing is cached."""
     key = int(user.pk or 0)
     teams = ties.load_team_keys(key)
     visible, readable = (

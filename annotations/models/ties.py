@@ -122,5 +122,5 @@ def _query_writing(user: int) -> models.QuerySet[Any, Any]:
 
 
 def _get_rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return a queryset of a model by name, which avoids a circular import."""
+    """Return all rows of the model called `name`, looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

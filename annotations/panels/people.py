@@ -24,7 +24,7 @@ from annotations.panels.sentences import REPORTS
 
 # Columns of a decision that a panel gets.
 DECISION_COLUMNS = ("kind", "category", "reason")
-# The arguments of `seconds_taken`.
+# The arguments of `measure_seconds`.
 TIME_COLUMNS = ("state", "started_at", "submitted_at", "status", "timed")
 # Columns of a submission that hold how its worker answered.
 ANSWERING_COLUMNS = ("source", "language", "device", "signals_off", "assistive")
@@ -68,7 +68,7 @@ class Person:
     status : its state on the panel by the last import; "" if never imported.
     told : the decision; None if undecided.
     handed_in : whether the worker submitted all answers.
-    seconds : the time taken (`seconds_taken`).
+    seconds : the time taken (`measure_seconds`).
     withdrew : whether the worker withdrew the answers.
     collected : whether the worker answered on this site.
     language, device, signals_off, assistive : as stored with the submission.

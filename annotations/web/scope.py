@@ -97,7 +97,7 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
 def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
     """Return the question set if the user may see its answers and change it.
 
-    Raises Http404 as `answered_set` does, `RefusedError` where it may only be looked at.
+    Raises Http404 as `get_answered_set` does, `RefusedError` if the user may only see it.
     """
     question_set = get_answered_set(request, public_id)
     if not rights(request.user, question_set).edit:

@@ -103,7 +103,7 @@ class Field:
 
     @property
     def name(self) -> str:
-        """HTML form name of the text field."""
+        """HTML form name of the text field, which contains the question's id."""
         return f"{ANSWER}{self.question.public_id}"
 
     @property

@@ -167,7 +167,7 @@ class BulkViewSet(ApiViewSet):
 
     @property
     def throttle_scope(self) -> str | None:
-        """Rate limit for imports, stricter than that of other requests."""
+        """Name of the stricter rate limit for imports; None for other requests."""
         return "bulk" if getattr(self, "action", None) == "create" else None
 
     def get_parsers(self) -> list[BaseParser]:

@@ -53,7 +53,7 @@ def read_start(request: Request, name: str) -> int:
 def build_slice_body(
     request: Request, name: str, rows: Any, start: int, total: int
 ) -> dict[str, Any]:
-    """Return the response body with `rows`, which are those from `start` of a list of `total`."""
+    """Return the response body of a page of a list in memory, with the URL of the next page."""
     next_start = start + read_limit(request)
     return build_page_body(
         request, rows, encode_cursor(name, next_start) if next_start < total else None

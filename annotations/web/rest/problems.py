@@ -73,7 +73,7 @@ class Fault:
 
 
 class ApiProblem(APIException):
-    """API error of a known kind; `headers` are added to the response.
+    """API error, answered as a problem document; `headers` are added to the response.
 
     `reason` is a code for the reason; "" if the type has only one.
     """

@@ -87,7 +87,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
 
 
 def complete_operation(operation: dict[str, Any], path: str, method: str) -> None:
-    """Add to one OpenAPI operation the errors that it may return, by status."""
+    """Add to one OpenAPI operation the error responses it may return, sorted by status."""
     statuses = set(ALWAYS)
     if "{" in path:
         statuses.add(404)
