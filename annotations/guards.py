@@ -30,7 +30,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Trigger that refuses an event on a table where the SQL condition `when` is true."""
+    """Trigger that refuses an event on a table where the SQL condition `when` is true.
+
+    In `when`, `{new}` stands for the row as it would be after the event.
+    """
 
     name: str
     table: str

@@ -170,7 +170,10 @@ def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int
 
 
 def has_other_texts(stored: Response) -> bool:
-    """Return whether an answer has alternative texts, from another tab or device."""
+    """Return whether an answer has alternative texts, from another tab or device.
+
+    The answer was read by `load_responses`; alternative texts that the worker rejected count too.
+    """
     return getattr(stored, "beside", 0) is not None
 
 

@@ -109,6 +109,8 @@ def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
 def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
     """Annotate submissions with their stage, its number, and counts of questions and answers.
 
+    The annotations are `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
+
     `place_on_way` is the number of the passage, in the worker's own order, or of the question, from
     1; 0 at other stages. `n_given` and `n_answered` count the worker's questions and answers.
     Practice counts in none of the numbers. `way` is meaningless for a withdrawn submission, whose
@@ -157,7 +159,10 @@ def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[S
 
 
 def describe_stage(submission: Any) -> str:
-    """Return as text at which stage a submission is, or how it ended."""
+    """Return as text at which stage a submission is, or how it ended.
+
+    The submission is annotated by `add_stages`.
+    """
     if submission.withdrawn_at is not None:
         return "withdrew the answers"
     if submission.state in STAGE_BY_STATE:

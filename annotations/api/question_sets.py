@@ -316,6 +316,8 @@ def annotate_version(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
 def annotate_counts(rows: Any) -> QuerySet[QuestionSetVersion]:
     """Annotate each version with its numbers of questions and of workers who answered.
 
+    The annotations are `n_questions` and `n_workers`.
+
     Subqueries, because two joins in one query would multiply the counts.
     """
 

@@ -9,7 +9,10 @@ COLUMNS = ("worker", "panel", "decision", "category", "reason", "by", "at", "cou
 
 
 def build_log_table(version: QuestionSetVersion) -> Table:
-    """Return a table of all decisions, oldest first; a column marks those that count."""
+    """Return a table of all decisions, oldest first; a column marks those that count.
+
+    The column `counts` is true for the newest decision of each worker.
+    """
     rows = list(
         Decision.objects.filter(submission__version=version)
         .order_by("pk")

@@ -185,7 +185,10 @@ def find_answered_version(
 def answered_among(
     versions: QuerySet[QuestionSetVersion], number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number among one set's, by default the newest answered."""
+    """Return the version with this number among one set's, by default the newest answered.
+
+    Same as `find_answered_version`, but the set and the collection are loaded too.
+    """
     versions = versions.select_related("question_set", "collection")
     if number is not None:
         return versions.filter(number=number).first()

@@ -42,7 +42,10 @@ class NoListError(CodedError, ValueError):
 
 
 class WhichBatchError(NoListError):
-    """Several batches fit the request; `there` names them, `why` says it in words."""
+    """It is unclear which batch is requested; `why` in words, `there` names the imported ones.
+
+    `reason` is the message code of `why`.
+    """
 
     def __init__(self, reason: str, there: Sequence[PanelFile], **values: Any) -> None:
         self.reason = reason

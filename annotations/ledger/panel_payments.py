@@ -38,7 +38,10 @@ class PanelPayer:
     study: str
 
     def pay(self, batch: bonuses.Batch) -> str:
-        """Pay all bonuses of a batch and return the panel's id of the payment."""
+        """Pay all bonuses of a batch and return the panel's id of the payment.
+
+        Raises PanelRefusedError, UnsureError.
+        """
         lines = b"".join(format_payment_lines(batch)).decode()
         try:
             setup = self.client.set_up_bonuses(self.study, lines)
@@ -74,7 +77,10 @@ class ScreenOutPayer:
     more_places: bool = False
 
     def pay(self, batch: bonuses.Batch) -> str:
-        """Screen out and pay the workers of a batch; return the study's id."""
+        """Screen out and pay the workers of a batch; return the study's id.
+
+        Raises PanelRefusedError, UnsureError.
+        """
         amounts = {payment.amount for payment in batch.payments}
         if len(amounts) != 1:
             raise errors.PanelRefusedError("several_amounts")
@@ -152,6 +158,8 @@ def send_bonuses(
 @dataclass(frozen=True, slots=True)
 class NextParts:
     """Partial payments of the next request to the panel, all of one kind.
+
+    If the panel screens the workers out, all payments have the same amount.
 
     `ids` are the panel's ids of the submissions, by submission key. `n_without_id` counts workers
     who failed the practice and whose submission's id is not known; a list can name them.

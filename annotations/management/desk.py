@@ -58,7 +58,7 @@ class DeskCommand(SetCommand):
         return found
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """Return the question set; without --owner it is one that the --by user may edit."""
+        """Return the question set; without --owner, first look among those of the --by user."""
         if options["owner"] is None and options.get("by"):
             mine = QuestionSet.objects.editable_by(self._user(options["by"]))
             found = list(mine.filter(name=options["question_set"].strip())[:2])

@@ -43,7 +43,10 @@ class ScopedQuerySet(models.QuerySet[M]):
         )
 
     def with_right_to_change(self, user: AnyUser) -> Self:
-        """Annotate the rows with whether `user` may change them; for looking up one row."""
+        """Annotate the rows with whether `user` may change them; for looking up one row.
+
+        The annotation is `may_change`.
+        """
         if not is_requester(user) or is_operator(user):
             return self.annotate(may_change=Value(is_operator(user)))
         condition = self._get_access().build_editable_condition(user, of_one_row=True)

@@ -19,7 +19,10 @@ Action = AuditEntry.Action
 
 @dataclass(frozen=True, slots=True)
 class RequestedGroup:
-    """Requested group of participants; `key` is the panel's id, "" without an answer."""
+    """Requested group of participants; `key` is the panel's id, "" without an answer.
+
+    `n_people` is the number of its participants.
+    """
 
     name: str
     n_people: int
@@ -29,7 +32,10 @@ class RequestedGroup:
 
 
 class RequestedBeforeError(ValueError):
-    """A group of this name was requested before, so it exists or may exist."""
+    """A group of this name was requested before, so it exists or may exist.
+
+    `earlier` is that earlier request.
+    """
 
     def __init__(self, message: str, earlier: RequestedGroup) -> None:
         super().__init__(message)

@@ -32,6 +32,8 @@ STORED_COLUMNS = ("status", "session_id", "started_at", "completed_at", "seconds
 class StatusReport:
     """Result of importing a panel's export: counts of rows by outcome, and warnings.
 
+    `n_rows == n_new + n_unchanged + sum(strangers.values())`.
+
     `by_status` counts the rows about workers who took part here. `strangers` counts the others, who
     never began here or began under another id.
     """

@@ -79,7 +79,10 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
 
 
 def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object with this public id if the user may delete and share it."""
+    """Return the object with this public id if the user may delete and share it.
+
+    Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
+    """
     row = get_visible_or_404(request, rows, public_id)
     if not _check_scoped(rows).manageable_by(request.user).filter(pk=row.pk).exists():
         raise RefusedError("manage")

@@ -123,7 +123,10 @@ class PreviewState:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show a page of the preview of a version, as the URL's query says; POST goes to the next."""
+    """Show a page of the preview of a version, as the URL's query says; POST goes to the next.
+
+    The query names the page as `step`, and the version as `version` (by default the latest).
+    """
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     may = rights(request.user, question_set)
     version = _find_version(question_set, request.GET.get("version", ""))

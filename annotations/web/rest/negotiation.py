@@ -10,6 +10,8 @@ from rest_framework.negotiation import BaseContentNegotiation
 class AnyForm(BaseContentNegotiation):
     """Content negotiation that ignores the Accept header, for responses that are files.
 
+    A file has one format, or the one that the query parameter `format` names.
+
     Errors are JSON in any case.
     """
 
