@@ -1,1 +1,1 @@
-"""What people wrote: questions, passages, workers and their answers, and how they come in."""
+"""Django app of question sets, passages, workers and their answers, with import and collection."""

@@ -1,16 +1,16 @@
-"""Django's entry for the annotations app."""
+"""Django app configuration of the annotations app."""
 
 from django.apps import AppConfig
 from django.db.models.signals import post_migrate, pre_migrate
 
 
 class AnnotationsConfig(AppConfig):
-    """Questions, workers and answers."""
+    """Configuration of the app for questions, workers and answers."""
 
     name = "annotations"
 
     def ready(self) -> None:
-        """Keep the database's triggers as `guards` wants them."""
+        """Connect the receivers that drop and recreate the database triggers at migrations."""
         from annotations import guards
 
         pre_migrate.connect(guards.before_migrate, sender=self, dispatch_uid="annotations.guards")

@@ -1,4 +1,4 @@
-"""Triggers: rules that a constraint of one row cannot state, kept by the database itself.
+"""Database triggers that enforce rules beyond one row, such as append-only tables.
 
 - a decision, a bonus payment's entry, what happened to a written problem and what was archived or
   deleted by whom are never changed or deleted; where a submission stood on its panel is never
@@ -30,7 +30,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Refuses an event on a table where `when` holds; `{new}` in it is the row as it would be."""
+    """Trigger that refuses an event on a table where the SQL condition `when` is true.
+
+    In `when`, `{new}` stands for the row as it would be after the event.
+    """
 
     name: str
     table: str
@@ -223,26 +226,26 @@ GUARDS: tuple[Guard, ...] = (
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
-    """Make all triggers, whatever was there."""
+    """Create all triggers of this module; existing ones are replaced."""
     remove(connection)
     _run(connection, (sql for guard in GUARDS for sql in _making(connection.vendor, guard)))
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
-    """Take all triggers away, if they are there."""
+    """Drop the triggers of this module on existing tables."""
     tables = set(connection.introspection.table_names())
     guards = [guard for guard in GUARDS if guard.table in tables]
     _run(connection, (_dropping(connection.vendor, guard) for guard in guards))
 
 
 def before_migrate(using: str, plan: list[Any], **kwargs: Any) -> None:
-    """Receiver of `pre_migrate`."""
+    """Drop the triggers before migrations run (signal receiver)."""
     if plan:
         remove(connections[using])
 
 
 def after_migrate(using: str, **kwargs: Any) -> None:
-    """Receiver of `post_migrate`."""
+    """Create the triggers after migrations if all their tables exist (signal receiver)."""
     tables = set(connections[using].introspection.table_names())
     if all(guard.table in tables for guard in GUARDS):  # else migrated back to nothing
         install(connections[using])

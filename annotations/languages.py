@@ -1,4 +1,4 @@
-"""What languages are called, and how they are written."""
+"""Language tags (BCP 47): validation, names and writing direction."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LANGUAGES = Sentences(
 
 
 class LanguageError(CodedError, ValueError):
-    """Texts cannot be there in a language."""
+    """A language cannot be used for the texts of a version; `code` is a key of `LANGUAGES`."""
 
     sentences = LANGUAGES
 
 
 def canonical(tag: str) -> str:
-    """Return a language's tag as it is written: zh-Hant-TW. Raises LanguageError for no tag."""
+    """Return a BCP 47 tag in canonical case, such as zh-Hant-TW; LanguageError if it is invalid."""
     tag = tag.strip().replace("_", "-")
     if not TAG.fullmatch(tag) or len(tag) > LONGEST_TAG:
         raise LanguageError("bad_tag")
@@ -51,7 +51,7 @@ def canonical(tag: str) -> str:
 
 
 def direction(tag: str) -> str:
-    """Return how a language is written: rtl, ltr, or auto (by the text) where nobody said which."""
+    """Return the writing direction of a language: "rtl", "ltr", or "auto" for an empty tag."""
     if not tag:
         return "auto"
     tag = tag.lower()
@@ -62,7 +62,7 @@ def direction(tag: str) -> str:
 
 
 def is_known(tag: str) -> bool:
-    """Return whether a tag is that of a language whose name is known."""
+    """Return whether Django knows the name of the language with this tag."""
     try:
         return bool(get_language_info(tag.lower()))
     except KeyError:
@@ -70,7 +70,7 @@ def is_known(tag: str) -> bool:
 
 
 def own_name(tag: str) -> str:
-    """Return what a language calls itself ("Deutsch"), the tag where that is not known.
+    """Return a language's name in itself ("Deutsch"), or the tag if the name is unknown.
 
     Texts of which nobody said the language are the original ones, to whoever reads.
     """
@@ -83,7 +83,7 @@ def own_name(tag: str) -> str:
 
 
 def name_of(tag: str) -> str:
-    """Return what a language is called in English, the tag where that is not known."""
+    """Return a language's English name, or the tag if the name is unknown."""
     if not tag:
         return "Original language"
     try:

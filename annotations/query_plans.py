@@ -1,4 +1,4 @@
-"""What the database knows of its tables' sizes, by which it chooses how to read them."""
+"""Update of the database's statistics on its tables, by which it plans queries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ APPS = ("annotations", "evaluation")
 
 
 def refresh_statistics() -> None:
-    """Count anew; call it after many rows were written, outside of the transaction.
+    """Update the statistics (ANALYZE); call it after many rows were written, outside a transaction.
 
     PostgreSQL does so by itself, but minutes later; SQLite never does, and without it reads all
     answers of a run to find those of one question.

@@ -1,4 +1,4 @@
-"""Sentences by their codes: what errors and reports say, as a code with values."""
+"""Catalogues of messages by message code, and errors that take their message from one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Template = str | Callable[..., str]
 
 
 class Sentences:
-    """A catalogue of sentences by their codes."""
+    """Catalogue of messages by code, with placeholders for values."""
 
     def __init__(self, templates: Mapping[str, Template]) -> None:
         self._templates = dict(templates)
@@ -19,13 +19,13 @@ class Sentences:
         return iter(self._templates)
 
     def text(self, code: str, /, **values: Any) -> str:
-        """Return the sentence of a code with its values. Raises KeyError for an unknown code."""
+        """Return the message of a code with its values; KeyError for an unknown code."""
         template = self._templates[code]
         return template.format(**values) if isinstance(template, str) else template(**values)
 
 
 class CodedError(Exception):
-    """An error with a code and values; its sentence comes from the catalogue of its class."""
+    """Error with a message code and values; its class names the catalogue of messages."""
 
     sentences: ClassVar[Sentences]
 

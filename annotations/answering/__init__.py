@@ -1,4 +1,4 @@
-"""Collection of answers: admission, places, questions of a worker, drafts and submissions.
+"""Collection of answers: admission of workers, their places and questions, drafts, submissions.
 
 `collecting` publishes a version and changes its settings. `links` identifies the worker, `places`
 reserves a place, and `order` selects the questions. `progress` gives the next step; `reading`,

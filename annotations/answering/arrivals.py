@@ -1,4 +1,4 @@
-"""Rate limit for workers who begin through an unsigned link from one network address.
+"""Rate limit on new workers from one network address, for links without a signature.
 
 An unsigned link accepts any id, so a script could take all places with invented ids. The limit is
 a token bucket: LINK_RATE workers may begin at once, and the bucket refills evenly over the period
@@ -26,7 +26,7 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
 def count_arrival(collection: Collection, address: str, now: float | None = None) -> None:
-    """Count a worker who begins from an address; raise `TooManyError` beyond the limit.
+    """Count a new worker from an IP address; raise `TooManyError` beyond the rate limit.
 
     Call it while the collection's row is locked. An empty address is not counted, and neither is a
     worker who is refused.
@@ -62,7 +62,7 @@ def _mask_address(address: str) -> str:
 
 
 def _take_token(cache: BaseCache, digest: str, now: float) -> None:
-    """Take a token from the bucket of a hashed address; raise `TooManyError` if it is empty."""
+    """Take a token from the token bucket of a hashed address; `TooManyError` if it is empty."""
     most, _, unit = settings.LINK_RATE.partition("/")
     period = float(SECONDS[unit])
     key = f"link-{digest}"

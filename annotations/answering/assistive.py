@@ -1,4 +1,4 @@
-"""Disclosure of assistive technology: a worker states its use, and may take that back.
+"""Disclosure that a worker uses assistive technology, which the worker can revoke.
 
 The statement is close to health data. It serves one purpose: to test whether rules for pay or
 rejection disadvantage workers who use assistive technology. It is read for groups only. No page,
@@ -15,7 +15,7 @@ from annotations.models import Submission
 
 @transaction.atomic
 def record_use(submission: Submission, *, used: bool) -> None:
-    """Store whether the worker uses assistive technology.
+    """Store whether the worker of a submission states to use assistive technology.
 
     Does nothing for a submission that was withdrawn or imported. If the collection counts writing
     signals, a worker who states the use is no longer counted.

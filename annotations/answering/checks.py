@@ -15,7 +15,7 @@ def count_checks(version: QuestionSetVersion) -> int:
 
 
 def has_failed(progress: SurveyProgress) -> bool:
-    """Return whether fewer attention checks are right than the collection requires.
+    """Return whether the worker answered fewer attention checks correctly than required.
 
     Answers are compared in the language in which the worker read the question. False if the
     collection requires none.

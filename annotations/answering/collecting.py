@@ -1,4 +1,4 @@
-"""Requester's actions on a collection: publish, change settings, pause, close, admit workers."""
+"""Actions of a requester on a collection: publish, change settings, pause, close, admit workers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """A published collection, whether it is new, and the settings that changed if it is not."""
+    """Result of publishing: the collection, whether it is new, and else the changed settings."""
 
     collection: Collection
     is_new: bool
@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return why a version cannot be published to workers; None if it can."""
+    """Return the error that prevents publishing a version to workers; None if there is none."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(
@@ -85,7 +85,7 @@ def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError |
 
 @transaction.atomic
 def publish(question_set: QuestionSet, **settings: Any) -> PublishResult:
-    """Freeze the latest version of a set and open it to workers.
+    """Freeze the wording of a question set's latest version and open it to workers.
 
     `settings` are fields of `Collection`; None means the default. If the version has a collection,
     its settings are changed instead. Raises `SettingsError`.
@@ -149,7 +149,7 @@ def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
 def exclude(
     collection: Collection, question_sets: Iterable[QuestionSet], among: QuerySet[QuestionSet]
 ) -> None:
-    """Set the question sets whose workers may not take part.
+    """Set the question sets whose workers may not take part in a collection.
 
     `among` are the sets that the user may see: other excluded sets stay excluded. Raises
     `SettingsError` for a set of another owner, because workers belong to an owner.
@@ -163,13 +163,13 @@ def exclude(
 
 
 def has_begun(collection: Collection) -> bool:
-    """Return whether a worker has begun, that is, has questions assigned."""
+    """Return whether a worker has begun, that is, has been assigned questions."""
     return collection.version.submissions.filter(source="collected").exists()
 
 
 @transaction.atomic
 def set_state(collection: Collection, state: str, was: str | None = None) -> bool:
-    """Open, pause or close a collection; submissions stay.
+    """Set a collection to open, paused or closed; False if it is no longer in the state `was`.
 
     `was` is the state that the user saw. If another user changed it since, nothing changes and the
     result is False.
@@ -188,7 +188,7 @@ def set_state(collection: Collection, state: str, was: str | None = None) -> boo
 
 @transaction.atomic
 def add_places(collection: Collection, more: int, was: int | None = None) -> bool:
-    """Add `more` places to a collection; False, without a change, if it has no longer `was` places.
+    """Add `more` places to a collection; False if it no longer has `was` places.
 
     So a second click, or a click in an outdated window, adds nothing. Raises `SettingsError`.
     """
@@ -204,7 +204,7 @@ def add_places(collection: Collection, more: int, was: int | None = None) -> boo
 
 
 def note_declined(collection: Collection) -> None:
-    """Count a refusal of consent; nothing about the worker is stored."""
+    """Count a worker who declined consent; nothing else about the worker is stored."""
     # In the database, so that two refusals at the same time both count.
     Collection.objects.filter(pk=collection.pk).update(declined=F("declined") + 1)
 
@@ -235,7 +235,7 @@ def admit(collection: Collection, ids: list[str], why: str = "", *, by_score: bo
 
 @dataclass(frozen=True, slots=True)
 class RemovalResult:
-    """Result of removing ids from the admission list.
+    """Result of removing worker ids from the admission list of a collection.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class RemovalResult:
 
 @transaction.atomic
 def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
-    """Remove ids that were added by hand from the admission list; workers who have begun go on.
+    """Remove manually added worker ids from the admission list; running submissions continue.
 
     Ids admitted by a score stay, because the next run would add them again. An id that was added
     both ways is removed now and added again by the next run.
@@ -265,7 +265,7 @@ def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
 
 @transaction.atomic
 def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "") -> None:
-    """Admit only these ids and those added by hand; None removes the rule.
+    """Admit only these worker ids and manually added ones; None removes the restriction.
 
     An id that is no longer among them is refused from now on, unless its worker has begun.
     """
@@ -280,7 +280,7 @@ def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "")
 
 
 def check(collection: Collection) -> None:
-    """Raise `SettingsError` for invalid or contradicting settings."""
+    """Raise SettingsError if the settings of a collection are invalid or contradictory."""
     places, each = collection.places, collection.answers_per_question
     if not 1 <= places <= MOST_PLACES:
         raise SettingsError("places_out_of_range", "places", most=MOST_PLACES)
@@ -301,7 +301,7 @@ def check(collection: Collection) -> None:
 
 
 def _ensure_failed_checks_code(collection: Collection) -> bool:
-    """Set a new code for failed attention checks if one is needed and missing; return whether."""
+    """Set a random code for failed attention checks if it is required but empty; return whether."""
     is_missing = bool(collection.checks_needed) and not collection.code_failed_checks.strip()
     if is_missing:
         collection.code_failed_checks = new_code()
@@ -309,7 +309,7 @@ def _ensure_failed_checks_code(collection: Collection) -> bool:
 
 
 def _check_codes(collection: Collection) -> None:
-    """Refuse codes that a panel could not tell apart although it decides by them."""
+    """Raise SettingsError if outcomes that are paid differently have the same completion code."""
     # The panel pays by code: two cases with the same code would be paid alike.
     codes = [
         collection.code_no_consent, collection.code_screened_out, collection.code_too_late,
@@ -326,7 +326,7 @@ def _check_codes(collection: Collection) -> None:
 
 
 def _check_attention_checks(collection: Collection) -> None:
-    """Refuse to require more attention checks than the version has, or without a code."""
+    """Raise `SettingsError` if more attention checks are required than exist, or without a code."""
     needed = collection.checks_needed
     if not needed:
         return
@@ -337,7 +337,7 @@ def _check_attention_checks(collection: Collection) -> None:
 
 
 def _check_parameters(collection: Collection) -> None:
-    """Refuse names of query parameters that a link cannot hold, and repeated names."""
+    """Raise `SettingsError` for invalid or repeated names of a link's query parameters."""
     names = [collection.worker_parameter, collection.study_parameter, collection.session_parameter]
     for name in filter(None, names):
         # These characters end or split a query parameter, or need escaping.
@@ -350,7 +350,7 @@ def _check_parameters(collection: Collection) -> None:
 
 
 def _check_money(collection: Collection) -> None:
-    """Refuse invalid amounts, pay without a currency, and partial pay not below the full pay."""
+    """Raise `SettingsError` for invalid pay, no currency, or partial pay not below the full pay."""
     if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
         raise SettingsError("currency_missing", "currency")
     if not Decimal(0) <= collection.panel_fee < 1000:
@@ -371,7 +371,7 @@ def _check_money(collection: Collection) -> None:
 
 
 def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
-    """Refuse an invalid URL; host names of a local network, as in http://survey:8000, are valid."""
+    """Raise `SettingsError` for an invalid URL; local host names (http://survey:8000) are valid."""
     if not address:
         return
     try:

@@ -1,4 +1,4 @@
-"""Whether a free text contains an accepted answer as whole words and does not negate it."""
+"""Test whether a free text contains an accepted answer, as whole words that are not negated."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ BEFORE = ("ไม",)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Words of a part of a sentence; `goes_on` is whether only a comma is before it."""
+    """Words of one part of a sentence; `goes_on` is whether only a comma precedes it."""
 
     words: tuple[str, ...]
     goes_on: bool
@@ -94,7 +94,7 @@ def contains_answer(text: str, accepted: Sequence[str]) -> bool:
 
 
 def _fold(text: str) -> str:
-    """Return a text as NFKC, case-folded, with one apostrophe and single spaces."""
+    """Return a text normalized for comparison: NFKC, case-folded, with single spaces."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     # Case folding can leave characters that are to be composed again.
     return " ".join(unicodedata.normalize("NFKC", folded).replace("\u2019", "'").split())
@@ -119,7 +119,7 @@ def _split_clauses(text: str) -> Iterator[Clause]:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    """Yield kind and text of each word, number, symbol and punctuation."""
+    """Yield (kind, text) of each word, number, symbol and punctuation mark of a text."""
     plain = INITIALS.sub(lambda found: found.group().replace(".", ""), _fold(text))
     # Combining marks, which are left where no composed character exists, would divide words.
     plain = "".join(character for character in plain if not unicodedata.combining(character))
@@ -135,7 +135,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _has_answer(clauses: Sequence[Clause], wanted: tuple[str, ...]) -> bool:
-    """Return whether the wanted words follow each other and are not negated."""
+    """Return whether the `wanted` words occur in sequence and are not negated."""
     if len(wanted) == 1 and wanted[0] in NEGATIONS:
         return any(clause.words == wanted for clause in clauses)
     words = tuple(word for clause in clauses for word in clause.words)
@@ -149,7 +149,7 @@ def _has_answer(clauses: Sequence[Clause], wanted: tuple[str, ...]) -> bool:
 def _find_context(
     clauses: Sequence[Clause], start: int, end: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words that can negate those from `start` to `end`, before and after them."""
+    """Return the words before and after the answer at `start` to `end` that can negate it."""
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     first = 0
@@ -169,7 +169,7 @@ def _find_context(
 
 
 def _is_negated(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Return whether the words around an answer negate it."""
+    """Return whether the words before and after an answer negate it."""
     negating = NEGATIONS | CONTRACTED
     if any(word in negating for word in before) or any(
         pair in EXCEPTIONS for pair in pairwise(before)

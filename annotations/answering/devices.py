@@ -1,4 +1,4 @@
-"""The kind of device from which a worker answers: phone, tablet or computer.
+"""Detection of the kind of device that a worker uses: phone, tablet or computer.
 
 Nothing else of the request headers is stored. The headers may be wrong: a browser that requests
 desktop pages reports a Macintosh on an iPad and Linux on a phone.
@@ -42,7 +42,7 @@ def detect_device(headers: Mapping[str, str]) -> str:
 
 
 def merge_devices(before: str, now: str) -> str:
-    """Return the kind to store when a worker who began on `before` now uses `now`.
+    """Return the kind of device to store when one who began on `before` now uses `now`.
 
     Two different kinds give `SEVERAL`. An unknown `now` changes nothing.
     """

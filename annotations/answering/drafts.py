@@ -1,4 +1,4 @@
-"""Drafts: answers stored while a worker types, so that no text is overwritten unseen.
+"""Drafts of answers, saved while a worker types; no text is overwritten without being shown.
 
 A page sends the revision of the text that it shows. If another tab or device has saved since, both
 texts are stored. One becomes the answer's text, the other an `OtherText` until the worker chooses.
@@ -38,7 +38,7 @@ NO_CHOICE: Final = "no_choice"
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """Result of saving a text: one of the outcomes above, with the answer's text and revision."""
+    """Result of saving a text: the outcome, and the stored text with its revision number."""
 
     outcome: str
     text: str
@@ -46,7 +46,7 @@ class SaveResult:
 
 
 def clean_text(text: str) -> str:
-    r"""Return a text as it is stored: line breaks as "\n", without NUL and lone surrogates.
+    r"""Return a text as it is stored: LF line ends, no NUL characters, no lone surrogates.
 
     A text without a visible character becomes "". Everything else stays as written, also spaces at
     the ends and combining marks.
@@ -66,7 +66,7 @@ def save(
     tab: str = "",
     take_over: bool = True,
 ) -> SaveResult:
-    """Store the text of an answer and return the result.
+    """Store the text of a worker's answer to a question and return the outcome.
 
     Parameters
     ----------
@@ -104,12 +104,12 @@ def save(
 
 
 def can_answer(question: Question, text: str) -> bool:
-    """Return whether a text may answer a question: a choice question takes a choice or ""."""
+    """Return whether a text is a valid answer; for choice questions only a choice or "" is."""
     return not text or question.kind != Question.Kind.CHOICE or text in question.choices
 
 
 def lock_submission(submission: Submission) -> bool:
-    """Lock the row of a submission until the transaction ends; False if it was withdrawn."""
+    """Lock a submission in the database until the transaction ends; False if withdrawn."""
     # `withdraw` locks the same row while it deletes the texts. Without the lock, an other text
     # could be inserted for an answer that is just being deleted.
     # `no_key`: inserting rows that refer to the submission must not wait for this lock.
@@ -119,7 +119,7 @@ def lock_submission(submission: Submission) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PostedText:
-    """One text of a form; `stored` is the answer as it was just read, None if there is none."""
+    """Posted text of one answer; `stored` is the answer in the database, None if there is none."""
 
     question: Question
     text: str
@@ -128,7 +128,7 @@ class PostedText:
 
 
 def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, SaveResult]:
-    """Store the texts of a form as `save` does; return the results by the question's key.
+    """Store the texts of a posted form as `save` does; return the results by question key.
 
     Call it in a transaction that holds the lock of `lock_submission`.
     """
@@ -156,7 +156,7 @@ def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, S
 
 
 def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int, Response]:
-    """Return the answers of a submission to some questions, by the question's key.
+    """Return a submission's answers to questions (by key), as a dict by question key.
 
     Only the columns that saving needs are loaded.
     """
@@ -170,12 +170,15 @@ def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int
 
 
 def has_other_texts(stored: Response) -> bool:
-    """Return whether an answer read by `load_responses` has other texts, settled or not."""
+    """Return whether an answer has alternative texts, from another tab or device.
+
+    The answer was read by `load_responses`; alternative texts that the worker rejected count too.
+    """
     return getattr(stored, "beside", 0) is not None
 
 
 def swap_texts(other: OtherText) -> SaveResult:
-    """Exchange an answer's text with one of its other texts; return the result.
+    """Exchange an answer's text with an alternative text that the worker chose.
 
     An other text is deleted if the answer had no text. Changes nothing once the answer is submitted
     (outcome `ENDED`).
@@ -198,14 +201,14 @@ def swap_texts(other: OtherText) -> SaveResult:
 
 
 def settle_other_texts(submission: Submission, seen: list[int]) -> None:
-    """Mark other texts as settled: the worker saw them and left them, so they are hidden."""
+    """Mark alternative texts (by key) as rejected by the worker, which hides them."""
     if seen:
         others = OtherText.objects.filter(pk__in=seen, response__submission=submission)
         others.filter(settled_at=None).update(settled_at=timezone.now())
 
 
 def _build_response(submission: Submission, question: Question, text: str) -> Response:
-    """Return an unsaved draft of an answer."""
+    """Return an unsaved draft of a submission's answer to a question."""
     return Response(
         submission=submission,
         question_id=question.pk,  # by key: the question object is shared between requests
@@ -220,7 +223,7 @@ def _build_response(submission: Submission, question: Question, text: str) -> Re
 def _overwrite(
     stored: Response, text: str, revision: int | None, tab: str, take_over: bool
 ) -> SaveResult | None:
-    """Store a text over the one that was read; None if another request changed that meanwhile."""
+    """Store a text in place of the text as read; None if another request changed it meanwhile."""
     if stored.state == Response.State.SUBMITTED:
         return SaveResult(ENDED, stored.text, stored.revision)
     if stored.text == text:
@@ -256,7 +259,7 @@ def _overwrite(
 
 
 def _replace(stored: Response, text: str, tab: str = "") -> bool:
-    """Store a text if the answer still has the revision that was read; return whether it did.
+    """Store a text if the answer still has the revision as read; return whether it did.
 
     An other text of the same tab is deleted, because this text continues it.
     """
@@ -278,7 +281,7 @@ def _replace(stored: Response, text: str, tab: str = "") -> bool:
 
 
 def _make_room(stored: Response, text: str, tab: str) -> bool:
-    """Return whether a text may be stored as an other text; delete a settled one if necessary.
+    """Return whether an alternative text may be added; delete a rejected one if necessary.
 
     A tab replaces its own other text, and an equal text needs no row. At `MAX_OTHER_TEXTS` the
     oldest settled one is deleted.
@@ -293,7 +296,7 @@ def _make_room(stored: Response, text: str, tab: str) -> bool:
 
 
 def _store_other_text(stored: Response, text: str, tab: str) -> None:
-    """Store a text as an other text of an answer: one for each tab, and each text once."""
+    """Store a text as alternative text of an answer: at most one per tab, no duplicates."""
     if tab:
         OtherText.objects.update_or_create(
             response=stored, tab=tab, defaults={"text": text, "settled_at": None}
@@ -305,5 +308,5 @@ def _store_other_text(stored: Response, text: str, tab: str) -> None:
 
 
 def _choose_status(text: str) -> str:
-    """Return the status of an answer with a text: empty answers have one of their own."""
+    """Return the status of an answer by its text: empty or answered."""
     return Response.Status.TEXT if text else Response.Status.EMPTY

@@ -1,4 +1,4 @@
-"""Errors of collections and of workers' requests, by code; each interface has its own text."""
+"""Errors of collections and of workers' requests, by code; pages and API add their own texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CODES: Final = frozenset(
 
 
 class AnsweringError(ValueError):
-    """A worker's request that is refused; `code` is one of `CODES`."""
+    """Refusal of a worker's request; `code` tells why, such as a closed collection."""
 
     def __init__(self, code: str) -> None:
         assert code in CODES, code
@@ -30,7 +30,7 @@ class AnsweringError(ValueError):
 
 
 class TooManyError(AnsweringError):
-    """Too many workers began from one address; the next one may begin after `seconds`."""
+    """Too many workers began from one network address; retry after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__("too_many")
@@ -38,7 +38,7 @@ class TooManyError(AnsweringError):
 
 
 class SettingsError(CodedError, ValueError):
-    """Invalid settings of a collection; `field` names the setting, "" for several."""
+    """Settings of a collection are invalid; `field` names the setting, "" for several."""
 
     sentences = SETTINGS
 
@@ -48,4 +48,4 @@ class SettingsError(CodedError, ValueError):
 
 
 class BegunError(SettingsError):
-    """A setting that cannot change any more because a worker has begun."""
+    """A setting cannot change any more because a worker has begun."""

@@ -1,4 +1,4 @@
-"""How a submission ends: submitted, screened out after the practice, or withdrawn."""
+"""End of a submission: submitted, screened out after the practice, or withdrawn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ State = Submission.State
 
 
 def resolve_max_characters(collection: Collection, question: Question) -> int:
-    """Return how many characters an answer to a question may have.
+    """Return the greatest length of an answer to a question, in characters.
 
     The smaller of the question's own limit, if any, and the collection's.
     """
@@ -34,7 +34,7 @@ def resolve_max_characters(collection: Collection, question: Question) -> int:
 
 
 def find_unfinished_page(progress: SurveyProgress) -> int | None:
-    """Return the number of the first incomplete page; None if all pages are complete.
+    """Return the number of a submission's first incomplete page; None if all are complete.
 
     A page is incomplete if it was not handed in, or if one of its answers is missing or too long.
     """
@@ -50,7 +50,7 @@ def find_unfinished_page(progress: SurveyProgress) -> int | None:
 
 
 def submit(submission: Submission, device: str = "") -> Submission:
-    """Submit all answers for good and return the submission; a second call changes nothing.
+    """Submit all answers of a worker finally; return the submission. A second call does nothing.
 
     `device` is the kind of device of this request. A worker who failed the attention checks
     submits like everybody, but gets another code.

@@ -1,4 +1,4 @@
-"""The language of the questions that a worker gets, and the interface language around them.
+"""Choice of the language of a worker's questions, and of the interface around them.
 
 A version has its texts in one or several languages (`every_language`). A worker gets the one that
 the browser requests (`choose_language`) and may change it at any time (`switch_language`). Buttons
@@ -21,7 +21,7 @@ from annotations.models import QuestionSetVersion, Submission
 
 
 def find_language(version: QuestionSetVersion, tag: str) -> str | None:
-    """Return the language of a version that a tag names, ignoring case; None if it has no such."""
+    """Return the version's language that matches a tag, ignoring case; None without a match."""
     wanted = tag.strip().lower()
     return next((known for known in version.every_language if known.lower() == wanted), None)
 
@@ -56,7 +56,7 @@ def choose_language(version: QuestionSetVersion, requested: Sequence[str], heade
 
 
 def switch_language(submission: Submission, tag: str) -> bool:
-    """Set the language in which a worker sees the texts; False if the version does not have it.
+    """Set the language of a worker's texts; False if the version does not have it.
 
     Stored answers keep the language in which their question was read.
     """
@@ -82,17 +82,17 @@ def resolve_interface_language(tag: str) -> str:
 
 
 def choose_interface_language(version: QuestionSetVersion) -> str:
-    """Return the interface language for the language in which a version is shown now."""
+    """Return the interface language that fits the version's currently shown language."""
     return resolve_interface_language(version.shown_in or version.spoken)
 
 
 def list_interface_languages() -> str:
-    """Return the interface languages as a list in words: "Arabic (ar), English (en)"."""
+    """Return the interface languages as text, such as "Arabic (ar), English (en)"."""
     return ", ".join(sorted(f"{name_of(code)} ({code})" for code in settings.WORKER_LANGUAGES))
 
 
 def describe_interface_language(version: QuestionSetVersion) -> str:
-    """Return a sentence for the requester: the interface language of a version, and why."""
+    """Return a sentence for the requester on which interface language workers see, and why."""
     if version.languages:
         return _describe_several_languages(version)
     language = choose_interface_language(version)
@@ -106,7 +106,7 @@ def describe_interface_language(version: QuestionSetVersion) -> str:
 
 
 def _describe_several_languages(version: QuestionSetVersion) -> str:
-    """Return the sentence for a version in several languages."""
+    """Return a sentence on the interface language for a version with several languages."""
     languages = version.every_language
     untranslated = [
         language
@@ -122,5 +122,5 @@ def _describe_several_languages(version: QuestionSetVersion) -> str:
 
 
 def _strip_region(tag: str) -> str:
-    """Return the lower-case language of a tag: "pt" for "pt-BR"."""
+    """Return the lower-case primary language of a BCP 47 tag: "pt" for "pt-BR"."""
     return tag.lower().partition("-")[0]

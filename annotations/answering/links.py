@@ -1,4 +1,4 @@
-"""Links to a collection, and the signed address of a submission's pages.
+"""Links to a collection, and signed URLs of a submission's pages.
 
 A panel adds its worker id to the link of a collection. If the panel stores a link for each worker,
 the id is signed with the key of the collection. Without a signature, anyone who knows a worker's
@@ -34,7 +34,7 @@ PATH = "/answer/{}/"
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The panel's ids in a link: of the worker ("" for anonymous), the study and the session."""
+    """Ids that a panel adds to a link: worker ("" for an anonymous one), study and session."""
 
     external_id: str
     study_id: str = ""
@@ -42,7 +42,7 @@ class Visitor:
 
 
 def read_visitor(collection: Collection, parameters: Mapping[str, str]) -> Visitor:
-    """Return the visitor that the query parameters of a link name.
+    """Return the panel's ids of worker, study and session in a link's query parameters.
 
     Raises `AnsweringError`: id_missing unless the collection admits anonymous workers; id_bad;
     id_not_filled_in for a panel's placeholder; forged for a wrong signature, or a missing one if
@@ -77,7 +77,7 @@ def can_be_id(external_id: str) -> bool:
 
 
 def sign_worker_id(collection: Collection, external_id: str) -> str:
-    """Return the signature of a worker id, which is valid for this collection only."""
+    """Return the signature of a worker id, valid for one collection only."""
     signer = Signer(key=collection.secret, salt=f"annotations.answering.{collection.public_id}")
     return signer.signature(external_id)
 
@@ -89,7 +89,7 @@ def build_link(collection: Collection) -> str:
 
 
 def build_panel_link(collection: Collection) -> str:
-    """Return the link with Prolific's placeholders for its ids; "" for other panels."""
+    """Return the collection's link with Prolific's placeholders; "" for other panels."""
     if collection.worker_parameter != PROLIFIC:
         return ""
     names = (
@@ -101,7 +101,7 @@ def build_panel_link(collection: Collection) -> str:
 
 
 def build_signed_link(collection: Collection, external_id: str) -> str:
-    """Return the link of one worker with a signature, so that the id cannot be changed."""
+    """Return the link of one worker; its signature prevents changing the id."""
     parameters = {
         collection.worker_parameter: external_id,
         SIGNATURE: sign_worker_id(collection, external_id),
@@ -110,14 +110,14 @@ def build_signed_link(collection: Collection, external_id: str) -> str:
 
 
 def build_token(submission: Submission) -> str:
-    """Return the signed token in the address of a submission's pages."""
+    """Return the signed token that identifies a submission in the URLs of its pages."""
     # 22 characters, where the UUID itself has 36: workers may have to copy the address.
     name = base64.urlsafe_b64encode(submission.public_id.bytes).decode().rstrip("=")
     return Signer(salt=SUBMISSION_SALT, sep=".").sign(name)
 
 
 def find_submission(token: str) -> Submission | None:
-    """Return the submission of a token, with its collection; None for a forged token."""
+    """Return the submission that a signed token names; None if the token is forged."""
     try:
         name = Signer(salt=SUBMISSION_SALT, sep=".").unsign(token)
         # The padding was removed when the token was made.
@@ -139,7 +139,7 @@ def find_submission(token: str) -> Submission | None:
 
 
 def _read_panel_value(parameters: Mapping[str, str], name: str) -> str:
-    """Return a panel's id from the parameter `name`; "" if it is missing, too long or unprintable.
+    """Return the query parameter `name`; "" if it is missing, too long or unprintable.
 
     An empty `name` means that the collection reads no such parameter.
     """

@@ -20,7 +20,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """Costs of a collection, in its currency; `fee` is the panel's, in percent of the pay.
+    """Costs and pay of a collection in its currency; `fee` is the panel's, in percent of the pay.
 
     Attributes
     ----------
@@ -47,16 +47,16 @@ class Money:
 
     @property
     def handed_in(self) -> int:
-        """Workers who submitted, also if they withdrew afterwards."""
+        """Number of workers who submitted, including those who withdrew afterwards."""
         return self.paid + self.rejected
 
     @property
     def is_too_little(self) -> bool:
-        """Whether the hourly pay is below the least that the requester wants."""
+        """Whether the median hourly pay is below the requester's minimum."""
         return self.hourly is not None and self.least is not None and self.hourly < self.least
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON, with amounts as numbers."""
+        """Return costs and pay for JSON, with amounts as numbers."""
         return {
             "currency": self.currency,
             "pay": float(self.pay),
@@ -75,7 +75,7 @@ class Money:
 def compute_money(
     collection: Collection, handed_in: int, places_left: int, minutes: float | None
 ) -> Money | None:
-    """Return the costs of a collection; None if its pay is not set.
+    """Return the costs and hourly pay of a collection; None if no pay is set.
 
     `handed_in` workers have submitted and `places_left` more may; `minutes` is the median time.
     """
@@ -103,7 +103,7 @@ def compute_money(
 
 
 def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
-    """Return partial payments of submitted workers, those of other workers, and the unpaid number.
+    """Return partial payments of submitted and of other workers, and the number of unpaid ones.
 
     A submitted worker gets a partial payment, in place of the pay, if the ledger has one or the
     panel reports one. Other workers are those with a partial payment in the ledger, and those
@@ -129,7 +129,7 @@ def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[
 def _load_panel_decisions(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[set[int], set[int], set[int]]:
-    """Return the keys of submissions partly paid by the panel, rejected, and screened out.
+    """Return the keys of submissions that the panel partly paid, rejected, or screened out.
 
     The first two were handed in. Rejected are those that the panel rejected, and those last decided
     as rejected here that the panel has not settled.
@@ -158,7 +158,7 @@ def _load_panel_decisions(
 
 
 def _load_ledger_parts(version: int) -> tuple[dict[int, Decimal], set[int], set[int]]:
-    """Return the ledger's partial payments, which of them were sent, and who ever had one.
+    """Return partial payments by submission, and the submissions with a sent and with any one.
 
     The first maps the key of a submission to its amount, without failed and cancelled payments. The
     second is the set of keys with a sent payment, the third that of collected submissions that were
@@ -183,5 +183,5 @@ def _load_ledger_parts(version: int) -> tuple[dict[int, Decimal], set[int], set[
 
 
 def _round_to_cents(amount: Decimal) -> Decimal:
-    """Return an amount rounded half up to two decimals."""
+    """Return an amount of money rounded half up to two decimals."""
     return amount.quantize(CENT, ROUND_HALF_UP)

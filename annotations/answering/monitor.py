@@ -34,7 +34,7 @@ MAX_QUESTIONS = 15
 
 @dataclass(frozen=True, slots=True)
 class DeviceCount:
-    """Workers who consented and who submitted on a kind of device, "" for unknown.
+    """Numbers of workers who consented and who submitted on a kind of device ("" if unknown).
 
     The device of a withdrawn submission is deleted, so it counts as unknown.
     """
@@ -45,17 +45,17 @@ class DeviceCount:
 
     @property
     def words(self) -> str:
-        """The label of the device."""
+        """Label of the kind of device."""
         return DEVICES[self.device]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
+        """Return device and counts for JSON."""
         return {"device": self.device, "began": self.began, "submitted": self.submitted}
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """Status of a collection; all numbers count workers unless noted.
+    """Status of a collection; all counts are of workers unless noted.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class CollectionStatus:
     devices: list[DeviceCount]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON; the counts by state are at the top level."""
+        """Return the status for JSON; the counts by state are at the top level."""
         minutes = self.minutes
         return {
             **self.states,
@@ -123,7 +123,7 @@ class CollectionStatus:
 
 
 def load_collection_status(collection: Collection) -> CollectionStatus:
-    """Return the status of a collection; expired reservations are set to timed out first.
+    """Return the status of a collection, after setting expired reservations to timed out.
 
     The number of queries does not depend on the number of workers.
     """
@@ -188,7 +188,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
 
 
 def count_answering(collection: Collection) -> int:
-    """Return how many workers are answering; expired reservations are released first."""
+    """Return the number of workers who are answering, after releasing expired reservations."""
     release_expired(collection)
     return Submission.objects.filter(
         version=collection.version_id,
@@ -212,7 +212,7 @@ def _count_devices(rows: Sequence[Mapping[str, Any]]) -> list[DeviceCount]:
 
 
 def count_question_answers(collection: Collection) -> QuerySet[Question]:
-    """Return the graded questions with `n_answers` and `n_places`, the fewest answers first.
+    """Return the graded questions with counts of answers and places, fewest answers first.
 
     `n_answers` counts submitted answers, `n_places` all workers who have a place and the question.
     """
@@ -231,7 +231,7 @@ def count_question_answers(collection: Collection) -> QuerySet[Question]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionProgress:
-    """How far a question is: submitted answers, workers who have it, and answers wanted.
+    """Counts of one question: submitted answers, workers who have it, and answers wanted.
 
     `minutes` is the median time spent on its page; None before the first submission.
     """
@@ -243,7 +243,7 @@ class QuestionProgress:
     minutes: float | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
+        """Return the question's id and counts for JSON."""
         return {
             "question": self.question.external_id,
             "answers": self.answers,
@@ -256,7 +256,7 @@ class QuestionProgress:
 def list_least_answered(
     collection: Collection, most: int = MAX_QUESTIONS
 ) -> list[QuestionProgress]:
-    """Return at most `most` graded questions, those with the fewest answers; two queries."""
+    """Return the graded questions with the fewest answers, at most `most`; two queries."""
     rows: list[Any] = list(count_question_answers(collection)[:most])
     minutes = compute_question_minutes(collection, [row.pk for row in rows])
     wanted = collection.answers_per_question or collection.places
@@ -269,7 +269,7 @@ def list_least_answered(
 def select_participants(
     collection: Collection, among: QuerySet[Submission] | None = None
 ) -> QuerySet[Submission]:
-    """Return the collected submissions of a collection, with their workers.
+    """Return a collection's submissions that were made on this site, with their workers.
 
     `among` limits them to the submissions that a user may see.
     """
@@ -279,7 +279,7 @@ def select_participants(
 
 
 def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
-    """Return some submissions in the same order, annotated by `add_stages`; one query."""
+    """Return the submissions `rows` in the same order, annotated by `add_stages`; one query."""
     # For one page of a list only: in the list's own query the database would compute the stages of
     # all submissions first.
     staged = add_stages(select_participants(collection), collection).in_bulk(
@@ -289,7 +289,7 @@ def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list
 
 
 def find_newest_collection(question_set: Any) -> Collection | None:
-    """Return the collection of a question set's newest version that has one; None if none has."""
+    """Return the collection of the newest version that has one; None if none has."""
     return (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

@@ -1,4 +1,4 @@
-"""Selection and order of the questions that a worker gets.
+"""Selection and order of the questions that one worker answers.
 
 Graded questions with the fewest answers and places are selected first. Ties are broken at random,
 passage by passage, so that no worker reads more passages than needed. Every worker gets all
@@ -22,7 +22,7 @@ PRACTICE, ATTENTION = Question.Role.PRACTICE, Question.Role.ATTENTION
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A question with what selection and order depend on; `pk` and `passage` are keys."""
+    """Question with the fields that selection and order need; `pk` and `passage` are keys."""
 
     pk: int
     passage: int | None
@@ -31,7 +31,7 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPosition:
-    """The position and page of a question (its key) for one worker; both count from 1."""
+    """Position and page of a question (its key) for one worker; both count from 1."""
 
     question: int
     position: int
@@ -47,7 +47,7 @@ def choose_questions(
     begun: Container[int] = (),
     seed: int,
 ) -> list[QuestionRow]:
-    """Return the graded questions of one worker; [] if every question has all its answers.
+    """Return the graded questions for one worker; [] if every question has enough answers.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def order_questions(
     seed: int,
     per_page: int = QUESTIONS_PER_PAGE,
 ) -> list[QuestionPosition]:
-    """Return the positions of all questions of one worker, in their order.
+    """Return position and page of all questions of one worker, in order.
 
     `others` are practice questions and attention checks; `per_page` is the most of one page.
     """
@@ -103,7 +103,7 @@ def order_questions(
 def _group_by_passage(
     questions: Sequence[QuestionRow], chance: random.Random
 ) -> list[list[QuestionRow]]:
-    """Return the questions grouped by passage; groups and their questions in random order."""
+    """Return the questions grouped by passage; groups and questions in random order."""
     groups: dict[int | None, list[QuestionRow]] = {
         passage: [] for passage in _list_passages(row for row in questions if row.role != ATTENTION)
     }
@@ -122,13 +122,13 @@ def _group_by_passage(
 def _split_into_pages(
     group: Sequence[QuestionRow], per_page: int
 ) -> Iterable[Sequence[QuestionRow]]:
-    """Yield the pages of a group, each at most `per_page` long, of nearly equal length."""
+    """Yield the questions of a group as pages of nearly equal length, at most `per_page`."""
     n_pages = -(-len(group) // per_page)
     for i in range(n_pages):
         yield group[i * len(group) // n_pages : (i + 1) * len(group) // n_pages]
 
 
 def _list_passages(questions: Iterable[QuestionRow]) -> dict[int | None, None]:
-    """Return the passages of some questions, each once, in the order of the questions."""
+    """Return the passages (keys) of the questions, each once, in the order of the questions."""
     # A dict, not a set: the seeded draws depend on the order.
     return dict.fromkeys(row.passage for row in questions)

@@ -1,4 +1,4 @@
-"""Places of a collection: counting free ones, reserving one, and releasing it.
+"""Places of a collection, which limit its workers: count, reserve and release them.
 
 A reservation locks the row of the collection until the transaction ends, so that two requests
 cannot take the same free place. (On SQLite every writing transaction is exclusive anyway.) Taken
@@ -33,12 +33,12 @@ GRADED = Q(role__in=("graded", "gold"))
 
 
 def build_place_condition(now: datetime) -> Q:
-    """Return the condition that a collected submission has a place."""
+    """Return the database condition that a submission has a place at the time `now`."""
     return Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now)
 
 
 def select_place_holders(collection: Collection, now: datetime) -> QuerySet[Submission]:
-    """Return the submissions that have a place: submitted, or open with a valid reservation."""
+    """Return the submissions with a place: submitted, or open with a valid reservation."""
     return Submission.objects.filter(
         build_place_condition(now),
         version=collection.version_id,
@@ -49,7 +49,7 @@ def select_place_holders(collection: Collection, now: datetime) -> QuerySet[Subm
 def count_free_places(
     collection: Collection, now: datetime | None = None, n_taken: int | None = None
 ) -> int:
-    """Return how many more workers may take part; also 0 if every question has all its answers.
+    """Return how many more workers may take part; 0 if all questions have enough answers.
 
     Pass `n_taken`, the number of places taken, if it is counted already.
     """
@@ -68,7 +68,7 @@ def count_free_places(
 
 
 def compute_questions_per_worker(collection: Collection) -> int | None:
-    """Return how many graded questions a worker gets; None for all.
+    """Return the number of graded questions that a worker gets; None for all.
 
     The collection's own setting, if any. Otherwise as many as give each of n questions its k
     answers from p places: n k / p, rounded up.
@@ -82,7 +82,7 @@ def compute_questions_per_worker(collection: Collection) -> int | None:
 
 
 def find_refusal(collection: Collection, external_id: str) -> str:
-    """Return the code of why a new worker may not take part, "" if they may.
+    """Return the code of why a new worker may not take part; "" if they may.
 
     Reserves nothing. `external_id` is the panel's id of the worker, "" for an anonymous one.
     """
@@ -100,7 +100,7 @@ def find_refusal(collection: Collection, external_id: str) -> str:
 
 
 def find_worker_submission(collection: Collection, external_id: str) -> Submission | None:
-    """Return the earlier submission of a worker; None for a new or anonymous worker."""
+    """Return a worker's earlier submission; None for a new or anonymous worker."""
     if not external_id:
         return None
     return (
@@ -127,7 +127,7 @@ def reserve(
     is_uncounted: bool = False,
     is_assistive: bool = False,
 ) -> Submission:
-    """Reserve a place for a worker who has just consented, assign the questions, store the consent.
+    """Reserve a place for a worker who has consented; assign questions and store the consent.
 
     May run twice: a worker who has a place keeps it.
 
@@ -193,7 +193,7 @@ def reserve(
 
 @transaction.atomic
 def reserve_again(submission: Submission) -> Submission:
-    """Reserve a place again for a worker whose reservation expired; return the submission.
+    """Reserve a place again for a submission whose reservation expired; return the submission.
 
     Drafts stay. A worker who still has a place keeps it. Raises `AnsweringError`: closed,
     place_lost if no place is free, done, screened_out, withdrawn, excluded.
@@ -218,7 +218,7 @@ def has_place(submission: Submission, now: datetime | None = None) -> bool:
 
 
 def keep_place(submission: Submission, every_seconds: int = 30) -> None:
-    """Extend the reservation of a worker who sent a request, at most once in `every_seconds`."""
+    """Extend a worker's reservation after a request, at most once in `every_seconds`."""
     # Drafts arrive every few seconds: writing each time would load the database.
     now = timezone.now()
     seen = submission.last_seen_at
@@ -232,7 +232,7 @@ def keep_place(submission: Submission, every_seconds: int = 30) -> None:
 
 
 def release_expired(collection: Collection) -> int:
-    """Set submissions whose reservation expired to timed out; return how many."""
+    """Set submissions with an expired reservation to timed out; return how many."""
     # Only for the display: counts of free places compare `reserved_until` themselves.
     return Submission.objects.filter(
         version=collection.version_id,
@@ -243,7 +243,7 @@ def release_expired(collection: Collection) -> int:
 
 
 def note_session(submission: Submission, visitor: Visitor, *, is_new: bool = False) -> None:
-    """Store the panel's session of a visit, each session once.
+    """Store the panel's session id of a visit, each id once.
 
     `is_new` saves the query for stored sessions: a new submission has none.
     """
@@ -273,7 +273,7 @@ def _ensure_worker(collection: Collection, external_id: str) -> Worker:
 
 
 def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: bool) -> None:
-    """Store the boxes that a returning worker ticked; an unticked box changes nothing."""
+    """Store the checkboxes of the consent form that a returning worker ticked; others stay."""
     if is_uncounted:
         signals.switch_counting(submission, off=True)
     if is_assistive:
@@ -281,7 +281,7 @@ def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: 
 
 
 def _lock_collection(collection: Collection) -> Collection:
-    """Return the collection as it is stored now, locked until the transaction ends."""
+    """Return the collection as stored now, locked until the transaction ends."""
     return (
         Collection.objects.select_for_update(of=("self",))
         .select_related("version__question_set__owner")
@@ -302,7 +302,7 @@ def _refuse_ended(submission: Submission) -> None:
 
 
 def _assign_place(collection: Collection, submission: Submission, now: datetime) -> None:
-    """Reserve a place for a submission and store its assignments.
+    """Reserve a place for a submission and assign its questions.
 
     The caller holds the lock of the collection. Earlier assignments stay if all their questions
     still need answers; otherwise questions are selected again, those seen before first. Raises
@@ -359,7 +359,7 @@ def _assign_place(collection: Collection, submission: Submission, now: datetime)
 def _count_answers(
     collection: Collection, now: datetime, excluded: Submission | None = None
 ) -> dict[int, int]:
-    """Return the answers and reserved places of each question, by its key; without 0.
+    """Return the answers plus reserved places of each question, by question key, without 0.
 
     The assignments of the submission `excluded` are not counted.
     """
@@ -395,7 +395,7 @@ def _get_reservation_time(collection: Collection) -> timedelta:
 
 
 def _derive_order_seed(collection: Collection, external_id: str) -> int:
-    """Return the seed of a worker's order, derived from the collection's seed and the worker id."""
+    """Return the random seed of a worker's question order, from collection seed and worker id."""
     digest = hashlib.sha256(f"{collection.seed} {external_id}".encode()).digest()
     # 48 bits fit the column, and JSON numbers are exact up to 53 bits.
     return int.from_bytes(digest[:6], "big")

@@ -1,4 +1,4 @@
-"""Practice questions: feedback at once, and whether a worker may go on."""
+"""Practice questions: immediate feedback, and whether a worker may continue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PracticeResult:
 
     @property
     def accepted_answer(self) -> str:
-        """An accepted answer for display, "" if there is none."""
+        """One accepted answer for display; "" if there is none."""
         first = next(iter(self.question.accepted_answers), "")
         return self.question.read_as(
             str(first[0] if isinstance(first, list) and first else first or "")
@@ -29,7 +29,7 @@ class PracticeResult:
 
     @property
     def displayed_answer(self) -> str:
-        """The worker's answer for display: of a choice question the label of the choice."""
+        """The worker's answer for display; for choice questions the label of the choice."""
         return self.question.read_as(self.text)
 
 
@@ -43,7 +43,7 @@ def grade_practice(progress: SurveyProgress, page: AnswerPage) -> list[PracticeR
 
 
 def grade_practice_answer(question: Question, text: str) -> PracticeResult:
-    """Return the feedback on one answer.
+    """Return the feedback on a worker's answer to one practice question.
 
     A text is right if it contains an accepted answer (`contains_answer`), a choice if it is one.
     """
@@ -54,7 +54,7 @@ def grade_practice_answer(question: Question, text: str) -> PracticeResult:
 
 
 def record_feedback_read(progress: SurveyProgress, page: AnswerPage) -> None:
-    """Store that the worker has read the feedback on a page."""
+    """Store that the worker has read the feedback on a practice page."""
     now = timezone.now()
     progress.submission.assignments.filter(page=page.number, told_at=None).update(told_at=now)
     for assignment in page.assignments:
@@ -62,7 +62,7 @@ def record_feedback_read(progress: SurveyProgress, page: AnswerPage) -> None:
 
 
 def has_failed(progress: SurveyProgress) -> bool:
-    """Return whether the practice is finished with fewer right answers than required.
+    """Return whether the finished practice has fewer correct answers than required.
 
     False if the collection requires none or the version has no practice.
     """

@@ -1,4 +1,4 @@
-"""The progress of one submission, from the first page to the last, derived from stored rows.
+"""Progress of one submission through its pages, derived from database rows.
 
 A page holds questions about one passage, or without one. Practice pages come first, each followed
 by feedback. In the recall protocol the worker reads the passage before the page with its questions
@@ -26,7 +26,7 @@ REVIEW: Final = "review"
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """The worker's next step: `kind` is one of the four above, `page` its number, 0 for review."""
+    """Next step of a worker: kind of page, and page number (0 for the review)."""
 
     kind: str
     page: int = 0
@@ -34,35 +34,35 @@ class NextStep:
 
 @dataclass(slots=True)
 class AnswerPage:
-    """The questions of one page, in their order; `number` counts from 1."""
+    """Questions of one page of a submission, in order; `number` counts from 1."""
 
     number: int
     assignments: list[Assignment]
 
     @property
     def passage(self) -> Passage | None:
-        """The passage of the questions; None if they have none."""
+        """Passage that the page's questions are about; None if they have none."""
         questions = (assignment.question for assignment in self.assignments)
         return next((question.passage for question in questions if question.passage_id), None)
 
     @property
     def is_practice(self) -> bool:
-        """Whether the page is practice."""
+        """Whether the page has practice questions."""
         return self.assignments[0].question.role == Question.Role.PRACTICE
 
     @property
     def is_answered(self) -> bool:
-        """Whether all questions were answered and the page was handed in."""
+        """Whether the worker answered all questions and submitted the page."""
         return all(assignment.answered_at is not None for assignment in self.assignments)
 
     @property
     def answers_are_final(self) -> bool:
-        """Whether the answers can no longer change: feedback on practice shows the right ones."""
+        """Whether answers cannot change any more, because feedback shows the correct ones."""
         return self.is_practice and self.is_answered
 
 
 class SurveyProgress:
-    """The pages of one submission, and which of them its worker has finished.
+    """Pages of one submission, and which of them its worker has finished.
 
     Rows are read once and cached: make a new instance after a change. `now` is the time of the
     request, with which deadlines are compared.
@@ -75,7 +75,7 @@ class SurveyProgress:
 
     @cached_property
     def pages(self) -> list[AnswerPage]:
-        """All pages in their order. Questions and passages are shared objects: do not change them.
+        """All pages in order; questions and passages are shared objects, so do not change them.
 
         Raises `AnsweringError` ("withdrawn") if the answers were withdrawn after `submission` was
         read: its assignments are deleted then, and "no such question" would be wrong.
@@ -96,11 +96,11 @@ class SurveyProgress:
 
     @cached_property
     def readings(self) -> dict[int, Reading]:
-        """The worker's readings, by the key of the passage."""
+        """The worker's reading periods (recall protocol), by passage key."""
         return {reading.passage_id: reading for reading in self.submission.readings.all()}
 
     def find_page(self, number: int) -> AnswerPage | None:
-        """Return the page with a number, from 1; None if there is no such page."""
+        """Return the page with a number, counted from 1; None if there is none."""
         return next((page for page in self.pages if page.number == number), None)
 
     def is_recall(self) -> bool:
@@ -108,15 +108,15 @@ class SurveyProgress:
         return self.collection.protocol == Collection.Protocol.RECALL
 
     def find_reading(self, page: AnswerPage) -> Reading | None:
-        """Return the reading of a page's passage; None if not opened yet or without a passage."""
+        """Return the reading period of the page's passage; None before it or without a passage."""
         return self.readings.get(page.passage.pk) if page.passage is not None else None
 
     def compute_deadline(self, reading: Reading) -> datetime:
-        """Return the time at which a reading ends at the latest."""
+        """Return the latest time at which a reading period ends."""
         return reading.opened_at + timedelta(seconds=self.collection.reading_seconds)
 
     def may_read(self, page: AnswerPage) -> bool:
-        """Return whether a page's passage is being read now: opened, not finished, in time."""
+        """Return whether the page's passage is being read: opened, unfinished, within the time."""
         reading = self.find_reading(page)
         return (
             reading is not None
@@ -125,13 +125,13 @@ class SurveyProgress:
         )
 
     def was_read(self, page: AnswerPage) -> bool:
-        """Return whether the questions may open: the passage was read, or none must be read."""
+        """Return whether questions may be shown: the passage was read or needs no reading."""
         if not self.is_recall() or page.passage is None:
             return True
         return self.find_reading(page) is not None and not self.may_read(page)
 
     def next_step(self) -> NextStep:
-        """Return the worker's next step."""
+        """Return the next step of the worker: a page, practice feedback, or the review."""
         for page in self.pages:
             if not page.is_answered:
                 return NextStep(PAGE if self.was_read(page) else TEXT, page.number)
@@ -140,10 +140,10 @@ class SurveyProgress:
         return NextStep(REVIEW)
 
     def has_reached(self, page: AnswerPage) -> bool:
-        """Return whether a page may be shown: it was handed in, or it is the next step."""
+        """Return whether a page may be shown: it was submitted, or it is the next step."""
         step = self.next_step()
         return page.is_answered or (step.kind == PAGE and step.page == page.number)
 
     def count_finished_pages(self) -> int:
-        """Return the number of pages that were handed in."""
+        """Return the number of pages that the worker has submitted."""
         return sum(page.is_answered for page in self.pages)

@@ -1,4 +1,4 @@
-"""Whether workers of a collection are asked enough graded questions to be ranked."""
+"""Notice that workers of a collection get too few graded questions to be ranked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class RankNotice:
-    """Why no worker of a collection can be ranked.
+    """Reason why no worker of a collection can be ranked.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class RankNotice:
 
     @property
     def words(self) -> str:
-        """The sentence for the requester."""
+        """Sentence for the requester on why no worker can be ranked."""
         return MESSAGES[self.code].format(
             version=self.version,
             n_graded=_count(self.n_graded),

@@ -1,4 +1,4 @@
-"""Reading a passage whose questions are answered from memory.
+"""Start and end of the period in which a worker reads a passage (recall protocol).
 
 A form opens the passage, never a link: a link preview or a robot must not start the clock. Reading
 ends when the worker says so or at the deadline, by the server's clock. After that the passage is
@@ -15,7 +15,7 @@ from annotations.models import Reading
 
 
 def open_passage(progress: SurveyProgress, page: AnswerPage) -> Reading:
-    """Start the reading of a page's passage, or return the running one.
+    """Start the reading period of a page's passage, or return the started one.
 
     Raises `AnsweringError`: gone after the reading ended, not_yet if another step comes first.
     """
@@ -39,7 +39,7 @@ def open_passage(progress: SurveyProgress, page: AnswerPage) -> Reading:
 
 
 def finish_reading(progress: SurveyProgress, page: AnswerPage) -> None:
-    """End the reading of a page's passage; a second call changes nothing.
+    """End the reading period of a page's passage; a second call changes nothing.
 
     Raises `AnsweringError`: not_yet if the passage was never opened.
     """

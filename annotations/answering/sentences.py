@@ -1,4 +1,4 @@
-"""Messages about collections, their settings and languages, and about waves, by message code."""
+"""Messages about collections, their settings, languages and waves, by message code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _format_check_count(n: int) -> str:
 
 
 def _format_blocked(item: str, reason: str, n_more: int) -> str:
-    """Return why a version cannot be published: the first problem, and how many more there are."""
+    """Return why a version cannot be published: its first problem, and the number of others."""
     where = f"{item}: " if item else ""
     more = f" There are {n_more:,} more like it." if n_more else ""
     return f"{where}{reason}{more}"

@@ -1,4 +1,4 @@
-"""Writing signals of an answer: the counts of the page's script, parsed, stored, summed, deleted.
+"""Writing signals of an answer (counts by the page's script): parse, store, sum and delete them.
 
 Each loaded page counts from 0 under a random name, and sends its whole counts with each draft and
 with the form. Of each page the largest counts are stored, so a request that arrives twice, late or
@@ -36,7 +36,7 @@ Pages = dict[str, Counts]
 
 @dataclass(frozen=True, slots=True)
 class SignalTotals:
-    """Stored counts of one worker: the number of answers with counts, and the sums over them."""
+    """Sums of a worker's writing signals (such as pastes), and the number of answers with any."""
 
     answers: int
     sums: Counts
@@ -48,7 +48,7 @@ def are_counted(submission: Submission) -> bool:
 
 
 def can_continue(stored: Response) -> bool:
-    """Return whether a page loaded now would count the whole answer.
+    """Return whether signals counted from now on would cover the whole answer.
 
     False if counting was off, or if a part of the text has no counts. A page without a script, for
     example, sends none, and later counts would cover only the rest.
@@ -59,7 +59,7 @@ def can_continue(stored: Response) -> bool:
 
 
 def parse_counts(sent: str) -> Pages:
-    """Return the counts that a page sent (JSON), by the names of pages; {} if unreadable.
+    """Return the counts in a posted JSON text, by id of the page load; {} if unreadable.
 
     A page with a count that is missing, negative or no number is left out. Fractions are cut off.
     """
@@ -77,7 +77,7 @@ def parse_counts(sent: str) -> Pages:
 
 
 def merge_pages(stored: Pages, sent: Pages) -> Pages:
-    """Return the counts of each page: the larger of stored and sent, because counts only grow."""
+    """Return the counts of each page load, the larger of stored and sent, as counts only grow."""
     pages = dict(stored)
     for name, counts in sent.items():
         before = pages.get(name)
@@ -89,7 +89,7 @@ def merge_pages(stored: Pages, sent: Pages) -> Pages:
 
 
 def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
-    """Merge the counts that a page sent, by the question's key, into the worker's drafts.
+    """Merge posted counts (JSON by question key) into the worker's draft answers.
 
     Call it in a transaction. Missing and submitted answers are ignored, and so are answers for
     which counting is or was off: their counts would be incomplete.
@@ -118,7 +118,7 @@ def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
 
 @transaction.atomic
 def switch_counting(submission: Submission, *, off: bool) -> None:
-    """Turn counting off for a submission and delete its counts, or on for answers begun later."""
+    """Turn counting off for a submission and delete its counts, or on for later answers."""
     Submission.objects.filter(pk=submission.pk).update(signals_off=off)
     submission.signals_off = off
     if off:
@@ -128,7 +128,7 @@ def switch_counting(submission: Submission, *, off: bool) -> None:
 
 
 def load_totals(submission: Submission) -> SignalTotals:
-    """Return the sums of a submission's counts, which are shown to its worker."""
+    """Return the sums of a submission's counts, which its worker can see."""
     sums: dict[str, Any] = submission.responses.filter(signals=Response.Counted.COUNTED).aggregate(
         answers=Count("pk"), **{name: Sum(name, default=0) for name in COUNTERS}
     )
@@ -136,7 +136,7 @@ def load_totals(submission: Submission) -> SignalTotals:
 
 
 def _parse_page(value: object) -> Counts | None:
-    """Return the counts of one page; None if one is missing or invalid."""
+    """Return the counts of one page load; None if a count is missing or invalid."""
     if not isinstance(value, dict):
         return None
     counts = {name: _parse_count(value.get(name)) for name in COUNTERS}
@@ -145,12 +145,12 @@ def _parse_page(value: object) -> Counts | None:
 
 
 def _parse_count(value: object) -> int | None:
-    """Return a count as an integer, at most `MAX_COUNT`; None for anything else."""
+    """Return a JSON value as a count, cut off at an upper limit; None if it is not one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return None
     return int(min(value, MAX_COUNT)) if value >= 0 else None
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    """Raise `ValueError` for NaN and infinities, which `json` accepts otherwise."""
+    """Raise ValueError for the JSON constants NaN and Infinity, which Python would accept."""
     raise ValueError(constant)

@@ -1,4 +1,4 @@
-"""The stage of each submission, and drop-outs by stage, computed by database queries.
+"""Stage of each submission (such as reading or review) and drop-outs, by database queries.
 
 The same rules as `progress.SurveyProgress`, but for thousands of submissions at once. A stage is
 that of the worker's next step: consent given, practice, reading, a question, review. A worker who
@@ -34,7 +34,7 @@ PRACTICE = Question.Role.PRACTICE
 
 
 class Stage(TextChoices):
-    """The stage of a submission; the first five are open, in their order."""
+    """Stage of a submission; the first five are stages of open ones, in order."""
 
     AGREED = "agreed", "has agreed, not begun"
     PRACTICE = "practice", "practice"
@@ -65,7 +65,7 @@ STAGE_BY_STATE = {
 
 @dataclass(frozen=True, slots=True)
 class StageCount:
-    """Workers at a stage; `number` is that of the passage or question, 0 for other stages."""
+    """Number of workers at a stage; `number` is that of the passage or question, else 0."""
 
     stage: str
     number: int
@@ -73,13 +73,13 @@ class StageCount:
 
     @property
     def words(self) -> str:
-        """The stage in words."""
+        """Stage as text, such as "question 3 of 12"."""
         return format_stage(self.stage, self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class DropOut:
-    """Workers who dropped out at a stage, of `began` who consented; `words` is a sentence."""
+    """Number of workers who dropped out at a stage, of `began` who consented."""
 
     stage: str
     number: int
@@ -88,7 +88,7 @@ class DropOut:
 
     @property
     def words(self) -> str:
-        """The sentence, such as "6 of 40 left while reading passage 2."."""
+        """Sentence on the drop-outs, such as "6 of 40 left while reading passage 2."."""
         share = f"{self.people:,} of {self.began:,}"
         if self.stage == Stage.RETURNED:
             return f"{share} withdrew their answers."
@@ -98,7 +98,7 @@ class DropOut:
 
 
 def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
-    """Return a stage in words: "reading passage 2", "question 3 of 12"."""
+    """Return a stage as text, such as "reading passage 2" or "question 3 of 12"."""
     if stage == Stage.READING:
         return f"reading passage {number:,}"
     if stage == Stage.QUESTION:
@@ -107,7 +107,9 @@ def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
 
 
 def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
-    """Annotate submissions with `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
+    """Annotate submissions with their stage, its number, and counts of questions and answers.
+
+    The annotations are `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
 
     `place_on_way` is the number of the passage, in the worker's own order, or of the question, from
     1; 0 at other stages. `n_given` and `n_answered` count the worker's questions and answers.
@@ -157,7 +159,10 @@ def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[S
 
 
 def describe_stage(submission: Any) -> str:
-    """Return in words where a submission annotated by `add_stages` is, or how it ended."""
+    """Return as text at which stage a submission is, or how it ended.
+
+    The submission is annotated by `add_stages`.
+    """
     if submission.withdrawn_at is not None:
         return "withdrew the answers"
     if submission.state in STAGE_BY_STATE:
@@ -172,7 +177,7 @@ def describe_stage(submission: Any) -> str:
 def count_stages(
     people: QuerySet[Submission], collection: Collection, n_by_state: Mapping[str, int]
 ) -> tuple[list[StageCount], list[DropOut]]:
-    """Return how many workers are at each stage, and how many dropped out at each. One query.
+    """Return the number of workers now at each stage, and the drop-outs by stage; one query.
 
     The first counts open submissions, in the order of the stages. The second counts those that
     timed out, were withdrawn or screened out, the largest number first; a worker who times out and
@@ -195,13 +200,13 @@ def count_stages(
 
 
 def _sort_by_stage(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int, int]]:
-    """Return rows of `_count_by_stage`, sorted by stage and number."""
+    """Return (stage, number, count) rows sorted by stage and number."""
     order = [stage.value for stage in OPEN_STAGES]
     return sorted(rows, key=lambda row: (order.index(row[0]), row[1]))
 
 
 def _count_rows(rows: QuerySet[Any]) -> Coalesce:
-    """Return an expression that counts the rows of each submission, 0 for none."""
+    """Return the expression for the number of `rows` that belong to a submission; 0 for none."""
     # A subquery, because two counts over joins would multiply each other.
     counted = rows.order_by().values("submission").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

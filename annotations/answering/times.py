@@ -1,4 +1,4 @@
-"""How long workers take, by the server's clock: from consent to submission, and page by page."""
+"""Time that workers take, in minutes by the server's clock: in total, and page by page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotations.models import Assignment, Collection, Submission
 
 @dataclass(frozen=True, slots=True)
 class Minutes:
-    """Quartiles of the minutes from consent to submission, over `people` submissions.
+    """Quartiles of the minutes from consent to submission, over `people` workers.
 
     `low` and `high` are the first and third quartile. Quantiles between two values are interpolated
     linearly.
@@ -27,7 +27,7 @@ class Minutes:
 
 
 def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
-    """Return the quartiles of `n` submitted submissions; None for n = 0. One query."""
+    """Return the quartiles of minutes over `n` submitted submissions; None for n = 0."""
     if not n:
         return None
     took = ExpressionWrapper(F("submitted_at") - F("started_at"), output_field=DurationField())
@@ -44,14 +44,14 @@ def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
 
 
 def _interpolate(minutes: Mapping[int, float], position: float) -> float:
-    """Return the value at a position, from 0, by the sorted minutes at the whole ones around it."""
+    """Return the value at a fractional position, between the sorted `minutes` around it."""
     first = math.floor(position)
     low = minutes[first]
     return low + (position - first) * (minutes.get(first + 1, low) - low)
 
 
 def compute_question_minutes(collection: Collection, questions: Iterable[int]) -> dict[int, float]:
-    """Return the median minutes spent on the page of each question, by its key; one query.
+    """Return the median minutes on the page of each question, by question key; one query.
 
     From the first time the page was shown to the last time it was handed in, over submitted
     submissions. All questions of a page share its time.
@@ -86,5 +86,5 @@ def compute_question_minutes(collection: Collection, questions: Iterable[int]) -
 
 
 def _compute_mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean."""
+    """Return the arithmetic mean of the values."""
     return sum(values) / len(values)

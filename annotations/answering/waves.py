@@ -1,4 +1,4 @@
-"""Waves: a question set repeated later, with the same or other workers.
+"""Waves: repetitions of a question set at a later time, with the same or other workers.
 
 A wave is a question set with an `earlier_wave`. Its answers, runs and links are its own; workers
 belong to the common owner. Publishing the wave settles which workers may take part. Sets imported
@@ -33,7 +33,7 @@ COPIED_SETTINGS = (
 
 
 class WaveError(CodedError, ValueError):
-    """A wave that cannot be created or linked; `field` names the wrong input, "" for none."""
+    """A wave cannot be created or linked; `field` names the invalid input, "" for none."""
 
     sentences = WAVES
 
@@ -44,7 +44,7 @@ class WaveError(CodedError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class QuestionMatch:
-    """How the questions of two sets match by id; each list is in the order of its set.
+    """Question ids shared by two waves, or in only one of them, each list in its set's order.
 
     Attributes
     ----------
@@ -61,18 +61,18 @@ class QuestionMatch:
 
     @property
     def n_common(self) -> int:
-        """Number of questions in both sets."""
+        """Number of questions in both question sets."""
         return len(self.same) + len(self.other_text)
 
 
 def find_repeated_version(question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that a wave repeats: the newest with answers, else the latest."""
+    """Return the version that a new wave copies: the newest with answers, else the latest."""
     answered = question_set.versions.filter(submissions__isnull=False).order_by("-number")
     return answered.first() or question_set.latest_version()
 
 
 def suggest_name(question_set: QuestionSet) -> str:
-    """Return a name for the next wave that its owner has not used: "..., wave 2" and so on."""
+    """Return an unused name for the next wave of a question set, such as "Rivers, wave 2"."""
     stem, _, number = question_set.name.rpartition(", wave ")
     stem = stem if number.isdigit() and stem else question_set.name
     used = set(
@@ -87,7 +87,7 @@ def suggest_name(question_set: QuestionSet) -> str:
 
 @transaction.atomic
 def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
-    """Create the next wave: a draft with the same questions, owner and team.
+    """Create the next wave of a question set: a draft with the same questions, owner and team.
 
     Answers, runs, experts and viewers are not copied. Raises `WaveError`: no questions, a name that
     is missing, taken or too long, or `people` not in `QuestionSet.WavePeople`.
@@ -123,7 +123,7 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
 
 
 def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[QuestionSet]:
-    """Return the sets that a user may link as the earlier wave of a set, by name.
+    """Return the question sets, by name, that a user may link as the earlier wave of one.
 
     These are the owner's other sets that the user may edit.
     """
@@ -132,7 +132,7 @@ def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[Que
 
 
 def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Return how the graded questions of two sets match, in the versions with answers."""
+    """Return which graded questions two question sets share, in their versions with answers."""
     after, before = _load_texts(later), _load_texts(earlier)
     both = [name for name in after if name in before]
     other = {name for name in both if after[name] and before[name] and after[name] != before[name]}
@@ -145,7 +145,7 @@ def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
 
 
 def _load_texts(question_set: QuestionSet) -> dict[str, str]:
-    """Return the texts of a set's graded questions by id, in order."""
+    """Return the texts of a question set's graded questions by question id, in order."""
     version = find_repeated_version(question_set)
     if version is None:
         return {}
@@ -154,7 +154,7 @@ def _load_texts(question_set: QuestionSet) -> dict[str, str]:
 
 
 def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
-    """Return why a set cannot be linked as a later wave of another; None if it can."""
+    """Return why a question set cannot be linked as a later wave of another; None if it can."""
     # Workers and models are identified per owner, so both sets need the same owner.
     if later.pk == earlier.pk:
         return WaveError("itself", "earlier")
@@ -174,7 +174,7 @@ def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | Non
 
 @transaction.atomic
 def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Link a set as a later wave of another and return how their questions match.
+    """Link a question set as a later wave of another; return how their questions match.
 
     Nothing else of either set changes. Raises `WaveError` if the sets cannot be linked.
     """
@@ -191,7 +191,7 @@ def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
 
 @transaction.atomic
 def remove_link(later: QuestionSet) -> QuestionSet:
-    """Remove the link to the earlier wave and return that set; nothing else changes.
+    """Remove the link of a question set to its earlier wave, and return that earlier set.
 
     Raises `WaveError`: no_link; not_published for an unpublished wave for the same or other people.
     """
@@ -209,12 +209,12 @@ def remove_link(later: QuestionSet) -> QuestionSet:
 
 
 def _lock_question_sets(keys: Sequence[int]) -> list[QuestionSet]:
-    """Return question sets as stored now, by key, locked until the transaction ends."""
+    """Return question sets (by key) as stored now, locked until the transaction ends."""
     return list(QuestionSet.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
 
 
 def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the earlier waves of a set, the newest first; at most `MAX_WAVES`."""
+    """Return the question sets that are earlier waves of a set, newest first, up to a limit."""
     waves: list[QuestionSet] = []
     current = question_set.earlier_wave
     # `not in waves`: links that form a circle must not loop forever.
@@ -240,7 +240,7 @@ def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
 
 
 def list_invited_ids(collection: Collection) -> list[str]:
-    """Return the worker ids that a new collection admits: those who submitted in the earlier wave.
+    """Return the worker ids to admit to a new collection: submitters of the earlier wave.
 
     [] unless the wave is for the same workers. Only ids of the collection's panel and ids imported
     without a panel. Withdrawn and erased workers are left out.
@@ -259,5 +259,5 @@ def list_invited_ids(collection: Collection) -> list[str]:
 
 
 def list_excluded_sets(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the sets whose workers a wave for other people excludes: all earlier waves."""
+    """Return the earlier waves, whose workers the wave excludes; [] if it admits them."""
     return list_earlier_waves(question_set) if question_set.wave_people == People.OTHERS else []

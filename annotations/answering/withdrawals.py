@@ -1,4 +1,4 @@
-"""The signal that answers are taken back; a module of its own, which its receivers load early."""
+"""Signal that answers were withdrawn; a separate module, because its receivers load early."""
 
 from django.dispatch import Signal
 

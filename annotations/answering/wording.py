@@ -31,7 +31,7 @@ Key = tuple[UUID, str, int]
 
 @dataclass(frozen=True, slots=True)
 class LocalizedText:
-    """A text and its language as a BCP 47 tag, "" if unknown."""
+    """Text together with its language (BCP 47 tag, "" if unknown)."""
 
     text: str
     language: str
@@ -39,7 +39,7 @@ class LocalizedText:
 
 @dataclass(frozen=True, slots=True)
 class IntroTexts:
-    """The texts before the first question; `title` is "" if the study's title is not translated."""
+    """Guidelines, consent text and title of a version; `title` is "" if it is not translated."""
 
     guidelines: LocalizedText
     consent: LocalizedText
@@ -47,7 +47,7 @@ class IntroTexts:
 
 
 class WordingCache:
-    """Cache of questions with their passages, by version, language and key; least recently used.
+    """Least-recently-used cache of questions with their passages, by version, language and key.
 
     Holds at most `most_characters` characters of texts.
     """
@@ -62,7 +62,7 @@ class WordingCache:
     def load_questions(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str = ""
     ) -> dict[int, Question]:
-        """Return questions of a version by their keys, without unknown keys.
+        """Return questions of a version by key; unknown keys are left out.
 
         Questions that are not cached cost one query, and a further `language` one more. A text
         without a translation stays in its own language. Drafts are never cached. Images come
@@ -80,7 +80,7 @@ class WordingCache:
         return questions
 
     def load_intro(self, version: QuestionSetVersion, language: str = "") -> IntroTexts:
-        """Return guidelines, consent text and title of a version; one query for a translation."""
+        """Return guidelines, consent text and title of a version in a language."""
         if language not in version.languages:
             return IntroTexts(
                 LocalizedText(version.guidelines, version.spoken),
@@ -101,13 +101,13 @@ class WordingCache:
         return intro
 
     def load_title(self, version: QuestionSetVersion, language: str) -> str:
-        """Return the study's title in a further language, "" if it is not translated."""
+        """Return the study's title in a further language; "" if it is not translated."""
         return self.load_intro(version, language).title if language in version.languages else ""
 
     def _find_cached(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str
     ) -> dict[int, Question]:
-        """Return the cached questions among some keys, and mark them as recently used."""
+        """Return those of the questions (by key) that are cached; mark them as recently used."""
         questions = {}
         with self._lock:
             for key in keys:
@@ -158,7 +158,7 @@ def _read_questions(
 def apply_translation(
     version: QuestionSetVersion, language: str, questions: Iterable[Question]
 ) -> None:
-    """Replace the texts of questions and their passages by the translation into a language.
+    """Replace the texts of questions and their passages by their translations.
 
     The objects are changed and must not be saved. Accepted answers of the translation are added to
     the original ones, because workers may answer in either language.
@@ -191,7 +191,7 @@ def apply_translation(
 def _translate_item(
     item: Passage | Question, texts: dict[str, str], version: QuestionSetVersion, language: str
 ) -> None:
-    """Replace the texts of one item by their translations, and set the item's language."""
+    """Replace the texts of a question or passage by translations, and set its language."""
     originals = list_translatable_texts(item, language)
     own_language = item.language or version.spoken
     for name in ("title", "text", "image_alt", "feedback"):
@@ -204,7 +204,7 @@ def _translate_item(
 
 
 def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
-    """Return the introduction in a language; untranslated texts in the original language."""
+    """Return guidelines, consent text and title in a language, else in the original one."""
     rows = Translation.objects.filter(
         version=version, language=language, passage=None, question=None
     )

@@ -1,4 +1,4 @@
-"""REST resource: answers of workers, listed, read and imported."""
+"""REST endpoints for workers' answers: list, read and import."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from annotations.web.scope import (
 
 
 class AnswerRowSerializer(serializers.ModelSerializer[Response]):
-    """An answer in a list."""
+    """Answer as a list item: ids of answer, worker and question, and the beginning of the text."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     question = serializers.CharField(source="question.external_id")
@@ -46,7 +46,7 @@ class AnswerRowSerializer(serializers.ModelSerializer[Response]):
     excerpt = Excerpt()
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Response
         fields = (
@@ -57,7 +57,7 @@ class AnswerRowSerializer(serializers.ModelSerializer[Response]):
 
 
 class AnswerSerializer(AnswerRowSerializer):
-    """An answer in full; `extra` holds what came with it under other keys."""
+    """Answer with full text; `extra` holds further columns of the imported row."""
 
     version = serializers.IntegerField(source="submission.version.number")
     signals = serializers.ChoiceField(
@@ -70,7 +70,7 @@ class AnswerSerializer(AnswerRowSerializer):
     extra = serializers.DictField(child=serializers.CharField())
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Response
         fields = (
@@ -82,7 +82,7 @@ class AnswerSerializer(AnswerRowSerializer):
 
 
 class AnswerOptionsSerializer(VersionOptionsSerializer):
-    """How answers are taken in."""
+    """Options of an answer import: panel, duplicate answers, missing questions."""
 
     panel = serializers.CharField(
         default="",
@@ -125,7 +125,7 @@ class AnswerOptionsSerializer(VersionOptionsSerializer):
 )
 @extend_schema(tags=["answers"])
 class AnswerViewSet(BulkViewSet):
-    """What workers answered."""
+    """API endpoints that list, read and import the workers' answers to a question set."""
 
     queryset = Response.objects.all()
     lookup_url_kwarg = "answer_id"
@@ -151,7 +151,7 @@ class AnswerViewSet(BulkViewSet):
         )
 
     def retrieve(self, request: Request, set_id: Any, answer_id: Any) -> Reply:
-        """Read one in full."""
+        """Return one submitted answer with its full text."""
         rows = Response.objects.filter(
             submission__version__question_set__public_id=set_id, state=Response.State.SUBMITTED
         )
@@ -160,7 +160,7 @@ class AnswerViewSet(BulkViewSet):
 
     @repeatable_after_reading
     def create(self, request: Request, set_id: Any) -> Generator[None, None, Reply]:
-        """Take rows in."""
+        """Import the answers in the request body: all rows or none."""
         into = get_editable(request, QuestionSet.objects.all(), set_id)
         storing = read_options(request, AnswerOptionsSerializer)
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
@@ -177,7 +177,7 @@ class AnswerViewSet(BulkViewSet):
 
 
 def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:
-    """Join question, worker and version, without the long texts of the question."""
+    """Load each answer's question, worker and version with it, without the long question texts."""
     return rows.select_related("question", "submission__worker", "submission__version").defer(
         "question__text", "question__metadata", "question__choices", "question__accepted_answers"
     )

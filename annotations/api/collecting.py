@@ -1,4 +1,4 @@
-"""REST views of collections; `annotations.answering.collecting` decides what may be set."""
+"""REST endpoints for collections; the rules for their settings are in `answering.collecting`."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ SETTINGS = (
 
 
 class ExcludedSets(serializers.ListField):
-    """Ids of question sets; of those that are stored, the ones that the one who asks may see."""
+    """Field with ids of excluded question sets; its output omits sets that the user may not see."""
 
     child = serializers.UUIDField()
 
     def to_representation(self, data: Any) -> list[str]:
-        """Return the ids of the sets that the user may see, oldest set first."""
+        """Return the ids of the question sets that the user may see, oldest set first."""
         rows = select_visible(self.context["request"], data.all()).order_by("pk")
         return [str(public_id) for public_id in rows.values_list("public_id", flat=True)]
 
 
 def build_bounded_field(name: str, help_text: str = "", **options: Any) -> serializers.IntegerField:
-    """Return an integer field with the bounds that `collecting.BOUNDS` has for a setting."""
+    """Return an integer serializer field with the permitted range of a collection setting."""
     least, most = rules.BOUNDS[name]
     return serializers.IntegerField(
         min_value=least, max_value=most, required=False, help_text=help_text, **options
@@ -66,7 +66,7 @@ def build_bounded_field(name: str, help_text: str = "", **options: Any) -> seria
 
 
 class CollectionSerializer(StrictModelSerializer):
-    """How a version is answered by workers; what is left out keeps its value, or the usual one."""
+    """Settings of a collection of answers; omitted settings keep their value or the default."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     version = serializers.IntegerField(source="version.number", read_only=True)
@@ -122,7 +122,7 @@ class CollectionSerializer(StrictModelSerializer):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Collection
         fields = (
@@ -157,13 +157,13 @@ class CollectionSerializer(StrictModelSerializer):
         }
 
     def to_representation(self, collection: Collection) -> dict[str, Any]:
-        """Return the values; the completion codes are for those who may pay, else empty."""
+        """Return the fields; completion codes are "" for users who may not edit the set."""
         pays = rights(self.context["request"].user, collection.version.question_set).edit
         items = super().to_representation(collection).items()
         return {name: value if pays or name[:5] != "code_" else "" for name, value in items}
 
     def get_link(self, collection: Collection) -> str:
-        """Return the workers' link without an id."""
+        """Return the link for workers, to which the panel adds the worker id."""
         return links.build_link(collection)
 
     def get_panel_link(self, collection: Collection) -> str:
@@ -172,7 +172,7 @@ class CollectionSerializer(StrictModelSerializer):
 
 
 class CollectionStateSerializer(StrictSerializer):
-    """What it is to be; `was` is what you saw: if it is something else by now, nothing is done."""
+    """New state of a collection; if it is no longer in the state `was`, the request fails."""
 
     state = serializers.ChoiceField(
         choices=Collection.State.choices,
@@ -183,14 +183,14 @@ class CollectionStateSerializer(StrictSerializer):
 
 
 class MorePlacesSerializer(StrictSerializer):
-    """How many more; `was` is how many there were: if there are others by now, none are added."""
+    """Number of places to add; if the collection no longer has `was` places, the request fails."""
 
     more = serializers.IntegerField(min_value=1, max_value=MOST_PLACES)
     was = serializers.IntegerField(min_value=1, max_value=MOST_PLACES, required=False)
 
 
 class PanelIdsSerializer(StrictSerializer):
-    """Ids of workers, as the panel writes them."""
+    """List of worker ids of the panel."""
 
     workers = serializers.ListField(
         child=serializers.CharField(max_length=links.MAX_ID_LENGTH),
@@ -199,7 +199,7 @@ class PanelIdsSerializer(StrictSerializer):
     )
 
     def validate_workers(self, ids: list[str]) -> list[str]:
-        """Return each once; an id with characters that do not show cannot stand in a link."""
+        """Return the ids without repetitions; refuse too long ids and unprintable characters."""
         bad = {
             index: ["An id has at most 255 characters, all of which show."]
             for index, external_id in enumerate(ids)
@@ -211,31 +211,31 @@ class PanelIdsSerializer(StrictSerializer):
 
 
 class AdmittedSerializer(PanelIdsSerializer):
-    """Who may take part, and why, for those who read the list."""
+    """Worker ids to add to the admission list, and the reason, which editors of the list read."""
 
     why = serializers.CharField(max_length=200, allow_blank=True, required=False)
 
 
 class SignedLinkSerializer(serializers.Serializer[Any]):
-    """The link of one worker, in which nobody can change the id."""
+    """A worker's id and the signed link for that worker; changing the id makes it invalid."""
 
     worker = serializers.CharField()
     link = serializers.CharField()
 
 
 class SignedLinksSerializer(serializers.Serializer[Any]):
-    """A link for each id, in the order of the ids."""
+    """Signed links for workers, in the order of the requested ids."""
 
     links = SignedLinkSerializer(many=True)
 
 
 class AdmissionSerializer(serializers.ModelSerializer[Admission]):
-    """Somebody who may take part where only those of the list may."""
+    """Entry of the admission list, which restricts who may take part in a collection."""
 
     worker = serializers.CharField(source="external_id", help_text="The panel's id.")
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Admission
         fields = ("worker", "why", "by_score")
@@ -244,7 +244,7 @@ class AdmissionSerializer(serializers.ModelSerializer[Admission]):
 
 @rename_keys(given="n_ids")
 class AdmissionReportSerializer(serializers.Serializer[Any]):
-    """What became of the ids."""
+    """Result of adding worker ids to the admission list: counts of ids and of new ones."""
 
     given = serializers.IntegerField(help_text="Different ids.")
     new = serializers.IntegerField(help_text="Of them, those that were not on the list.")
@@ -252,7 +252,7 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
 
 @rename_keys(given="n_ids")
 class StruckSerializer(serializers.Serializer[Any]):
-    """What became of the ids that were to come off."""
+    """Result of removing worker ids from the admission list: counts of removed and kept ids."""
 
     given = serializers.IntegerField(help_text="Different ids.")
     off = serializers.IntegerField(help_text="Of them, those that were on it by hand.")
@@ -261,7 +261,7 @@ class StruckSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["collecting"])
 class CollectionViewSet(ApiViewSet):
-    """The collecting of answers to the newest version that was published to workers."""
+    """API endpoints that publish, change and close a question set's newest collection."""
 
     queryset = Collection.objects.all()
     serializer_class = CollectionSerializer
@@ -272,7 +272,7 @@ class CollectionViewSet(ApiViewSet):
         description="404 while it is not published to workers.",
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Read it."""
+        """Return the settings and state of the newest collection; 404 if there is none."""
         return self._build_response(_find_collection(get_answered_set(request, set_id)))
 
     @extend_schema(
@@ -303,7 +303,7 @@ class CollectionViewSet(ApiViewSet):
     )
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Publish it."""
+        """Publish the latest version to workers, or change its settings if it is published."""
         question_set = self._load_editable_set(set_id)
         values = self.checked(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
@@ -324,7 +324,7 @@ class CollectionViewSet(ApiViewSet):
         "somebody has begun: protocol, panel, worker_parameter, and signals where they were off.",
     )
     def partial_update(self, request: Request, set_id: UUID) -> Response:
-        """Change it."""
+        """Change the settings in the request body; other settings stay."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
@@ -344,7 +344,7 @@ class CollectionViewSet(ApiViewSet):
         ],
     )
     def set_state(self, request: Request, set_id: UUID) -> Response:
-        """Set its state."""
+        """Open, pause or close the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(CollectionStateSerializer).validated_data
         if not rules.set_state(collection, values["state"], values.get("was")):
@@ -365,7 +365,7 @@ class CollectionViewSet(ApiViewSet):
     )
     @repeatable
     def add_places(self, request: Request, set_id: UUID) -> Response:
-        """Add places."""
+        """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(MorePlacesSerializer).validated_data
         added = _apply_rules(
@@ -388,7 +388,7 @@ class CollectionViewSet(ApiViewSet):
         examples=[OpenApiExample("Two", value={"workers": ["ada", "ben"]}, request_only=True)],
     )
     def make_signed_links(self, request: Request, set_id: UUID) -> Response:
-        """Make them."""
+        """Return a signed link for each requested worker id; nothing is stored."""
         collection = _find_collection(self._load_editable_set(set_id))
         ids = self.checked(PanelIdsSerializer).validated_data["workers"]
         rows = [{"worker": name, "link": links.build_signed_link(collection, name)} for name in ids]
@@ -402,7 +402,7 @@ class CollectionViewSet(ApiViewSet):
         responses=AdmissionSerializer(many=True),
     )
     def list_admissions(self, request: Request, set_id: UUID) -> Response:
-        """List them by their ids."""
+        """List the workers on the admission list, sorted by id."""
         rows = _find_collection(get_answered_set(request, set_id)).admissions.all()
         page = load_page(request, rows, BY_ID)
         rows_shown = AdmissionSerializer(page.rows, many=True).data
@@ -424,7 +424,7 @@ class CollectionViewSet(ApiViewSet):
     )
     @repeatable
     def admit(self, request: Request, set_id: UUID) -> Response:
-        """Put them on it."""
+        """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(AdmittedSerializer).validated_data
         ids = values["workers"]
@@ -441,7 +441,7 @@ class CollectionViewSet(ApiViewSet):
         examples=[OpenApiExample("One", value={"workers": ["ada"]}, request_only=True)],
     )
     def strike(self, request: Request, set_id: UUID) -> Response:
-        """Take them off; the same again finds them gone."""
+        """Remove worker ids from the admission list; repeating the request changes nothing."""
         collection = _find_collection(self._load_editable_set(set_id))
         ids = self.checked(PanelIdsSerializer).validated_data["workers"]
         struck = rules.remove_admissions(collection, ids)
@@ -449,12 +449,12 @@ class CollectionViewSet(ApiViewSet):
         return Response(StruckSerializer(counts).data)
 
     def _load_editable_set(self, set_id: UUID) -> QuestionSet:
-        """Return a set that the user may change; else Http404 or 403."""
+        """Return a question set that the user may change; raise Http404 or 403 otherwise."""
         get_answered_set(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
-        """Remove `excludes` from the values; return its sets, None if it was not sent."""
+        """Remove the key "excludes" from the values; return its question sets or None."""
         if (ids := values.pop("excludes", None)) is None:
             return None
         sets = {row.public_id: row for row in self._select_visible_sets().filter(public_id__in=ids)}
@@ -472,7 +472,7 @@ class CollectionViewSet(ApiViewSet):
         return select_visible(self.request, QuestionSet.objects.all())
 
     def _build_response(self, collection: Collection, code: int = status.HTTP_200_OK) -> Response:
-        """Return the response that describes a collection, after a POST with its Location."""
+        """Return the response with a collection's settings; after a POST with a Location header."""
         set_id = collection.version.question_set.public_id
         url = self.request.build_absolute_uri(reverse("api:collection", args=[set_id]))
         headers = {"Location": url} if self.request.method == "POST" else None
@@ -480,14 +480,14 @@ class CollectionViewSet(ApiViewSet):
 
 
 def _find_collection(question_set: QuestionSet) -> Collection:
-    """Return the newest collection of a set; Http404 if there is none."""
+    """Return the question set's newest collection; raise Http404 if there is none."""
     if (collection := find_newest_collection(question_set)) is None:
         raise Http404("it is not published to workers")
     return collection
 
 
 def _apply_rules(change: Any, **fields: str) -> Any:
-    """Return `change()`; a `SettingsError` becomes an `ApiProblem`. `fields` renames its field."""
+    """Call `change` and return its result; convert a SettingsError to an ApiProblem."""
     try:
         return change()
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Base class of the REST resources questions and passages: list, read, import, change."""
+"""Base class of the REST endpoints for questions and passages: list, read, import, change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annotations.web.scope import get_editable, get_user_id, get_visible_or_404
 
 
 class ItemViewSet(BulkViewSet):
-    """Questions or passages of a version.
+    """Base class of the API endpoints for the questions or the passages of a version.
 
     Subclasses set `model`, `row_serializer` (lists) and `load` (imports rows).
     """
@@ -34,11 +34,11 @@ class ItemViewSet(BulkViewSet):
     load: ClassVar[Any]
 
     def select_rows(self) -> QuerySet[Any]:
-        """Return all rows with what the serializers need."""
+        """Return all questions (or passages) with the related data that the serializers need."""
         return self.model.objects.all()
 
     def list(self, request: Request, set_id: Any) -> Response:
-        """List them in their order, with the beginnings of their texts."""
+        """List the version's questions (or passages) in order, with text beginnings."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         version = select_version(request, question_set)
         rows = self.select_rows().select_related(None).filter(version=version)
@@ -48,19 +48,19 @@ class ItemViewSet(BulkViewSet):
         )
 
     def retrieve(self, request: Request, set_id: Any, **ids: Any) -> Response:
-        """Read one in full."""
+        """Return one question (or passage) with its full text."""
         return Response(self.get_serializer(self._load_item(request, set_id)).data)
 
     @repeatable
     def create(self, request: Request, set_id: Any) -> Response:
-        """Add rows."""
+        """Import the questions (or passages) in the request body: all rows or none."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         options = read_options(request, ImportOptionsSerializer)
         options["imported_by"] = get_user_id(request)
         return self.taken_in(type(self).load, question_set, options)
 
     def partial_update(self, request: Request, set_id: Any, **ids: Any) -> Response:
-        """Change one of a draft, by the rules for rows."""
+        """Change a question (or passage) of a draft; the checks of the file import apply."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         with transaction.atomic():
             # The lock keeps the version a draft until the change is stored.
@@ -81,15 +81,15 @@ class ItemViewSet(BulkViewSet):
         return Response(self.get_serializer(self._load_item(request, set_id)).data)
 
     def build_row(self, row: Any) -> dict[str, Any]:
-        """Return a stored row with the keys and values of a row in a file."""
+        """Return a stored question (or passage) with the column names of an import file."""
         raise NotImplementedError
 
     def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the model fields of a record that the file reader checked."""
+        """Return the model fields for an import record that the file reader has checked."""
         raise NotImplementedError
 
     def _change(self, row: Any, sent: dict[str, Any]) -> None:
-        """Store a row with the sent values; the reader of files checks it as a whole.
+        """Store a row with the changed values, after the file reader has checked the whole row.
 
         Raises `ApiProblem` with the reader's problems.
         """
@@ -112,7 +112,7 @@ class ItemViewSet(BulkViewSet):
         row.save()
 
     def _load_item(self, request: Request, set_id: Any) -> Any:
-        """Return the item of the address, with its version; Http404 if the user may not see it."""
+        """Return the question (or passage) that the URL names, with its version; else Http404."""
         rows = self.select_rows().filter(version__question_set__public_id=set_id)
         return get_visible_or_404(
             request, rows.select_related("version"), self.kwargs[self.lookup_url_kwarg]

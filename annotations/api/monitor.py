@@ -1,4 +1,4 @@
-"""REST resource: progress of a collection, the figures of the page "People answer"."""
+"""REST endpoint for the progress of a collection, with the figures of the page "People answer"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annotations.web.scope import get_answered_set
 
 
 class StageSerializer(serializers.Serializer[Any]):
-    """How many are at a stage; `number` is that of the passage or question, 0 for others."""
+    """Number of workers at a stage; `number` is that of the passage or question, else 0."""
 
     stage = serializers.CharField(
         help_text="agreed, practice, reading, question or review; of who left also returned "
@@ -36,14 +36,14 @@ class StageSerializer(serializers.Serializer[Any]):
 
 @rename_keys(said="message")
 class LeftSerializer(StageSerializer):
-    """How many left at a stage, also as a sentence."""
+    """Number of workers who dropped out at a stage, also as a sentence."""
 
     said = serializers.CharField()
 
 
 @rename_keys(so_far="cost_to_date", at_the_end="cost_of_all_places")
 class MoneySerializer(serializers.Serializer[Any]):
-    """Pay and cost; amounts with the panel's fee, but for `pay` and `hourly`."""
+    """Pay and costs of a collection; amounts include the panel's fee, except `pay` and `hourly`."""
 
     currency = serializers.CharField()
     pay = serializers.FloatField(help_text="For each person.")
@@ -61,7 +61,7 @@ class MoneySerializer(serializers.Serializer[Any]):
 
 
 class FromDeviceSerializer(serializers.Serializer[Any]):
-    """How many agreed and handed in from a kind of device."""
+    """Numbers of workers who consented and who submitted on one kind of device."""
 
     device = serializers.ChoiceField(
         choices=Submission.Device.choices,
@@ -74,7 +74,7 @@ class FromDeviceSerializer(serializers.Serializer[Any]):
 
 
 class FewAnswersSerializer(serializers.Serializer[Any]):
-    """A question with few answers."""
+    """One of the questions with the fewest answers, and its counts."""
 
     question = serializers.CharField(help_text="Its own id.")
     answers = serializers.IntegerField(help_text="Handed in.")
@@ -84,7 +84,7 @@ class FewAnswersSerializer(serializers.Serializer[Any]):
 
 
 class StandingSerializer(serializers.Serializer[Any]):
-    """People by state at the top, then places, answers, times, stages and money."""
+    """Progress of a collection: workers by state, then places, answers, times, stages and costs."""
 
     version = serializers.IntegerField()
     open = serializers.IntegerField(help_text="People who are answering.")
@@ -121,7 +121,7 @@ class StandingSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["question sets"])
 class MonitorViewSet(ApiViewSet):
-    """How far the collecting is."""
+    """API endpoint with the progress of a question set's newest collection."""
 
     queryset = Collection.objects.all()
     serializer_class = StandingSerializer
@@ -134,7 +134,7 @@ class MonitorViewSet(ApiViewSet):
         responses=StandingSerializer,
     )
     def read_progress(self, request: Request, set_id: UUID) -> Response:
-        """Return counts by state, places, times, stages, money and devices."""
+        """Return workers by state, places, times, stages, costs and devices of the collection."""
         collection = find_newest_collection(get_answered_set(request, set_id))
         if collection is None:
             raise Http404("it is not published to workers")

@@ -1,4 +1,4 @@
-"""REST resource: writing projects for their writers and validators; anyone else gets 404."""
+"""REST endpoints of writing projects for their writers and validators; other users get 404."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WRITER, VALIDATOR = WritingMember.Role.WRITER, WritingMember.Role.VALIDATOR
 
 
 class TakingPartSerializer(serializers.ModelSerializer[WritingMember]):
-    """A writing project with your role in it; `id` is part of the paths below."""
+    """Writing project with the user's role in it; `id` is part of the URLs of its resources."""
 
     id = serializers.UUIDField(source="project.public_id", read_only=True)
     name = serializers.CharField(source="project.version.question_set.name", read_only=True)
@@ -32,19 +32,19 @@ class TakingPartSerializer(serializers.ModelSerializer[WritingMember]):
     is_open = serializers.SerializerMethodField()
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WritingMember
         fields = ("id", "name", "role", "instructions", "is_open")
         read_only_fields = fields
 
     def get_is_open(self, member: WritingMember) -> bool:
-        """Whether anything is taken at the moment."""
+        """Return whether the project accepts problems and votes at the moment."""
         return member.project.closed_at is None
 
 
 class WordAboutProblemSerializer(serializers.Serializer[Any]):
-    """What one validator says of a problem that came back, without a name."""
+    """Anonymous vote of one validator on a problem that was returned to its author."""
 
     answerable = serializers.BooleanField()
     category = serializers.CharField(allow_blank=True)
@@ -52,7 +52,7 @@ class WordAboutProblemSerializer(serializers.Serializer[Any]):
 
 
 class OwnProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
-    """A problem that you write; of one that came back, why."""
+    """Problem written by the user; if it was returned, with the reasons."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     problem = serializers.CharField(source="external_id", read_only=True, help_text="Id in files.")
@@ -61,7 +61,7 @@ class OwnProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
     words = serializers.SerializerMethodField()
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WrittenProblem
         fields = (
@@ -71,19 +71,19 @@ class OwnProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
         read_only_fields = fields
 
     def get_note(self, problem: WrittenProblem) -> str:
-        """Return the requester's note on a problem that was sent back, "" without one."""
+        """Return the requester's note on a returned problem; "" if there is none."""
         return rules.find_last_note(problem) if problem.state == problem.State.RETURNED else ""
 
     @extend_schema_field(WordAboutProblemSerializer(many=True))
     def get_words(self, problem: WrittenProblem) -> Any:
-        """Return the validators' votes on a problem that was sent back, without names."""
+        """Return the anonymous votes of the validators on a returned problem; else []."""
         if problem.state != problem.State.RETURNED:
             return []
         return WordAboutProblemSerializer(rules.list_anonymous_votes(problem), many=True).data
 
 
 class WritingOfProblemSerializer(StrictSerializer):
-    """What you write; with `hand_in` the validators get it."""
+    """Text and category of a problem; `hand_in` submits it to the validators."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=5_000)
     category = serializers.IntegerField(
@@ -93,7 +93,7 @@ class WritingOfProblemSerializer(StrictSerializer):
 
 
 class CheckTaskSerializer(serializers.Serializer[Any]):
-    """A problem to check, and what you said of it; null before you said anything."""
+    """Problem that the user is to check, with the user's vote; null before the vote."""
 
     id = serializers.UUIDField()
     text = serializers.CharField()
@@ -104,14 +104,14 @@ class CheckTaskSerializer(serializers.Serializer[Any]):
 
 @rename_keys(said="checked")
 class CheckTasksSerializer(serializers.Serializer[Any]):
-    """What waits for you, in an order of your own, and what you said and may still change."""
+    """Problems that the user is to check, in random order, and those with a changeable vote."""
 
     open = CheckTaskSerializer(many=True)
     said = CheckTaskSerializer(many=True)
 
 
 class CheckVoteSerializer(StrictSerializer):
-    """What you say: whether it can be answered, and if not, why."""
+    """Vote of a validator: whether a problem has an answer, and if not, why."""
 
     answerable = serializers.BooleanField()
     category = serializers.IntegerField(min_value=1, max_value=5, allow_null=True, default=None)
@@ -120,7 +120,7 @@ class CheckVoteSerializer(StrictSerializer):
 
 @extend_schema(tags=["writing"])
 class TakingPartViewSet(ApiViewSet):
-    """Writing and checking, for those who were invited."""
+    """API endpoints for invited users who write problems or check them."""
 
     queryset = WritingProject.objects.all()
     lookup_url_kwarg = "project_id"
@@ -132,7 +132,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=TakingPartSerializer(many=True),
     )
     def list(self, request: Request) -> Response:
-        """List them."""
+        """List the writing projects of the user, newest first."""
         own = WritingMember.objects.accepted().filter(user=get_user_id(request))
         rows = own.select_related("project__version__question_set")
         page = load_page(request, rows, NEWEST)
@@ -145,7 +145,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=OwnProblemSerializer(many=True),
     )
     def list_problems(self, request: Request, project_id: Any) -> Response:
-        """List them."""
+        """List the problems that the user has written in a project, newest first."""
         page = load_page(request, self._select_own_problems(project_id), NEWEST)
         body = OwnProblemSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
@@ -158,7 +158,7 @@ class TakingPartViewSet(ApiViewSet):
         responses={201: OwnProblemSerializer},
     )
     def take(self, request: Request, project_id: Any) -> Response:
-        """Take it."""
+        """Assign the next free question to the user and return the new problem."""
         member = self._load_member(project_id, WRITER)
         try:
             problem = rules.take(member.project, get_user_id(request))
@@ -172,7 +172,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=OwnProblemSerializer,
     )
     def read_problem(self, request: Request, project_id: Any, own_id: Any) -> Response:
-        """Read it."""
+        """Return one of the user's problems."""
         return Response(self._serialize_problem(project_id, own_id))
 
     @extend_schema(
@@ -182,7 +182,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=OwnProblemSerializer,
     )
     def write(self, request: Request, project_id: Any, own_id: Any) -> Response:
-        """Keep what was written, or hand it in."""
+        """Save one of the user's problems as a draft, or submit it with `hand_in`."""
         problem = get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
         values = self.checked(WritingOfProblemSerializer).validated_data
         store = rules.submit if values["hand_in"] else rules.save
@@ -196,7 +196,7 @@ class TakingPartViewSet(ApiViewSet):
         operation_id="taking_part_give_up", summary="Give a problem up; its question is free again"
     )
     def give_up(self, request: Request, project_id: Any, own_id: Any) -> Response:
-        """Give it up."""
+        """Withdraw one of the user's problems; its question becomes free for others."""
         try:
             rules.withdraw(
                 get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
@@ -211,7 +211,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=CheckTasksSerializer,
     )
     def list_tasks(self, request: Request, project_id: Any) -> Response:
-        """List them."""
+        """List the problems that the user is to check, and the votes that may still change."""
         return Response(self._serialize_tasks(self._load_member(project_id, VALIDATOR)))
 
     @extend_schema(
@@ -220,7 +220,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=CheckTaskSerializer,
     )
     def read_task(self, request: Request, project_id: Any, check_id: Any) -> Response:
-        """Read it."""
+        """Return a problem that the user is to check."""
         member = self._load_member(project_id, VALIDATOR)
         task = rules.find_task(member.project, get_user_id(request), check_id)
         if task is None:
@@ -235,7 +235,7 @@ class TakingPartViewSet(ApiViewSet):
         responses=CheckTasksSerializer,
     )
     def vote(self, request: Request, project_id: Any, check_id: Any) -> Response:
-        """Say it."""
+        """Store the user's vote on a problem, and return the user's remaining tasks."""
         member = self._load_member(project_id, VALIDATOR)
         if rules.find_task(member.project, get_user_id(request), check_id) is None:
             raise Http404
@@ -248,7 +248,7 @@ class TakingPartViewSet(ApiViewSet):
         return Response(self._serialize_tasks(member))
 
     def _load_member(self, project_id: Any, role: str) -> WritingMember:
-        """Return the user's membership with this role; else Http404.
+        """Return the user's membership of a writing project in this role; else raise Http404.
 
         Raises `RefusedError` for a validator who can see others' votes through another role.
         """
@@ -262,17 +262,17 @@ class TakingPartViewSet(ApiViewSet):
         return member
 
     def _select_own_problems(self, project_id: Any) -> Any:
-        """Return the problems that the user writes."""
+        """Return a queryset of the problems that the user has written in a project."""
         member = self._load_member(project_id, WRITER)
         own = member.project.problems.filter(author=get_user_id(self.request))
         return own.select_related("original")
 
     def _serialize_problem(self, project_id: Any, own_id: Any) -> Any:
-        """Return the JSON of the user's own problem."""
+        """Return one of the user's problems as JSON data; Http404 for those of others."""
         problem = get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
         return OwnProblemSerializer(problem).data
 
     def _serialize_tasks(self, member: WritingMember) -> Any:
-        """Return the JSON of a validator's open and checked problems."""
+        """Return a validator's open tasks and changeable votes as JSON data."""
         tasks = rules.list_tasks(member.project, get_user_id(self.request))
         return CheckTasksSerializer(tasks).data

@@ -1,4 +1,4 @@
-"""REST resource: passages of a version."""
+"""REST endpoints for the passages of a version."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from annotations.web.rest.versions import VERSION
 
 
 class PassageRowSerializer(serializers.ModelSerializer[Passage]):
-    """A passage in a list."""
+    """Passage as a list item: ids, title, language and the beginning of the text."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     passage = serializers.CharField(source="external_id", help_text="The id in files.")
     excerpt = Excerpt()
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Passage
         fields = ("id", "passage", "title", "excerpt", "language")
@@ -36,7 +36,7 @@ class PassageRowSerializer(serializers.ModelSerializer[Passage]):
 
 
 class PassageSerializer(StrictModelSerializer):
-    """A passage; one of a draft can be changed."""
+    """Passage with full text and image id; it can be changed while its version is a draft."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     passage = serializers.CharField(
@@ -52,7 +52,7 @@ class PassageSerializer(StrictModelSerializer):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Passage
         fields = (
@@ -82,7 +82,7 @@ class PassageSerializer(StrictModelSerializer):
 )
 @extend_schema(tags=["questions"])
 class PassageViewSet(ItemViewSet):
-    """Texts that questions are asked about."""
+    """API endpoints that list, read, import and change the passages of a version."""
 
     queryset = Passage.objects.all()
     model = Passage
@@ -99,7 +99,7 @@ class PassageViewSet(ItemViewSet):
         return rows.select_related("image").defer("image__content")
 
     def build_row(self, row: Passage) -> dict[str, Any]:
-        """Return a passage with the keys of a row in a file."""
+        """Return a stored passage with the column names and values of an import file."""
         return {
             **row.metadata,
             "passage": row.external_id,
@@ -111,5 +111,5 @@ class PassageViewSet(ItemViewSet):
         }
 
     def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the model fields of a checked passage."""
+        """Return the model fields of a passage record that the file reader has checked."""
         return build_passage_fields(record)

@@ -1,4 +1,4 @@
-"""REST resource: the image of a passage, sent, read and deleted."""
+"""REST endpoints for the image of a passage: upload, read and delete."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FORM_OVERHEAD = 64 * 1024
 
 
 class PictureSerializer(StrictSerializer):
-    """A picture, and what it shows in words."""
+    """Uploaded image file of a passage, and its alternative text."""
 
     picture = serializers.FileField(
         help_text=f"PNG, JPEG or WebP of at most {LARGEST_IMAGE // 1024**2} MB and 40 million "
@@ -55,7 +55,7 @@ class PictureSerializer(StrictSerializer):
 
 @extend_schema(tags=["questions"])
 class PictureViewSet(ApiViewSet):
-    """The picture of a passage of a draft."""
+    """API endpoints that upload and delete the image of a passage in a draft."""
 
     queryset = Passage.objects.all()
     serializer_class = PassageSerializer
@@ -63,11 +63,11 @@ class PictureViewSet(ApiViewSet):
 
     @property
     def throttle_scope(self) -> str | None:
-        """Uploads count as bulk requests: decoding an image costs more than other requests."""
+        """Name of the rate limit for uploads, as decoding an image is costly; else None."""
         return "bulk" if self.request.method == "PUT" else None
 
     def most_bytes(self, request: Request) -> int:
-        """Return the most bytes of a form with a picture."""
+        """Return the largest permitted size in bytes of an upload form with an image."""
         return LARGEST_IMAGE + FORM_OVERHEAD
 
     @extend_schema(
@@ -79,7 +79,7 @@ class PictureViewSet(ApiViewSet):
         responses=PassageSerializer,
     )
     def put(self, request: Request, set_id: UUID, passage_id: UUID) -> Response:
-        """Check the picture and attach it."""
+        """Check an uploaded image and attach it to the passage; replace an earlier one."""
         # Rights first: the form's errors must not disclose anything to others.
         self._load_passage(set_id, passage_id)
         values = self.checked(PictureSerializer).validated_data
@@ -99,19 +99,19 @@ class PictureViewSet(ApiViewSet):
         responses={204: OpenApiResponse(description="There is none any more.")},
     )
     def delete(self, request: Request, set_id: UUID, passage_id: UUID) -> Response:
-        """Take it away."""
+        """Remove the image of the passage; its alternative text stays."""
         with transaction.atomic():
             drop_image(self._load_draft(set_id, passage_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _load_passage(self, set_id: UUID, passage_id: UUID) -> Passage:
-        """Return a passage that the user may change; else Http404 or 403."""
+        """Return a passage that the user may change; raise Http404 or 403 otherwise."""
         question_set = get_editable(self.request, QuestionSet.objects.all(), set_id)
         rows = Passage.objects.filter(version__question_set=question_set)
         return get_editable(self.request, rows.select_related("version__question_set"), passage_id)
 
     def _load_draft(self, set_id: UUID, passage_id: UUID) -> Passage:
-        """Lock the question set; return the passage of its draft, 409 if it is published."""
+        """Lock the question set and return the passage; raise a 409 if its version is published."""
         lock_set(self._load_passage(set_id, passage_id).version.question_set)
         # Again: another request may have changed the row before the lock.
         passage = self._load_passage(set_id, passage_id)
@@ -125,7 +125,7 @@ class PictureViewSet(ApiViewSet):
 
 
 class ImageViewSet(ApiViewSet):
-    """Pictures as they are shown; a passage names its own as `image`."""
+    """API endpoint that serves the image files of passages."""
 
     queryset = Image.objects.all()
     content_negotiation_class = AnyForm
@@ -139,14 +139,14 @@ class ImageViewSet(ApiViewSet):
         },
     )
     def retrieve(self, request: Request, set_id: UUID, image_id: UUID) -> HttpResponse:
-        """Return its bytes."""
+        """Return the bytes of an image of the question set."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         rows = Image.objects.filter(question_set=question_set)
         return build_image_response(get_visible_or_404(request, rows, image_id))
 
 
 def _read_picture(file: UploadedFile[Any], sender: int) -> CheckedImage:
-    """Return the checked image of an upload; raises `ApiProblem` if it cannot be read.
+    """Return the checked image of an upload; raise `ApiProblem` if it cannot be read.
 
     `sender` is the user's id: few images of one user may wait for decoding at a time.
     """

@@ -1,4 +1,4 @@
-"""REST resource: question sets and their versions."""
+"""REST endpoints for question sets and their versions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAME_TAKEN = "You have a question set of this name."
 
 
 class QuestionSetRowSerializer(serializers.ModelSerializer[QuestionSet]):
-    """A question set in a list, without its long texts."""
+    """Question set as a list item, without its long texts."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     version = serializers.IntegerField(
@@ -49,14 +49,14 @@ class QuestionSetRowSerializer(serializers.ModelSerializer[QuestionSet]):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = QuestionSet
         fields = ("id", "name", "language", "version", "created_at", "updated_at")
 
 
 class QuestionSetSerializer(StrictModelSerializer):
-    """A question set."""
+    """Question set with name, description, notice and language; these can be changed."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     version = serializers.IntegerField(
@@ -64,7 +64,7 @@ class QuestionSetSerializer(StrictModelSerializer):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = QuestionSet
         fields = (
@@ -79,14 +79,14 @@ class QuestionSetSerializer(StrictModelSerializer):
 
 
 class VersionSerializer(serializers.ModelSerializer[QuestionSetVersion]):
-    """A version of a question set; a draft has no `published_at` and can still be changed."""
+    """Version of a question set with counts; `published_at` is null while it is a draft."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     n_questions = serializers.IntegerField(read_only=True)
     n_workers = serializers.IntegerField(read_only=True, help_text="Who answered in it.")
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = QuestionSetVersion
         fields = ("id", "number", "published_at", "created_at", "n_questions", "n_workers")
@@ -94,7 +94,7 @@ class VersionSerializer(serializers.ModelSerializer[QuestionSetVersion]):
 
 
 class TextsSerializer(StrictModelSerializer):
-    """What people are told before the first question; that of a draft can be changed."""
+    """Language, guidelines and consent text of a version; they can be changed in a draft."""
 
     version = serializers.IntegerField(source="number", read_only=True)
     consent_hash = serializers.CharField(
@@ -102,7 +102,7 @@ class TextsSerializer(StrictModelSerializer):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = QuestionSetVersion
         fields = (
@@ -117,7 +117,7 @@ class TextsSerializer(StrictModelSerializer):
 
 
 class FindingSerializer(serializers.Serializer[Finding]):
-    """Something that is missing, which blocks publishing, or odd."""
+    """A problem found in a version: an error, which blocks publishing, or a warning."""
 
     code = serializers.CharField()
     blocks = serializers.BooleanField()
@@ -129,7 +129,7 @@ class FindingSerializer(serializers.Serializer[Finding]):
 
 
 class ChecksSerializer(serializers.Serializer[Any]):
-    """What stands between a version and its publishing."""
+    """Result of the checks before publishing: findings, and whether they block it."""
 
     blocked = serializers.BooleanField(help_text="Whether it cannot be published yet.")
     findings = FindingSerializer(many=True)
@@ -168,20 +168,20 @@ ARCHIVED = OpenApiParameter(
 )
 @extend_schema(tags=["question sets"])
 class QuestionSetViewSet(ApiViewSet):
-    """Questions that are asked together, in versions; the unit that people share and grade."""
+    """Question sets, each with versions; a set is the unit of sharing and grading."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
     serializer_class = QuestionSetSerializer
-    filter_backends = (DjangoFilterBackend,)  # for the schema: rows are filtered by `filtered_page`
+    filter_backends = (DjangoFilterBackend,)  # for the schema: filtered by `load_filtered_page`
     filterset_class = SetFilter
 
     def get_serializer_class(self) -> Any:
-        """Return the serializer without long texts for lists."""
+        """Return the serializer: for lists the one without the long texts."""
         return QuestionSetRowSerializer if self.action == "list" else super().get_serializer_class()
 
     def list(self, request: Request) -> Response:
-        """List the sets that you see."""
+        """List the question sets that the user may see, filtered and sorted by the query."""
         rows = annotate_version(select_visible(request, QuestionSet.objects.all()))
         rows = rows.defer("description", "notice")
         rows = rows.filter(archived_at__isnull=not parse_flag(request.query_params, "archived"))
@@ -195,7 +195,7 @@ class QuestionSetViewSet(ApiViewSet):
 
     @repeatable
     def create(self, request: Request) -> Response:
-        """Make a set of your own; it begins without a version."""
+        """Create a question set owned by the user, without a version."""
         owner = require_requester(request)
         values = self.checked(QuestionSetSerializer).validated_data
         question_set = _save_set(QuestionSet(owner_id=owner, **values))
@@ -206,13 +206,13 @@ class QuestionSetViewSet(ApiViewSet):
         )
 
     def retrieve(self, request: Request, set_id: Any) -> Response:
-        """Read a set."""
+        """Return a question set with the number of its latest version."""
         return Response(
             self._serialize_set(get_visible_or_404(request, QuestionSet.objects.all(), set_id))
         )
 
     def partial_update(self, request: Request, set_id: Any) -> Response:
-        """Change the keys that are sent."""
+        """Change the fields of a question set that the request body contains."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.checked(QuestionSetSerializer, partial=True).validated_data
         for name, value in values.items():
@@ -225,7 +225,7 @@ class QuestionSetViewSet(ApiViewSet):
     )
     @action(detail=True, methods=["get"])
     def texts(self, request: Request, set_id: Any) -> Response:
-        """Read what people are told before the first question."""
+        """Return language, guidelines and consent text of the latest version."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         latest = question_set.latest_version()
         return Response(TextsSerializer(latest or QuestionSetVersion(number=1)).data)
@@ -239,7 +239,7 @@ class QuestionSetViewSet(ApiViewSet):
     )
     @texts.mapping.patch
     def change_texts(self, request: Request, set_id: Any) -> Response:
-        """Change the keys that are sent."""
+        """Change language, guidelines or consent text of the draft."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.checked(TextsSerializer, partial=True).validated_data
         try:
@@ -256,7 +256,7 @@ class QuestionSetViewSet(ApiViewSet):
     )
     @action(detail=True, methods=["get"])
     def checks(self, request: Request, set_id: Any) -> Response:
-        """List what is missing or odd."""
+        """List the errors and warnings of the latest version, before it is published."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         latest = question_set.latest_version()
         listed = list_findings(latest) if latest is not None else []
@@ -265,7 +265,7 @@ class QuestionSetViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     def publish(self, request: Request, set_id: Any) -> Response:
-        """Freeze the wording of the latest version; answers keep it."""
+        """Publish the latest version, which freezes its wording."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         latest = question_set.latest_version()
         if latest is None or not latest.questions.exists():
@@ -280,7 +280,7 @@ class QuestionSetViewSet(ApiViewSet):
 
     @action(detail=True)
     def versions(self, request: Request, set_id: Any) -> Response:
-        """List the versions of a set."""
+        """List the versions of a question set, newest first."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         page = load_page(request, annotate_counts(question_set.versions), NEWEST)
         return Response(
@@ -288,14 +288,14 @@ class QuestionSetViewSet(ApiViewSet):
         )
 
     def _serialize_set(self, question_set: QuestionSet) -> Any:
-        """Return the JSON of a set, with the number of its latest version."""
+        """Return a question set as JSON data, with the number of its latest version."""
         latest = question_set.latest_version()
         question_set.version = latest.number if latest else None  # type: ignore[attr-defined]
         return QuestionSetSerializer(question_set).data
 
 
 def _save_set(question_set: QuestionSet) -> QuestionSet:
-    """Save a set; raises `ApiProblem` if the owner has another one of this name.
+    """Save a question set; raise `ApiProblem` if its owner has another set of this name.
 
     The database decides: another request may have taken the name after validation.
     """
@@ -308,13 +308,15 @@ def _save_set(question_set: QuestionSet) -> QuestionSet:
 
 
 def annotate_version(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Annotate each set with `version`, the number of its latest version."""
+    """Annotate each question set with `version`, the number of its latest version."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(version=Subquery(latest.values("number")[:1]))
 
 
 def annotate_counts(rows: Any) -> QuerySet[QuestionSetVersion]:
-    """Annotate each version with `n_questions` and `n_workers`.
+    """Annotate each version with its numbers of questions and of workers who answered.
+
+    The annotations are `n_questions` and `n_workers`.
 
     Subqueries, because two joins in one query would multiply the counts.
     """

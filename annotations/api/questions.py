@@ -1,4 +1,4 @@
-"""REST resource: questions of a version."""
+"""REST endpoints for the questions of a version."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from annotations.web.rest.versions import VERSION
 
 
 class QuestionRowSerializer(serializers.ModelSerializer[Question]):
-    """A question in a list."""
+    """Question as a list item: ids, position, kind, role and the beginning of the text."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     question = serializers.CharField(source="external_id", help_text="The id in files.")
     excerpt = Excerpt()
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Question
         fields = ("id", "question", "position", "excerpt", "kind", "role", "category", "language")
@@ -38,7 +38,7 @@ class QuestionRowSerializer(serializers.ModelSerializer[Question]):
 
 
 class QuestionSerializer(StrictModelSerializer):
-    """A question; one of a draft can be changed."""
+    """Question with all its fields; it can be changed while its version is a draft."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     question = serializers.CharField(
@@ -62,7 +62,7 @@ class QuestionSerializer(StrictModelSerializer):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = Question
         fields = (
@@ -99,7 +99,7 @@ class QuestionSerializer(StrictModelSerializer):
 )
 @extend_schema(tags=["questions"])
 class QuestionViewSet(ItemViewSet):
-    """Questions of a version, in their order."""
+    """API endpoints that list, read, import and change the questions of a version."""
 
     queryset = Question.objects.all()
     model = Question
@@ -111,11 +111,11 @@ class QuestionViewSet(ItemViewSet):
     reader = staticmethod(read_questions)
 
     def select_rows(self) -> QuerySet[Question]:
-        """Return all questions with excerpts and passages."""
+        """Return all questions with excerpts and their passages."""
         return annotate_excerpt(Question.objects.all()).select_related("passage")
 
     def build_row(self, row: Question) -> dict[str, Any]:
-        """Return a question with the keys of a row in a file."""
+        """Return a stored question with the column names and values of an import file."""
         return {
             **row.metadata,
             "question": row.external_id,
@@ -133,7 +133,7 @@ class QuestionViewSet(ItemViewSet):
         }
 
     def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
-        """Return the model fields; raises `ApiProblem` for a passage not in the version."""
+        """Return the model fields of a question record; `ApiProblem` for an unknown passage."""
         passages = dict(
             version.passages.filter(external_id=record.passage).values_list("external_id", "pk")
         )

@@ -1,4 +1,4 @@
-"""REST resource: languages and translations of the latest version of a question set."""
+"""REST endpoints for the languages and translations of a question set's latest version."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PUBLISHED = "The latest version is published and keeps its words in every langua
 
 
 class LanguageSerializer(serializers.Serializer[Any]):
-    """How far a translation is."""
+    """Language of a version, with its numbers of translated, outdated and all texts."""
 
     language = serializers.CharField(help_text="As in BCP 47, such as ar.")
     name = serializers.SerializerMethodField(help_text="In English.")
@@ -49,7 +49,7 @@ class LanguageSerializer(serializers.Serializer[Any]):
 
 
 class LanguagesSerializer(serializers.Serializer[Any]):
-    """The languages of the latest version; null and empty before there is one."""
+    """Languages of the latest version; null and empty if the question set has no version."""
 
     version = serializers.IntegerField(allow_null=True)
     published = serializers.BooleanField()
@@ -58,14 +58,14 @@ class LanguagesSerializer(serializers.Serializer[Any]):
 
 
 class NewLanguageSerializer(StrictSerializer):
-    """A language to add."""
+    """Language tag to add to the draft."""
 
     language = serializers.CharField(max_length=LONGEST_TAG, help_text="As in BCP 47, such as ar.")
 
 
 @rename_keys(called="label", said="translation")
 class PieceSerializer(serializers.Serializer[Any]):
-    """A text beside what it is in the language; both are lists for choices and right answers."""
+    """One text and its translation; both are lists for choices and accepted answers."""
 
     key = serializers.CharField(help_text="v-, p- or q-, the name of the text, and whose it is.")
     called = serializers.CharField(source="label")
@@ -77,7 +77,7 @@ class PieceSerializer(serializers.Serializer[Any]):
 
 
 class TranslationSerializer(serializers.Serializer[Any]):
-    """All texts of a version in one language."""
+    """All texts of a version with their translations into one language."""
 
     version = serializers.IntegerField()
     language = serializers.CharField()
@@ -87,7 +87,7 @@ class TranslationSerializer(serializers.Serializer[Any]):
 
 
 class TranslatedSerializer(StrictSerializer):
-    """Texts to store, and which state of the language they were made from."""
+    """Translations to store, and the hash `seen` of the state that the client had read."""
 
     seen = serializers.CharField(max_length=64, help_text="As it was read.")
     texts = serializers.DictField(
@@ -100,7 +100,7 @@ class TranslatedSerializer(StrictSerializer):
 
 @extend_schema(tags=["questions"])
 class TranslationViewSet(ApiViewSet):
-    """The further languages of the latest version of a set, for who may change the set."""
+    """API endpoints for the further languages of the latest version, for editors of the set."""
 
     queryset = QuestionSet.objects.all()
     serializer_class = TranslationSerializer
@@ -111,7 +111,7 @@ class TranslationViewSet(ApiViewSet):
         responses=LanguagesSerializer,
     )
     def list_languages(self, request: Request, set_id: UUID) -> Response:
-        """List them."""
+        """List the languages of the latest version with the progress of their translation."""
         return Response(_serialize_languages(self._load_set(set_id).latest_version()))
 
     @extend_schema(
@@ -123,7 +123,7 @@ class TranslationViewSet(ApiViewSet):
         responses={201: LanguagesSerializer},
     )
     def add(self, request: Request, set_id: UUID) -> Response:
-        """Add it."""
+        """Add a language to the draft."""
         question_set = self._load_set(set_id)
         tag = self.checked(NewLanguageSerializer).validated_data["language"]
         try:
@@ -140,7 +140,7 @@ class TranslationViewSet(ApiViewSet):
         summary="Read all texts beside what they are in a language",
     )
     def retrieve(self, request: Request, set_id: UUID, language: str) -> Response:
-        """Read them."""
+        """Return all texts of the latest version with their translations into a language."""
         version = _require_language(self._load_set(set_id).latest_version(), language)
         return Response(_serialize_translation(Sheet(version, language, load_rows(version))))
 
@@ -163,7 +163,7 @@ class TranslationViewSet(ApiViewSet):
         ],
     )
     def partial_update(self, request: Request, set_id: UUID, language: str) -> Response:
-        """Store them."""
+        """Store the translations in the request body: all or none."""
         question_set = self._load_set(set_id)
         values = self.checked(TranslatedSerializer).validated_data
         try:
@@ -189,7 +189,7 @@ class TranslationViewSet(ApiViewSet):
         responses={204: OpenApiResponse(description="It is gone.")},
     )
     def destroy(self, request: Request, set_id: UUID, language: str) -> Response:
-        """Take it away."""
+        """Remove a language from the draft, with all its translations."""
         question_set = self._load_set(set_id)
         _require_language(question_set.latest_version(), language)
         try:
@@ -200,23 +200,23 @@ class TranslationViewSet(ApiViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def most_bytes(self, request: Request) -> int:
-        """Return the most bytes of a request, which may contain all texts of a version."""
+        """Return the largest permitted request in bytes, enough for all texts of a version."""
         return 8 * 1024**2
 
     def _load_set(self, set_id: UUID) -> QuestionSet:
-        """Return a set that the user may change; else Http404 or 403."""
+        """Return a question set that the user may change; raise Http404 or 403 otherwise."""
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
 
 def _require_language(version: QuestionSetVersion | None, language: str) -> QuestionSetVersion:
-    """Return the version; Http404 if there is none, or it does not have the language."""
+    """Return `version` if it has the language; raise Http404 otherwise."""
     if version is None or language not in version.languages:
         raise Http404
     return version
 
 
 def _serialize_languages(version: QuestionSetVersion | None) -> Any:
-    """Return the JSON of a version's languages with their progress."""
+    """Return the languages of a version with their progress as JSON data."""
     body = {
         "version": version and version.number,
         "published": version is not None and version.is_published,
@@ -227,7 +227,7 @@ def _serialize_languages(version: QuestionSetVersion | None) -> Any:
 
 
 def _serialize_translation(sheet: Sheet) -> Any:
-    """Return the JSON of all texts of a version in one language."""
+    """Return all texts of a version and their translations into one language as JSON data."""
     body = {
         "version": sheet.version.number,
         "language": sheet.language,
@@ -239,7 +239,7 @@ def _serialize_translation(sheet: Sheet) -> Any:
 
 
 def _check_texts(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
-    """Return the texts to store, by piece; raises `ApiProblem` with all invalid texts."""
+    """Return the translations to store; raise `ApiProblem` with all invalid ones."""
     pieces = {piece.key: piece for piece in sheet.pieces}
     faults: list[Fault] = []
     valid: dict[Piece, Any] = {}
@@ -269,7 +269,7 @@ TEXTS = Sentences(
 
 
 def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
-    """Return (code, reason) of why a value cannot be stored for a piece; both "" if it can."""
+    """Return (code, reason) of why a translation cannot be stored; both "" if it can."""
     code, values = "", {}
     if piece is None:
         code = "unknown_text"
@@ -287,24 +287,24 @@ def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
 
 
 def _is_part(name: str, value: Any) -> bool:
-    """Whether a value is a text, or for right answers a list of alternatives."""
+    """Return whether a value is a text; for accepted answers also a list of texts."""
     if isinstance(value, list) and name != "choices":
         return bool(value) and all(isinstance(text, str) and text.strip() for text in value)
     return isinstance(value, str) and bool(value.strip())
 
 
 def _flatten_texts(value: list[Any]) -> list[str]:
-    """Return all texts of a list, those of nested lists included."""
+    """Return all texts in a list, including those in nested lists."""
     return [text for part in value for text in (part if isinstance(part, list) else [part])]
 
 
 def _clean_text(value: Any) -> Any:
-    """Return a text, or list of texts, stripped, with LF line ends, without NUL characters."""
+    """Return a text or list of texts, stripped, with LF line ends and without NUL characters."""
     if isinstance(value, list):
         return [_clean_text(part) for part in value]
     return value.replace("\r\n", "\n").replace("\x00", "").strip()
 
 
 def _build_published_problem() -> ApiProblem:
-    """Return the 409 problem of a published version."""
+    """Return the API problem (409) that a published version cannot be translated."""
     return ApiProblem("conflict", PUBLISHED, reason="published")

@@ -1,4 +1,4 @@
-"""REST resource: a writing project (problems without an answer) for the requester."""
+"""REST endpoints for the requester of a writing project, which produces unanswerable problems."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STATES = WrittenProblem.State
 
 
 def convert_error(error: rules.WritingError) -> ApiProblem:
-    """Return the API problem of a refusal: invalid with its field, else a conflict."""
+    """Return a refused action as API problem: "invalid" if a field is wrong, else "conflict"."""
     if error.field:
         pointer = f"#/{error.field}"
         return ApiProblem("invalid", str(error), [Fault(str(error), pointer=pointer)])
@@ -47,14 +47,14 @@ def convert_error(error: rules.WritingError) -> ApiProblem:
 
 
 class StateCountSerializer(serializers.Serializer[Any]):
-    """How many problems are in a state."""
+    """Number of a project's problems in one state."""
 
     state = serializers.ChoiceField(choices=STATES.choices)
     n = serializers.IntegerField()
 
 
 class CategoryCountSerializer(serializers.Serializer[Any]):
-    """How many accepted problems have no answer for a reason."""
+    """Number of accepted problems in one category of reasons for having no answer."""
 
     category = serializers.IntegerField(help_text="1 to 5, as in UMWP.")
     words = serializers.CharField()
@@ -62,13 +62,13 @@ class CategoryCountSerializer(serializers.Serializer[Any]):
 
 
 class WritingPersonSerializer(serializers.ModelSerializer[WritingMember]):
-    """Somebody who writes or checks."""
+    """Member of a writing project: a writer or a validator."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     username = serializers.CharField(source="user.username", read_only=True)
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WritingMember
         fields = ("id", "username", "role", "created_at", "pending")
@@ -76,14 +76,14 @@ class WritingPersonSerializer(serializers.ModelSerializer[WritingMember]):
 
 
 class InvitationSerializer(StrictSerializer):
-    """Whom to invite, by the whole user name, and as what."""
+    """Exact user name of a person to invite, and the role offered."""
 
     username = serializers.CharField(max_length=150)
     role = serializers.ChoiceField(choices=WritingMember.Role.choices)
 
 
 class WritingSerializer(StrictModelSerializer):
-    """The writing of problems without an answer to the questions of a version."""
+    """Settings and progress of a project in which users write unanswerable problems."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     version = serializers.IntegerField(source="version.number", read_only=True)
@@ -104,7 +104,7 @@ class WritingSerializer(StrictModelSerializer):
     categories = CategoryCountSerializer(many=True, read_only=True)
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WritingProject
         fields = (
@@ -115,14 +115,14 @@ class WritingSerializer(StrictModelSerializer):
 
 
 class WrittenProblemRowSerializer(serializers.ModelSerializer[WrittenProblem]):
-    """A problem that somebody writes, in a list."""
+    """Written problem as a list item, with its author and state."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     problem = serializers.CharField(source="external_id", read_only=True, help_text="Id in files.")
     author = serializers.CharField(source="author.username", read_only=True)
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WrittenProblem
         fields = ("id", "problem", "text", "category", "state", "revision", "author", "updated_at")
@@ -130,12 +130,12 @@ class WrittenProblemRowSerializer(serializers.ModelSerializer[WrittenProblem]):
 
 
 class ProblemVoteSerializer(serializers.ModelSerializer[ProblemVote]):
-    """What a validator says of a revision."""
+    """Vote of a validator on one revision of a problem."""
 
     validator = serializers.CharField(source="validator.username", read_only=True)
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = ProblemVote
         fields = ("validator", "revision", "answerable", "category", "note", "updated_at")
@@ -143,12 +143,12 @@ class ProblemVoteSerializer(serializers.ModelSerializer[ProblemVote]):
 
 
 class WritingEventSerializer(serializers.ModelSerializer[WritingEvent]):
-    """What happened to a problem, with its words as they then were."""
+    """Event in the history of a problem, with the text that the problem had then."""
 
     by = serializers.CharField(source="by.username", read_only=True)
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WritingEvent
         fields = ("kind", "by", "revision", "text", "category", "note", "created_at")
@@ -156,7 +156,7 @@ class WritingEventSerializer(serializers.ModelSerializer[WritingEvent]):
 
 
 class WrittenProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
-    """A problem with its question, what validators say, and what happened, newest first."""
+    """Written problem with its original question, the votes, and its events, newest first."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     problem = serializers.CharField(source="external_id", read_only=True, help_text="Id in files.")
@@ -166,7 +166,7 @@ class WrittenProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
     events = WritingEventSerializer(many=True, read_only=True)
 
     class Meta:
-        """The fields, in their order."""
+        """Model of the serializer, and its JSON fields in order."""
 
         model = WrittenProblem
         fields = (
@@ -177,14 +177,14 @@ class WrittenProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
 
 
 class DecisionOnProblemSerializer(StrictSerializer):
-    """What the requester decides: to send a problem back to its author, or to leave it out."""
+    """Decision of the requester: return a problem to its author, or drop it."""
 
     state = serializers.ChoiceField(choices=[STATES.RETURNED.value, STATES.DROPPED.value])
     note = serializers.CharField(max_length=2_000, help_text="Why, for its author.")
 
 
 class AcceptedProblemSerializer(serializers.Serializer[Any]):
-    """A problem of UMWP: a question that has an answer, or an accepted problem that has none."""
+    """Record in UMWP format: an answerable question, or an accepted problem without answer."""
 
     id = serializers.JSONField(help_text="A number where the id is one, else a text.")
     question = serializers.CharField()
@@ -196,14 +196,14 @@ class AcceptedProblemSerializer(serializers.Serializer[Any]):
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):
-    """What was accepted, with the questions that it was made of."""
+    """Accepted problems and the original questions they were written from."""
 
     problems = AcceptedProblemSerializer(many=True)
 
 
 @extend_schema(tags=["writing"])
 class WritingViewSet(ApiViewSet):
-    """Problems without an answer, for who owns the set, edits it or looks at it."""
+    """API endpoints of a writing project for users who see the answers of its question set."""
 
     queryset = WritingProject.objects.all()
     lookup_url_kwarg = "set_id"
@@ -215,7 +215,7 @@ class WritingViewSet(ApiViewSet):
         responses=WritingSerializer,
     )
     def retrieve(self, request: Request, set_id: Any) -> Response:
-        """Read it."""
+        """Return the settings and progress of the writing project."""
         return Response(_serialize_project(self._load_project(set_id)))
 
     @extend_schema(
@@ -227,7 +227,7 @@ class WritingViewSet(ApiViewSet):
         responses={201: WritingSerializer},
     )
     def create(self, request: Request, set_id: Any) -> Response:
-        """Begin it."""
+        """Start the writing project of the latest version, which must be published."""
         question_set = self._load_editable_set(set_id)
         latest = question_set.latest_version()
         try:
@@ -243,7 +243,7 @@ class WritingViewSet(ApiViewSet):
         summary="Change how much is wanted; close it, or open it again",
     )
     def partial_update(self, request: Request, set_id: Any) -> Response:
-        """Change it."""
+        """Change the settings of the writing project; close or reopen it."""
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
         values = self.checked(WritingSerializer, partial=True).validated_data
@@ -262,7 +262,7 @@ class WritingViewSet(ApiViewSet):
         responses=WrittenProblemRowSerializer(many=True),
     )
     def list_problems(self, request: Request, set_id: Any) -> Response:
-        """List them."""
+        """List the written problems, newest first; `state` in the query restricts them."""
         rows = self._select_problems(self._load_project(set_id))
         state = request.query_params.get("state")
         if state is not None:
@@ -279,7 +279,7 @@ class WritingViewSet(ApiViewSet):
         responses=WrittenProblemSerializer,
     )
     def read_problem(self, request: Request, set_id: Any, problem_id: Any) -> Response:
-        """Read one."""
+        """Return a written problem with its votes and history."""
         return Response(self._serialize_problem(set_id, problem_id))
 
     @extend_schema(
@@ -289,7 +289,7 @@ class WritingViewSet(ApiViewSet):
         responses=WrittenProblemSerializer,
     )
     def decide(self, request: Request, set_id: Any, problem_id: Any) -> Response:
-        """Decide otherwise than the validators did, or before them."""
+        """Return a problem to its author or drop it, whatever the validators' votes are."""
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
         problem = get_object_or_404(self._select_problems(project), public_id=problem_id)
@@ -307,7 +307,7 @@ class WritingViewSet(ApiViewSet):
         responses=WritingPersonSerializer(many=True),
     )
     def list_members(self, request: Request, set_id: Any) -> Response:
-        """List them."""
+        """List the writers and validators of the project."""
         rows = self._load_managed_project(set_id).members.select_related("user")
         page = load_page(request, rows, NEWEST)
         body = WritingPersonSerializer(page.rows, many=True).data
@@ -323,7 +323,7 @@ class WritingViewSet(ApiViewSet):
         responses={201: WritingPersonSerializer},
     )
     def invite(self, request: Request, set_id: Any) -> Response:
-        """Invite one by the whole name."""
+        """Invite a user as writer or validator, by the exact user name."""
         project = self._load_managed_project(set_id)
         values = self.checked(InvitationSerializer).validated_data
         # NFKC, as Django stores user names.
@@ -338,7 +338,7 @@ class WritingViewSet(ApiViewSet):
 
     @extend_schema(operation_id="writing_remove", summary="Let somebody take part no longer")
     def remove(self, request: Request, set_id: Any, member_id: Any) -> Response:
-        """What they did stays."""
+        """Remove a member from the project; their problems and votes stay."""
         get_object_or_404(
             self._load_managed_project(set_id).members.all(), public_id=member_id
         ).delete()
@@ -350,11 +350,11 @@ class WritingViewSet(ApiViewSet):
         responses=AcceptedSerializer,
     )
     def list_accepted(self, request: Request, set_id: Any) -> Response:
-        """Read it."""
+        """Return the accepted problems and their originals in UMWP format."""
         return Response({"problems": list(rules.export_accepted(self._load_project(set_id)))})
 
     def _load_project(self, set_id: Any) -> WritingProject:
-        """Return the writing project of the newest version that has one; else Http404."""
+        """Return the writing project of the newest version that has one; else raise Http404."""
         question_set = get_answered_set(self.request, set_id)
         rows = select_visible(self.request, WritingProject.objects.all())
         rows = rows.filter(version__question_set=question_set).select_related("version")
@@ -364,7 +364,7 @@ class WritingViewSet(ApiViewSet):
         return project
 
     def _load_editable_set(self, set_id: Any) -> QuestionSet:
-        """Return a set that the user may change; else Http404 or 403."""
+        """Return a question set that the user may change; raise Http404 or 403 otherwise."""
         get_answered_set(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
@@ -375,12 +375,12 @@ class WritingViewSet(ApiViewSet):
         return self._load_project(set_id)
 
     def _select_problems(self, project: WritingProject) -> Any:
-        """Return the project's problems that the user may see."""
+        """Return a queryset of the project's problems that the user may see."""
         rows = select_visible(self.request, WrittenProblem.objects.all()).filter(project=project)
         return rows.select_related("original", "author")
 
     def _serialize_problem(self, set_id: Any, problem_id: Any) -> Any:
-        """Return the JSON of a problem with votes and history."""
+        """Return a written problem with votes and history as JSON data."""
         rows = self._select_problems(self._load_project(set_id)).prefetch_related(
             "votes__validator", "events__by"
         )
@@ -388,7 +388,7 @@ class WritingViewSet(ApiViewSet):
 
 
 def _serialize_project(project: WritingProject) -> Any:
-    """Return the JSON of a project with its progress."""
+    """Return a writing project with its progress as JSON data."""
     overview = rules.summarize_project(project)
     annotated: Any = project
     annotated.is_open = project.closed_at is None

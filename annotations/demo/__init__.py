@@ -1,4 +1,4 @@
-"""The demo's question set: two passages, their questions, written answers, recorded model answers.
+"""Data of the demo: two passages, their questions, invented answers, recorded model answers.
 
 Whoever shows any of it shows the label beside it: `LABEL` with the workers' answers,
 `MODEL_LABEL` with the models'. `README.md` in this folder says how the content came about.
@@ -28,7 +28,7 @@ KINDS = ("expert", "average", "careless", "copy", "paste", "dont_know")
 
 @dataclass(frozen=True)
 class Passage:
-    """A text that questions are asked about."""
+    """Passage of the demo: a text about which its questions ask."""
 
     id: str
     title: str
@@ -37,7 +37,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Question:
-    """One question; `passage` is the id of the passage that answers it."""
+    """Question of the demo; `passage` is the id of the passage that answers it."""
 
     id: str
     passage: str
@@ -45,17 +45,17 @@ class Question:
 
 
 def load_passages() -> list[Passage]:
-    """The demo's passages, in the order of the file."""
+    """Return the demo's passages, in the order of the file."""
     return [Passage(**row) for row in _rows(PASSAGES)]
 
 
 def load_questions() -> list[Question]:
-    """The demo's questions, in the order of the file: passage after passage."""
+    """Return the demo's questions, in the order of the file, passage after passage."""
     return [Question(**row) for row in _rows(QUESTIONS)]
 
 
 def load_recording() -> dict[str, Any]:
-    """How the model answers were recorded: file hash, versions, prompts, settings, date."""
+    """Return how the model answers were recorded: file hash, versions, prompts, settings, date."""
     details: dict[str, Any] = json.loads(RECORDING.read_text(encoding="utf-8"))
     return details
 

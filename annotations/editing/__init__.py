@@ -1,4 +1,4 @@
-"""Editing of question sets: order, findings, translations, differences between versions.
+"""Editing of question sets: order, checks, translations, differences between versions.
 
     with draft_of(question_set) as draft:      # locks the set for other editors and imports
         order = Order.of(draft)

@@ -83,7 +83,7 @@ MESSAGES: dict[str, tuple[Level, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is missing or odd; `code` is a key of `MESSAGES`.
+    """One error or warning about a version; `code` is a key of `MESSAGES`.
 
     `item` is the passage or question concerned, None for the version itself. `what` quotes the
     text concerned. `language` is that of a translation, "" for the original texts.
@@ -96,12 +96,12 @@ class Finding:
 
     @property
     def blocks(self) -> bool:
-        """Whether it prevents publishing."""
+        """Whether the finding is an error, which prevents publishing."""
         return MESSAGES[self.code][0] == "error"
 
     @property
     def words(self) -> str:
-        """The sentence for the editor."""
+        """Sentence about the finding for the editor."""
         return MESSAGES[self.code][1]
 
 
@@ -111,7 +111,7 @@ def list_findings(
     questions: Sequence[Question] | None = None,
     sheets: Sequence[Sheet] | None = None,
 ) -> list[Finding]:
-    """Return all findings: errors first, otherwise in the order of the version.
+    """Return the errors, then the warnings of a version, each in the version's order.
 
     Pass all `passages` and `questions` in their order, and the `sheets_of` them, if they are loaded
     already.
@@ -141,7 +141,7 @@ def list_findings(
 
 
 def list_blocking_findings(version: QuestionSetVersion) -> list[Finding]:
-    """Return the findings that prevent publishing."""
+    """Return the errors of a version, which prevent publishing."""
     return [finding for finding in list_findings(version) if finding.blocks]
 
 

@@ -1,4 +1,4 @@
-"""Templates of consent texts: what is collected is filled in, the rest is left as gaps."""
+"""Templates of consent texts; what is collected is filled in, the rest are gaps to fill."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ TEMPLATES: Final = {"en": ENGLISH, "de": GERMAN, "ar": ARABIC}
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a template says about the use of data: its headings, and what is collected in bold.
+    """Parts of a template on the use of data: its headings, and the collected data in bold.
 
     `counted` is what is collected only if the collection counts how answers are written.
     """
@@ -153,7 +153,7 @@ class Parts:
 
     @classmethod
     def of(cls, template: str) -> Parts:
-        """Return the parts of a template."""
+        """Return the headings and bold phrases of a template."""
         headings = re.findall(r"^## (.+)$", template, re.MULTILINE)
         collected = re.findall(r"\*\*(.+?)\*\*", template)
         return cls(tuple(headings[2:]), tuple(collected), collected[2])
@@ -179,7 +179,7 @@ def select_consent_template(language: str) -> str:
 
 
 def is_about_data_use(text: str, is_counting: bool) -> bool:
-    """Return whether a consent text has all parts of a template that are about the use of data.
+    """Return whether a consent text has every part of a template that is on the use of data.
 
     These are the headings after the first two, and what is collected (in bold); what is counted
     only if something is (`is_counting`). The consent page then does not say it once more.
@@ -189,11 +189,11 @@ def is_about_data_use(text: str, is_counting: bool) -> bool:
 
 
 def _list_parts(parts: Parts, is_counting: bool) -> list[str]:
-    """Return the parts that a text needs."""
+    """Return the headings and phrases that a consent text must contain."""
     needed = [*parts.headings, *parts.collected]
     return needed if is_counting else [part for part in needed if part != parts.counted]
 
 
 def has_signals_notice(text: str) -> bool:
-    """Return whether a consent text seems to say that pastes are counted."""
+    """Return whether a consent text seems to mention that pastes are counted."""
     return PASTING.search(text) is not None

@@ -10,7 +10,7 @@ from annotations.models import Passage, Question, Translation, Variant
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """The number of dependent rows of one kind; if `holds`, they prevent the deletion."""
+    """Number of rows of one kind that depend on an item; `holds` if they prevent its deletion."""
 
     count: int
     name: str
@@ -21,7 +21,7 @@ class Dependents:
 
 
 def count_dependents(item: Passage | Question) -> list[Dependents]:
-    """Return the rows that depend on an item, by kind.
+    """Count the rows that depend on a passage or question, one entry for each kind of row.
 
     A passage is deleted with its questions, a question with its other wordings, both with their
     translations. Answers, model replies and results of runs prevent the deletion of a question.
@@ -47,7 +47,7 @@ def count_dependents(item: Passage | Question) -> list[Dependents]:
 
 
 def delete_item(item: Passage | Question) -> list[Dependents]:
-    """Delete an item of a draft, or return the rows that prevent it and delete nothing.
+    """Delete a passage or question, or delete nothing and return the rows that prevent it.
 
     The caller holds the lock of the question set.
     """

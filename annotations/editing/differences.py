@@ -1,4 +1,4 @@
-"""Differences between two versions of a question set, as texts for people."""
+"""Differences between two versions of a question set, as texts for editors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ QUESTION_FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a text: in both versions, only in the older, or only in the newer."""
+    """Piece of a compared text: in both versions, only in the older, or only in the newer."""
 
     kind: PartKind
     text: str
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference.
+    """Difference between two versions in one passage, question or text.
 
     `what` is version, passage or question; `name` is the item's id in files, "" for the version.
     `fields` has the label of each field that differs, with its parts.
@@ -68,7 +68,7 @@ class Change:
 
 
 def differences(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Change]:
-    """Return the differences: the version first, then passages, then questions, in the new order.
+    """Return the differences of two versions: own texts, passages, questions, in the new order.
 
     Items with the same id in files are the same. All texts of a new or deleted item are listed.
     An item is "moved" if only its place among the common items changed.
@@ -85,7 +85,7 @@ def differences(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Ch
 
 
 def compare_words(old: str, new: str) -> list[Part]:
-    """Return the parts of two texts, word by word."""
+    """Return two texts split into equal and differing parts, compared word by word."""
     if old == new:
         return [Part("same", old)] if old else []
     before, after = TOKENS.findall(old), TOKENS.findall(new)
@@ -105,13 +105,13 @@ def compare_words(old: str, new: str) -> list[Part]:
 
 
 def _load_passages(version: QuestionSetVersion) -> dict[str, Passage]:
-    """Return the passages of a version by their id in files, in order."""
+    """Return the passages of a version in order, as a dict by their id in import files."""
     rows = version.passages.select_related("image").defer("image__content")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 
 
 def _load_questions(version: QuestionSetVersion) -> dict[str, Question]:
-    """Return the questions of a version by their id in files, in order."""
+    """Return the questions of a version in order, as a dict by their id in import files."""
     rows = version.questions.select_related("passage").defer("passage__text")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 
@@ -122,7 +122,7 @@ def _compare_items(
     newer: dict[str, Any],
     names: dict[str, str],
 ) -> Iterator[Change]:
-    """Yield the changes of passages or questions; `names` are the labels of their fields."""
+    """Yield the changes of passages or questions; `names` has the labels of the compared fields."""
     unmoved = _find_unmoved(
         [name for name in older if name in newer], [n for n in newer if n in older]
     )
@@ -139,7 +139,7 @@ def _compare_items(
 
 
 def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Return a long sequence of items that have the same order in both.
+    """Return the ids in matching blocks of the two lists, which count as not moved.
 
     It is not always the longest: difflib matches the longest block first.
     """
@@ -152,7 +152,7 @@ def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
 
 
 def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple[str, list[Part]]]:
-    """Return the label and parts of each field that differs; None stands for no item."""
+    """Return (label, text parts) of each field that differs; None stands for a missing item."""
     parts = []
     for field, name in names.items():
         old = "" if older is None else _format_field(older, field)
@@ -165,7 +165,7 @@ def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple
 
 
 def _format_field(row: Any, field: str) -> str:
-    """Return the value of a field as text."""
+    """Return the value of a passage's or question's field as text."""
     value = getattr(row, field)
     if value is None:
         return ""

@@ -1,4 +1,4 @@
-"""The draft of a question set, for one editor at a time."""
+"""Locking of a question set's draft, so that only one editor changes it at a time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from annotations.models import QuestionSet, QuestionSetVersion
 
 
 class PublishedError(Exception):
-    """The version was published, perhaps a moment ago; its texts cannot change."""
+    """The version was published, perhaps just now; its texts cannot change."""
 
 
 class StaleError(Exception):
-    """The row was changed by another user since it was read; nothing was stored."""
+    """Another user changed the row since it was read; nothing was stored."""
 
 
 @contextmanager
 def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[QuestionSetVersion]:
-    """Yield the draft of a question set, in a transaction that locks the set.
+    """Yield a question set's draft, in a transaction that locks the question set.
 
     A set without a version gets its first one. If the latest version is published, raises
     `PublishedError`; with `anew`, a copy of it becomes the next version instead.
@@ -38,7 +38,7 @@ def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[Que
 
 
 def hash_fields(row: Any, fields: Iterable[str]) -> str:
-    """Return a short hash of some fields of a row; it changes when a value does.
+    """Return a short hash of fields of a row, to detect changes by other editors.
 
     A form carries it, so that a change made meanwhile is noticed.
     """
@@ -49,7 +49,7 @@ def hash_fields(row: Any, fields: Iterable[str]) -> str:
 
 
 def find_free_id(used_ids: Iterable[str], letter: str) -> str:
-    """Return an id such as q7 that is not among `used_ids`."""
+    """Return an unused id made of the letter and a number, such as q7."""
     ids = set(used_ids)
     number = len(ids) + 1
     while f"{letter}{number}" in ids:

@@ -1,4 +1,4 @@
-"""The image of a passage of a draft."""
+"""Attaching an image to a passage of a draft, and removing it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from annotations.models import Image, Passage
 
 
 def attach_image(passage: Passage, image_data: CheckedImage) -> None:
-    """Set the image of a passage; delete the previous one if no version shows it any more."""
+    """Set the image of a passage; delete the previous one if no version uses it any more."""
     image, _ = Image.objects.get_or_create(
         question_set_id=passage.version.question_set_id,
         sha256=image_data.sha256,
@@ -22,12 +22,12 @@ def attach_image(passage: Passage, image_data: CheckedImage) -> None:
 
 
 def drop_image(passage: Passage) -> None:
-    """Remove the image of a passage."""
+    """Remove the image of a passage; delete it if no version uses it any more."""
     _set_image(passage, None)
 
 
 def delete_unused_images(question_set_id: int) -> None:
-    """Delete the images of a question set that no passage of any version shows."""
+    """Delete the images of a question set that no passage of any version uses."""
     Image.objects.filter(question_set=question_set_id, passages=None).delete()
 
 

@@ -1,4 +1,4 @@
-"""The order of passages in a version, and of the questions of each."""
+"""Order of the passages in a version, and of the questions of each passage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PassageKey = int | None
 
 @dataclass
 class Order:
-    """The order of a version, as primary keys.
+    """Order of a version's passages and questions, as primary keys.
 
     `questions` has an entry for every passage, and for None.
     """
@@ -25,13 +25,13 @@ class Order:
 
     @classmethod
     def of(cls, version: QuestionSetVersion) -> Order:
-        """Load the stored order."""
+        """Return the order of a version's passages and questions as stored."""
         passages = version.passages.order_by("position", "pk").only("pk")
         return cls.of_rows(passages, version.questions.order_by("position", "pk").only("passage"))
 
     @classmethod
     def of_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> Order:
-        """Build the order from all passages and questions of a version, passed in their order."""
+        """Return the order from all passages and questions of a version, sorted by position."""
         keys = [passage.pk for passage in passages]
         order = cls(keys, {key: [] for key in (*keys, None)})
         for question in questions:
@@ -40,12 +40,12 @@ class Order:
 
     @property
     def seen(self) -> str:
-        """A short hash of this order; it changes when another order is stored."""
+        """Short hash of this order, to detect a change by another editor."""
         text = repr((self.passages, [self.questions[key] for key in self._list_passage_keys()]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def move(self, item: Passage | Question, step: int) -> bool:
-        """Move an item one place up (-1) or down (1); return False if it is at the end.
+        """Move a passage or question one position up (-1) or down (1); False if it is at the end.
 
         A question at the edge of its passage moves into the next passage.
         """
@@ -70,7 +70,7 @@ class Order:
         return True
 
     def put(self, item: Passage | Question, before: int | None, passage: PassageKey = None) -> None:
-        """Move an item before another, or to the end if `before` is None.
+        """Move a passage or question before another (its key), or to the end if `before` is None.
 
         A question moves into that `passage`. Raises ValueError if the other item is not there.
         """
@@ -84,7 +84,7 @@ class Order:
         _insert(self.questions[passage], item.pk, before)
 
     def save(self, version: QuestionSetVersion) -> None:
-        """Store the order; only rows that changed are written."""
+        """Store the order in the database, writing only rows whose position changed."""
         numbers = {key: number for number, key in enumerate(self.passages, 1)}
         passages = []
         for passage in version.passages.only("pk", "version", "position"):
@@ -105,7 +105,7 @@ class Order:
         Question.objects.bulk_update(questions, ["position", "passage"], batch_size=BATCH)
 
     def _list_passage_keys(self) -> list[PassageKey]:
-        """Return the keys of the passages, and None for questions without one."""
+        """Return the keys of the passages, then None for questions without a passage."""
         return [*self.passages, None]
 
 

@@ -1,4 +1,4 @@
-"""The texts of a version in a further language: reading, checking and storing translations.
+"""Texts of a version in a further language: read, check and store translations.
 
     add_language(draft, "ar")
     sheet = Sheet(draft, "ar", rows_of(draft))
@@ -49,7 +49,7 @@ MOST_PARTS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """One text and its translation; lists for choices and right answers.
+    """Text of a version and its translation; both are lists for choices and accepted answers.
 
     `original` is the text, `said` its translation. `was` is the hash of the original from which it
     was translated.
@@ -63,12 +63,12 @@ class Piece:
 
     @property
     def label(self) -> str:
-        """The label of the text, for editors."""
+        """Label of the kind of text, for editors."""
         return LABELS[self.name]
 
     @property
     def key(self) -> str:
-        """Its name in forms, made of the id in files, which a copy of the version keeps."""
+        """Name of the text in forms, with the item's id in files, which version copies keep."""
         if isinstance(self.row, QuestionSetVersion):
             return f"v-{self.name}"
         letter = "p" if isinstance(self.row, Passage) else "q"
@@ -76,36 +76,36 @@ class Piece:
 
     @property
     def most(self) -> int:
-        """The most characters of its translation."""
+        """Greatest length of the translation, in characters."""
         if self.name == "text":
             return LONGEST_PASSAGE // 4
         return LONGEST_TITLE if self.name == TITLE else LONGEST_TEXT
 
     def why_too_long(self, text: str) -> str:
-        """Return the reason why a translation is too long, "" if it is not."""
+        """Return the reason why a translation is too long; "" if it is not."""
         if len(text) <= self.most:
             return ""
         return f"it has {len(text):,} characters, more than {self.most:,}: nothing is saved yet"
 
     @property
     def is_optional(self) -> bool:
-        """Whether it needs no translation: without one, the title of the study stays as it is."""
+        """Whether the text needs no translation (the title of the study)."""
         return isinstance(self.row, QuestionSetVersion) and self.name == TITLE
 
     @property
     def is_done(self) -> bool:
-        """Whether it is translated, or needs no translation."""
+        """Whether the text is translated or needs no translation."""
         return self.is_optional or is_fully_translated(self.name, self.original, self.said)
 
     @property
     def is_old(self) -> bool:
-        """Whether the original was changed since it was translated."""
+        """Whether the original was changed after it was translated."""
         return bool(self.said) and not self.is_optional and self.was != hash_original(self.original)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a translation.
+    """Numbers of translated, outdated and all texts of a version in one language.
 
     `done` of `total` texts are translated, `old` of these from an earlier original.
     """
@@ -117,7 +117,7 @@ class Progress:
 
 
 def load_rows(version: QuestionSetVersion) -> list[Row]:
-    """Return the version, its passages with their questions, then the other questions, in order."""
+    """Return the version, its passages each followed by its questions, then other questions."""
     return rows_among(
         version,
         version.passages.order_by("position", "pk"),
@@ -128,7 +128,7 @@ def load_rows(version: QuestionSetVersion) -> list[Row]:
 def rows_among(
     version: QuestionSetVersion, passages: Iterable[Passage], questions: Iterable[Question]
 ) -> list[Row]:
-    """Return the rows of `rows_of` from all passages and questions of a version, in their order."""
+    """Return the same rows as `load_rows`, from passages and questions that are already loaded."""
     by_passage: dict[int | None, list[Question]] = {}
     for question in questions:
         by_passage.setdefault(question.passage_id, []).append(question)
@@ -139,7 +139,7 @@ def rows_among(
 
 
 class Sheet:
-    """All texts of some rows of a version in one language, as stored now.
+    """Texts of a version (or of some of its items) with their translations into one language.
 
     Pass the `translations` into that language if they are loaded already.
     """
@@ -163,12 +163,12 @@ class Sheet:
 
     @property
     def seen(self) -> str:
-        """A short hash of the stored translations; it changes when one of them does."""
+        """Short hash of the stored translations, to detect a change by another editor."""
         texts = [[piece.key, piece.said] for piece in self.pieces]
         return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
     def store(self, texts: Mapping[Piece, Any]) -> None:
-        """Store translations of pieces of this sheet; an empty one deletes the translation.
+        """Store translations by text; an empty translation deletes the stored one.
 
         The caller holds the lock of the draft.
         """
@@ -195,7 +195,7 @@ class Sheet:
                 self._stored.pop(key, None)
 
     def _build_pieces(self, row: Row) -> list[Piece]:
-        """Return the pieces of one row."""
+        """Return the translatable texts of one version, passage or question."""
         stored = self._stored.get(_get_key(row))
         texts, originals = (stored.texts, stored.originals) if stored else ({}, {})
         texts_to_translate = list_translatable_texts(row, self.language)
@@ -214,7 +214,7 @@ class Sheet:
 
 
 def sheets_of(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
-    """Return the sheets of rows in each further language of a version. One query."""
+    """Return the translations of `rows`, one sheet for each further language; one query."""
     if not version.languages:
         return []
     translations: dict[str, list[Translation]] = {language: [] for language in version.languages}
@@ -228,7 +228,7 @@ def sheets_of(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
 def measure_progress(
     version: QuestionSetVersion, sheets: Sequence[Sheet] | None = None
 ) -> list[Progress]:
-    """Return the progress of each further language of a version, in their order.
+    """Return the translation progress of each further language of a version, in order.
 
     Pass the `sheets_of` all its rows if they are loaded already.
     """
@@ -245,7 +245,7 @@ def measure_progress(
 
 
 def add_language(draft: QuestionSetVersion, tag: str) -> str:
-    """Add a language to a draft; return its tag in canonical form.
+    """Add a further language to a draft; return its tag in canonical form.
 
     The caller holds the lock of the draft. Raises LanguageError for an invalid tag, and for a
     language that it has already. Also raised if the language of the originals is not set.
@@ -263,7 +263,7 @@ def add_language(draft: QuestionSetVersion, tag: str) -> str:
 
 
 def remove_language(draft: QuestionSetVersion, language: str) -> int:
-    """Remove a language and its translations; return the number of deleted rows."""
+    """Remove a language and its translations from a draft; return the number of deleted rows."""
     draft.languages = [other for other in draft.languages if other != language]
     draft.save(update_fields=["languages"])
     n, _ = draft.translations.filter(language=language).delete()
@@ -271,7 +271,7 @@ def remove_language(draft: QuestionSetVersion, language: str) -> int:
 
 
 def _get_key(row: Row) -> tuple[int | None, int | None]:
-    """Return the keys of passage and question by which the translation of a row is found."""
+    """Return (passage key, question key), which identify the translation of a row."""
     if isinstance(row, Passage):
         return (row.pk, None)
     return (None, row.pk) if isinstance(row, Question) else (None, None)

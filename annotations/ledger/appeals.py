@@ -1,4 +1,4 @@
-"""Appeals of rejected workers, one for each rejection, and the answers to them.
+"""Appeals of workers against a rejection, one per rejection, and the requesters' answers.
 
 Imported workers have no page of their own and write to the panel. A requester then copies their
 text into an appeal.
@@ -36,7 +36,7 @@ NOT_STORED_REASONS = {
 
 
 class AppealError(ValueError):
-    """An appeal or an answer is not stored.
+    """An appeal or the answer to one is refused, and not stored.
 
     `code` is empty, too_long, not_rejected, appealed, answered or own_page.
     """
@@ -48,7 +48,7 @@ class AppealError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RejectionStanding:
-    """The newest rejection of a submission, its appeal, and the decision that counts now."""
+    """A submission's newest rejection, its appeal, and the newest decision, which counts."""
 
     rejection: Decision
     newest: Decision
@@ -56,22 +56,22 @@ class RejectionStanding:
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the rejection is the decision that counts."""
+        """Whether the rejection still counts, that is, no later decision replaces it."""
         return self.newest.pk == self.rejection.pk
 
     @property
     def answer(self) -> AppealAnswer | None:
-        """The answer to the appeal; None without one."""
+        """Requester's answer to the appeal; None if there is none."""
         return getattr(self.appeal, "answer", None)
 
     @property
     def may_appeal(self) -> bool:
-        """Whether the worker can write an appeal now."""
+        """Whether the worker can appeal now: the rejection counts and has no appeal yet."""
         return self.is_rejected and self.appeal is None
 
 
 def find_rejection(submission: Submission) -> RejectionStanding | None:
-    """Return the newest rejection of a submission, with its appeal; None without a rejection."""
+    """Return a submission's newest rejection with its appeal; None without a rejection."""
     rows = Decision.objects.filter(submission=submission).order_by("-pk")
     newest = rows.first()
     if newest is None:
@@ -84,7 +84,7 @@ def find_rejection(submission: Submission) -> RejectionStanding | None:
 
 
 def has_page(submission: Submission) -> bool:
-    """Return whether the worker has a page here, to write an appeal and read the answer.
+    """Return whether the worker has a page on this site to appeal and read the answer.
 
     True for collected submissions, False for imported ones.
     """
@@ -92,7 +92,7 @@ def has_page(submission: Submission) -> bool:
 
 
 def create_appeal(submission: Submission, text: str, noted_by: Any = None) -> Appeal:
-    """Store the appeal of a worker against the rejection that counts.
+    """Store a worker's appeal against the rejection that counts.
 
     The same text again returns the stored appeal. `noted_by` is the requester who copied the text
     from elsewhere. This is refused for workers with a page, whose only appeal it would use up.
@@ -114,7 +114,7 @@ def create_appeal(submission: Submission, text: str, noted_by: Any = None) -> Ap
 
 
 def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> AppealAnswer:
-    """Store the answer to an appeal, which approves the submission or leaves it rejected.
+    """Store the requester's answer to an appeal: approve the submission or keep it rejected.
 
     There is one answer, which is never changed; the same answer again returns the stored one.
     Raises AppealError, WithdrawnError. Raises DecidedMeanwhileError if the rejection no longer
@@ -143,7 +143,7 @@ def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> App
 
 
 def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
-    """Return the newest appeal of each submission with one, by submission key, with its answer."""
+    """Return the newest appeal of each submission (by key) with its answer; others are left out."""
     keys, appeals = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         rows = Appeal.objects.filter(decision__submission__in=keys[begin : begin + KEYS_PER_QUERY])
@@ -153,7 +153,7 @@ def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
 
 
 def filter_with_appeal(submissions: QuerySet[Any, Any], *, waiting: bool) -> QuerySet[Any, Any]:
-    """Return the submissions with an appeal: any, or (`waiting`) one that waits for an answer.
+    """Return the submissions with any appeal, or with `waiting` with an unanswered one.
 
     An appeal waits while its rejection counts. Approval without an answer therefore ends it too.
     """
@@ -166,12 +166,12 @@ def filter_with_appeal(submissions: QuerySet[Any, Any], *, waiting: bool) -> Que
 
 
 def count_waiting_appeals(version: QuestionSetVersion) -> int:
-    """Return how many workers of a version wait for the answer to an appeal."""
+    """Return the number of a version's workers whose appeal is not answered yet."""
     return filter_with_appeal(Submission.objects.filter(version=version), waiting=True).count()
 
 
 def _clean_text(text: str) -> str:
-    """Return the text stripped, with Unix line breaks. Raises AppealError if empty or too long."""
+    """Return a text stripped, with LF line ends; AppealError if it is empty or too long."""
     # PostgreSQL stores neither NUL nor lone surrogates; the latter become question marks.
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").strip()
     text = text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Payments to workers: planned, confirmed by a person, sent once, settled by the panel's report.
+"""Payments to workers: planned, confirmed by a user, sent once, settled by the panel's report.
 
 Every change is a row of a ledger (`annotations.models.BonusPayment`). The row "sent" is stored
 before the panel is asked to pay. If the process dies in between, a claimed payment is therefore
@@ -63,7 +63,7 @@ UNRESOLVED_STATES = frozenset({"sent", "unknown"})
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A payment to the worker of a submission.
+    """Payment to the worker of one submission, with its current state.
 
     `submission` is the submission's key, `person` its public id, `name` the worker's id on the
     panel. `state` is a value of `STATES`; `by` names the user who confirmed the payment.
@@ -87,30 +87,30 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Payments that were claimed together and are sent as one list."""
+    """Payments that were claimed together for sending, as one list."""
 
     id: UUID
     payments: tuple[Payment, ...]
 
     @property
     def total(self) -> Decimal:
-        """The sum, without the panel's fee."""
+        """Sum of the amounts, without the panel's fee."""
         return sum((payment.amount for payment in self.payments), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedPayments:
-    """Confirmed payments that were not sent: those that can be sent, and those held back."""
+    """Confirmed, unsent payments, split into those that can be sent and those held back."""
 
     sendable: list[Payment]
     held_back: list[Payment]
 
 
 class Payer(Protocol):
-    """Pays a batch through a panel."""
+    """Interface of an object that pays a batch through a panel."""
 
     def pay(self, batch: Batch) -> str:
-        """Pay all of the batch and return the panel's reference.
+        """Pay all payments of a batch and return the panel's reference.
 
         Raises PanelRefusedError if the panel paid nothing. Any other error leaves open whether it
         paid.
@@ -165,13 +165,13 @@ def split_confirmed(
 
 
 def has_confirmed(version: QuestionSetVersion) -> Q:
-    """Return the condition on a decision that its submission has a payment that was confirmed."""
+    """Return the database condition that a decision's submission has a confirmed payment."""
     rows = BonusPayment.objects.filter(submission__version=version, event=Event.CONFIRMED)
     return Q(submission__in=rows.values("submission"))
 
 
 def is_in_round(payment: Payment, round_: str | None) -> bool:
-    """Return whether a payment is of the round; without a round, whether it is a bonus."""
+    """Return whether a payment belongs to the round; with None, whether it is a bonus."""
     return payment.round != PART if round_ is None else payment.round == round_
 
 
@@ -182,7 +182,7 @@ def find_currency(version: QuestionSetVersion) -> str:
 
 
 def validate_bonus_round(name: str) -> str:
-    """Return the name of a round of bonuses, stripped. Raises RoundError."""
+    """Return a bonus round's name, stripped; raise RoundError if it is not allowed."""
     name = name.strip()
     if not 0 < len(name) <= LONGEST_ROUND:
         raise RoundError("round_too_long", most=LONGEST_ROUND)
@@ -198,7 +198,7 @@ def plan(
     round_: str = ROUND,
     reason: str = "",
 ) -> int:
-    """Plan a bonus for each submission (by key), all or none; return the number of new payments.
+    """Plan a bonus per submission (amounts by key), all or none; return the number of new ones.
 
     A payment of this round with the same amount stays, unless it is cancelled or failed.
     Raises OtherAmountError and WithdrawnError. Raises CurrencyError if the round has payments in
@@ -258,7 +258,7 @@ def confirm(
     round_: str | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Confirm planned payments in the name of a person, and return them.
+    """Confirm planned payments in the name of `user`, and return them.
 
     Without a round, all bonuses and no partial payments. Raises CurrencyError if they have several
     currencies, which have no sum.
@@ -267,7 +267,7 @@ def confirm(
 
 
 def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
-    """Cancel payments that were not sent, and return them; their round can be planned again.
+    """Cancel unsent payments and return them; the same round can be planned again.
 
     Without a round, all bonuses and no partial payments.
     """
@@ -282,7 +282,7 @@ def claim(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Claim the payments that can be sent (`confirmed`); each can be claimed once only.
+    """Reserve confirmed payments for sending, each once only, and return them as a batch.
 
     At most `most`, the oldest first; restricted to `submissions` if these are passed. Without a
     round, all bonuses and no partial payments. Raises OtherTotalError if their sum is not
@@ -299,7 +299,7 @@ def claim(
 
 
 def load_claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
-    """Return the payments of a claimed batch, to write its list again; empty if there is none."""
+    """Return the payments of a claimed batch, to write its list again; empty if unknown."""
     payments = tuple(payment for payment in load_payments(version) if payment.batch == batch)
     return Batch(batch, payments)
 
@@ -314,7 +314,7 @@ def pay(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> Batch:
-    """Claim confirmed payments (see `claim`), have a panel pay them, and settle them.
+    """Claim confirmed payments, let a panel pay them, and store the result.
 
     Each payment is requested at most once, also after repeated clicks or a crash. Raises
     NothingToSendError, and the errors of `pay_claimed`.
@@ -324,7 +324,7 @@ def pay(
 
 
 def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
-    """Have a panel pay a claimed batch, and settle it. Call it once for each batch.
+    """Let a panel pay a claimed batch and store the result; call it only once per batch.
 
     Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
     payments were marked failed (PanelRefusedError) or unknown (any other error).
@@ -348,7 +348,7 @@ def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
 def settle(
     version: QuestionSetVersion, user: Any, reports: dict[UUID, tuple[Event, str]]
 ) -> tuple[int, int]:
-    """Store a panel's reports (paid or failed, and a reference) about payments, by payment id.
+    """Store a panel's reports on payments by id: paid or failed, with a reference.
 
     Returns the number of new reports, and of those that were stored already. Raises UnsettledError
     for a payment that was never sent or has the opposite report; nothing is stored then.
@@ -383,7 +383,7 @@ def add_event(
     reference: str = "",
     batch: UUID | None = None,
 ) -> None:
-    """Add an event to each payment. Raises IntegrityError if one has this event already."""
+    """Add an event to each payment; raise IntegrityError if one has this event already."""
     entries = [
         BonusPayment(
             payment=payment.id,
@@ -413,7 +413,7 @@ def _advance(
     batch: UUID | None = None,
     most: int | None = None,
 ) -> Batch:
-    """Add an event to all payments of a round in the given states, and return them.
+    """Add an event to the payments of a round that are in one of the states; return them.
 
     Locks their submissions. The arguments are those of `claim`.
     """
@@ -442,7 +442,7 @@ def _advance(
 
 
 def _build_payment(entries: Sequence[BonusPayment]) -> Payment:
-    """Build a payment from the rows of its ledger, the oldest first."""
+    """Return a payment from its ledger rows, sorted from oldest to newest."""
     by_event = {row.event: row for row in entries}
     last = [event for event in STATES if event in by_event][-1]
     first, confirmed = entries[0], by_event.get(Event.CONFIRMED)

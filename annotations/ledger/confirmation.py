@@ -1,4 +1,4 @@
-"""Actions that a person confirms by their total: if the total has changed, nothing is done."""
+"""Actions that a user confirms by naming their total; if it has changed, nothing is done."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from annotations.models import QuestionSetVersion
 
 
 def confirm(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
-    """Confirm the planned payments of a round and return them. Raises OtherTotalError."""
+    """Confirm a round's planned payments and return them; OtherTotalError if `total` differs."""
     return _check_total(total, lambda: bonuses.confirm(version, user, round_))
 
 
 def cancel(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
-    """Cancel the payments of a round that were not sent and return them. Raises OtherTotalError."""
+    """Cancel a round's unsent payments and return them; OtherTotalError if `total` differs."""
     return _check_total(total, lambda: bonuses.cancel(version, user, round_))
 
 
 def plan_parts(version: QuestionSetVersion, user: Any, total: Decimal) -> bonuses.Batch:
-    """Plan a partial payment for every worker who is owed one, and return what was planned.
+    """Plan all owed partial payments and return them; OtherTotalError if `total` differs.
 
     If no worker is owed one, nothing is planned, whatever `total` is. A second click thus does no
     harm. Raises OtherTotalError.

@@ -1,4 +1,4 @@
-"""All decisions about the submissions of a version, as a table."""
+"""Table of all decisions about the submissions of a version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ COLUMNS = ("worker", "panel", "decision", "category", "reason", "by", "at", "cou
 
 
 def build_log_table(version: QuestionSetVersion) -> Table:
-    """Return every decision, the oldest first; `counts` is true for the newest of each worker."""
+    """Return a table of all decisions, oldest first; a column marks those that count.
+
+    The column `counts` is true for the newest decision of each worker.
+    """
     rows = list(
         Decision.objects.filter(submission__version=version)
         .order_by("pk")

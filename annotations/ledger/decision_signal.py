@@ -1,4 +1,4 @@
-"""The signal that decisions were stored; a module of its own, which its receivers load early."""
+"""Signal that decisions were stored; a separate module, because its receivers load early."""
 
 from django.dispatch import Signal
 

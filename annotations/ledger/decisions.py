@@ -1,4 +1,4 @@
-"""Decisions about submissions: approve, reject with a reason, reopen.
+"""Decisions about submissions: approve, reject with a reason, or reopen.
 
 The log (`annotations.models.Decision`) is the only source of what a panel learns about a worker's
 work. Nothing here pays a worker or notifies anybody. Receivers of `decisions_stored` record the
@@ -28,7 +28,7 @@ KEYS_PER_QUERY = 500
 
 
 class DecisionError(ValueError):
-    """A decision is not valid; `wrong` has a reason for each field."""
+    """A decision has invalid fields; `wrong` has a reason for each of them."""
 
     def __init__(self, wrong: Sequence[DecisionFault]) -> None:
         super().__init__(" ".join(f"{problem.field}: {problem.why}." for problem in wrong))
@@ -36,13 +36,13 @@ class DecisionError(ValueError):
 
 
 class WithdrawnError(CodedError, ValueError):
-    """The worker withdrew the answers or was erased, so nothing is decided about them."""
+    """The worker withdrew the answers or was erased, so no decision is possible."""
 
     sentences = PAYMENTS
 
 
 class DecidedMeanwhileError(CodedError, RuntimeError):
-    """Another decision was made since the page was opened; it is `newest`."""
+    """Another decision, `newest`, was made since the user opened the page."""
 
     sentences = PAYMENTS
 
@@ -52,7 +52,7 @@ class DecidedMeanwhileError(CodedError, RuntimeError):
 
 
 class Unseen:
-    """Marks that the caller does not know which decision the user saw."""
+    """Type of a marker: the caller does not know which decision the user has seen."""
 
 
 UNSEEN = Unseen()
@@ -60,7 +60,7 @@ UNSEEN = Unseen()
 
 @dataclass(frozen=True, slots=True)
 class NewDecision:
-    """A decision to store about the submission with this key."""
+    """Decision to store; `submission` is the key of the submission."""
 
     submission: int
     kind: str
@@ -70,19 +70,19 @@ class NewDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """The number of decisions that were added, and of those that were stored already."""
+    """Number of decisions that were added, and of those that were stored before."""
 
     n_new: int
     n_unchanged: int
 
 
 def may_decide(user: AnyUser, version: QuestionSetVersion) -> bool:
-    """Return whether the user may decide about workers of a version: if they may edit its set."""
+    """Return whether a user may decide about a version's workers, as editor of its question set."""
     return is_requester(user) and rights(user, version.question_set).edit
 
 
 def validate_decision(kind: str, category: str, reason: str) -> tuple[str, str, str]:
-    """Return kind, category and reason as they are stored. Raises DecisionError."""
+    """Return kind, category and reason cleaned for storing; DecisionError if invalid."""
     kind, category, reason = kind.strip().casefold(), normalise_category(category), reason.strip()
     if wrong := list(find_decision_faults(kind, category, reason)):
         raise DecisionError(wrong)
@@ -97,7 +97,7 @@ def decide(
     reason: str = "",
     seen: UUID | Unseen | None = UNSEEN,
 ) -> Decision:
-    """Store a decision about one submission; the same decision again changes nothing.
+    """Store a decision about one submission; repeating the newest one changes nothing.
 
     `seen` is the newest decision that the user saw, None for none. Raises DecisionError and
     WithdrawnError. Raises DecidedMeanwhileError if another decision is newer.
@@ -120,7 +120,7 @@ def decide(
 
 
 def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
-    """Store many valid decisions, all or none; those that are stored already add nothing.
+    """Store many valid decisions, all or none, and return counts of new and existing ones.
 
     Check them first with `validate_decision`. Raises WithdrawnError.
     """
@@ -141,7 +141,7 @@ def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
 
 
 def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decision]:
-    """Store valid decisions that differ from the newest ones, and return their rows.
+    """Store valid decisions that differ from the newest ones, and return the new rows.
 
     No receiver is told. For callers that hold the lock of the submissions and record the same
     decisions for the grades.
@@ -160,7 +160,7 @@ def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decisio
 
 
 def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
-    """Approve all or none of the submissions that were undecided when the user saw them.
+    """Approve submissions (by key) that the user saw as undecided: all or none.
 
     Raises WithdrawnError, and DecidedMeanwhileError with the first decision made since.
     """
@@ -175,7 +175,7 @@ def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
 def find_answered_version(
     question_set: QuestionSet, number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number, or by default the newest that has submissions.
+    """Return the version with this number, or by default the newest with submissions.
 
     If no version has any, the newest of all; None if there is no such version.
     """
@@ -185,7 +185,10 @@ def find_answered_version(
 def answered_among(
     versions: QuerySet[QuestionSetVersion], number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the `answered_version` of the versions of one set, with its set and collection."""
+    """Return the version with this number among one set's, by default the newest answered.
+
+    Same as `find_answered_version`, but the set and the collection are loaded too.
+    """
     versions = versions.select_related("question_set", "collection")
     if number is not None:
         return versions.filter(number=number).first()
@@ -194,8 +197,8 @@ def answered_among(
 
 
 def is_newest_answered(version: QuestionSetVersion) -> bool:
-    """Return whether a version is the newest that has submissions; at most one query."""
-    if hasattr(version, "is_newest_answered"):  # annotated by answered_version
+    """Return whether a version is the newest with submissions; at most one query."""
+    if hasattr(version, "is_newest_answered"):  # annotated by answered_among
         return True
     versions = QuestionSetVersion.objects.filter(question_set=version.question_set_id)
     newest = versions.order_by(_has_submissions().desc(), "-number").values_list("pk", flat=True)
@@ -207,7 +210,7 @@ def _has_submissions() -> Exists:
 
 
 def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
-    """Return the newest decision of each submission that has one, reopened ones included."""
+    """Return the newest decision of each decided submission, by key, including "reopened"."""
     keys, decisions = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         rows = Decision.objects.filter(
@@ -218,7 +221,7 @@ def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
 
 
 def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, list[Decision]]:
-    """Return all decisions of each submission that has any, by its key, the oldest first.
+    """Return all decisions of each decided submission, by its key, the oldest first.
 
     `related` names relations to load with each decision.
     """
@@ -231,7 +234,7 @@ def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, li
 
 
 def log_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
-    """Return the decisions that meet a condition by submission, the oldest first. One query.
+    """Return the decisions that meet a condition, by submission key, oldest first; one query.
 
     `related` names relations to load with each decision.
     """
@@ -243,7 +246,7 @@ def log_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
 
 
 def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
-    """Lock submissions until the transaction ends, so that changes to one worker's pay are serial.
+    """Lock submissions (by key) until the transaction ends, so that changes of pay do not overlap.
 
     Raises WithdrawnError for a withdrawn submission, unless `also_withdrawn`.
     """

@@ -1,4 +1,4 @@
-"""Errors of payments, with the codes of their sentences in `annotations.ledger.sentences`."""
+"""Errors of payments; `annotations.ledger.sentences` has the message of each code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotations.sentences import CodedError
 
 
 class OtherAmountError(CodedError, ValueError):
-    """The worker has a payment of this round with another amount (`payment`, a `Payment`)."""
+    """The worker has a `payment` in this round already, with another amount."""
 
     sentences = PAYMENTS
 
@@ -27,23 +27,23 @@ class OtherAmountError(CodedError, ValueError):
 
 
 class CurrencyError(CodedError, ValueError):
-    """Payments of two currencies would be planned, confirmed or sent together."""
+    """Payments in two currencies would be planned, confirmed or sent together."""
 
     sentences = PAYMENTS
 
 
 class RoundError(CodedError, ValueError):
-    """A round of bonuses cannot have this name."""
+    """The name of a bonus round is empty, too long or reserved."""
 
     sentences = PAYMENTS
 
 
 class NothingToSendError(RuntimeError):
-    """There is no confirmed payment that was not sent."""
+    """There are no confirmed payments that can be sent."""
 
 
 class UnsettledError(CodedError, ValueError):
-    """A report about a payment contradicts its state.
+    """A panel's report on a payment contradicts the payment's state.
 
     `payment` is its id; `is_there` is False if the version has no such payment.
     """
@@ -56,7 +56,7 @@ class UnsettledError(CodedError, ValueError):
 
 
 class OtherTotalError(CodedError, ValueError):
-    """The total that a person confirmed (`said`) differs from `total`, that of the payments."""
+    """The total that the user confirmed (`said`) differs from the actual `total`."""
 
     sentences = PAYMENTS
 
@@ -66,6 +66,6 @@ class OtherTotalError(CodedError, ValueError):
 
 
 class PanelRefusedError(CodedError, RuntimeError):
-    """The panel reported that it paid nothing."""
+    """The panel reported that it paid none of the payments."""
 
     sentences = PAYMENTS

@@ -1,4 +1,4 @@
-"""Import of decisions from a file: all rows or none."""
+"""Import of decisions and bonuses from a file: all rows or none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_PANEL = "(none)"
 
 @dataclass(slots=True)
 class DecideReport:
-    """The result of an import.
+    """Result of importing a file of decisions: counts, sum of bonuses, warnings.
 
     `n_by_kind` counts the rows by decision; `kinds` has the decision by submission key.
     """
@@ -54,11 +54,11 @@ class DecideReport:
 
     @property
     def said_total(self) -> str:
-        """The sum of the bonuses, with its currency if that is known."""
+        """Sum of the bonuses as text, with the currency if it is known."""
         return f"{self.total} {self.currency}".rstrip()
 
     def lines(self) -> Iterator[str]:
-        """Yield the report for a terminal, line by line."""
+        """Yield the lines of the report for a terminal."""
         yield f"{self.file} into {self.version}"
         yield DECISIONS.text(
             "decisions_in_file",
@@ -88,7 +88,7 @@ def decide_by_file(
     round_: str = ROUND,
     dry_run: bool = False,
 ) -> DecideReport:
-    """Store the decisions of a file about workers of a version, and their bonuses.
+    """Import decisions about a version's workers, and their bonuses, from a file.
 
     The user who decides wrote each amount, so the bonuses are confirmed at once. A worker has one
     bonus in a round. Raises `InputError` with every invalid row; nothing is stored then. With
@@ -139,7 +139,7 @@ def decide_by_file(
 
 
 def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
-    """Warn about unknown columns, so that a misspelled header is noticed."""
+    """Yield a warning on unknown columns, because a header may be misspelled."""
     if file.kept_aside:
         yield REPORTS.text("columns_left_out", names=file.kept_aside)
 
@@ -147,7 +147,7 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Warn about bonuses of workers that the same row rejects; this may be a slip."""
+    """Yield a warning on bonuses for workers whom the same row rejects."""
     if not rejected:
         return
     waiting = split_confirmed(load_payments(version, rejected, round_))
@@ -163,7 +163,7 @@ def _has_bonus_for_rejected(row: DecisionRow) -> bool:
 
 
 def _select_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
-    """Return the submissions of a panel. If no name matches, its case is ignored."""
+    """Return the submissions by workers of a panel; ignores case if nothing else matches."""
     named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
     exactly = [submission for name, submission in named if name == panel]
     return exactly or [
@@ -200,7 +200,7 @@ def _store_bonuses(
 def _match_submissions(
     version: QuestionSetVersion, rows: tuple[DecisionRow, ...], problems: Problems
 ) -> dict[int, int]:
-    """Return the key of each row's submission, by line. Rows without one match become problems."""
+    """Return the submission key of each row, by line; record a problem for unmatched rows."""
     by_worker: dict[str, list[Submission]] = {}
     for submission in Submission.objects.filter(version=version).select_related("worker"):
         by_worker.setdefault(submission.worker.external_id, []).append(submission)

@@ -1,4 +1,4 @@
-"""The lists that a person uploads to a panel, in chunks, with notes about each."""
+"""Lists that a user uploads to a panel, written in chunks, with notes about each list."""
 
 from __future__ import annotations
 
@@ -36,13 +36,16 @@ PAYMENT_LISTS = {BONUSES: "bonus", PARTS: "part of the pay"}
 
 
 class NoListError(CodedError, ValueError):
-    """There is no such list; the message says why."""
+    """The requested list does not exist; the message gives the reason."""
 
     sentences = LISTS
 
 
 class WhichBatchError(NoListError):
-    """The batch is ambiguous: `why` in words, `reason` as a code, `there` the imported batches."""
+    """It is unclear which batch is requested; `why` in words, `there` names the imported ones.
+
+    `reason` is the message code of `why`.
+    """
 
     def __init__(self, reason: str, there: Sequence[PanelFile], **values: Any) -> None:
         self.reason = reason
@@ -53,7 +56,7 @@ class WhichBatchError(NoListError):
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """Which list is requested.
+    """Parameters of a requested list: which batch, acting user, file name.
 
     `batch` is a batch of Mechanical Turk, or the id of a list of payments. `user` takes a list of
     payments to the panel; `name` is the file's name in error messages.
@@ -69,7 +72,7 @@ ListOutput = tuple[Iterator[bytes], list[str]]
 
 
 def _list_approvals(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the ids to approve on Prolific, a line each."""
+    """Return the ids to approve on Prolific, one per line."""
     lists = _load_lists(version)
     ids = list(lists.prolific_approved())
     noun = "submissions" if lists.by_submission else "participants"
@@ -82,7 +85,7 @@ def _list_approvals(version: QuestionSetVersion, request: ListRequest) -> ListOu
 
 
 def _list_rejections(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the rejections for Prolific, with category and message."""
+    """Return the rejections for Prolific, each with category and message."""
     lists = _load_lists(version)
     table = lists.prolific_rejected()
     rows = list(table.rows)
@@ -95,7 +98,7 @@ def _list_rejections(version: QuestionSetVersion, request: ListRequest) -> ListO
 
 
 def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the confirmed bonuses as a list; they are claimed when the first chunk is read.
+    """Return the list of confirmed bonuses; reading its first chunk claims the payments.
 
     A file that cannot be opened for writing thus claims nothing.
     """
@@ -116,7 +119,7 @@ def _list_bonuses(version: QuestionSetVersion, request: ListRequest) -> ListOutp
 
 
 def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the partial payments that can be sent as a list; claimed as in `_list_bonuses`."""
+    """Return the list of sendable partial payments; reading its first chunk claims them."""
     if request.batch is not None:
         return _write_again(version, request.batch, "parts of the pay", of_parts=True)
     if not parts.select_sendable_parts(version):
@@ -126,7 +129,7 @@ def _list_parts(version: QuestionSetVersion, request: ListRequest) -> ListOutput
 
 
 def claim_list(version: QuestionSetVersion, user: Any, name: str) -> Batch:
-    """Claim the payments of a list in `MONEY`; each can be claimed once only.
+    """Claim the payments of a list (`name` says bonuses or partial payments), each once only.
 
     Raises NothingToSendError.
     """
@@ -137,7 +140,7 @@ def claim_list(version: QuestionSetVersion, user: Any, name: str) -> Batch:
 
 
 def format_list(version: QuestionSetVersion, batch: Batch) -> Iterator[bytes]:
-    """Yield the lines of the list of a batch."""
+    """Yield the lines of a payment list for the panel, for the payments of a batch."""
     return format_payment_lines(
         batch, parts.select_panel_ids(version, batch) if has_parts(batch) else None
     )
@@ -155,7 +158,7 @@ def _claim(version: QuestionSetVersion, user: Any, name: str) -> Batch:
 def _claim_as_list(
     version: QuestionSetVersion, request: ListRequest, name: str, *, expected: bool
 ) -> ListOutput:
-    """Return a list whose payments are claimed when its first chunk is read.
+    """Return a payment list; its payments are claimed when its first chunk is read.
 
     With `expected`, raises InputError then if another person has claimed them all meanwhile.
     """
@@ -173,7 +176,7 @@ def _claim_as_list(
 
 
 def _write_again(version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool) -> ListOutput:
-    """Return the list of a batch that was claimed before. Raises NoListError."""
+    """Return the list of an earlier claimed batch once more; NoListError if it is unknown."""
     batch = load_claimed(version, _parse_batch_id(key))
     if not batch.payments or has_parts(batch) != of_parts:
         raise NoListError("no_such_list", noun=noun, key=key)
@@ -181,12 +184,12 @@ def _write_again(version: QuestionSetVersion, key: str, noun: str, *, of_parts: 
 
 
 def _find_last_batch(payments: Sequence[Payment]) -> str:
-    """Return the id of the list that was written last; "" if there is none."""
+    """Return the id of the newest written list; "" if there is none."""
     return next((str(payment.batch) for payment in reversed(payments) if payment.batch), "")
 
 
 def _describe_batch(batch: Batch) -> list[str]:
-    """Return notes about a batch: its sum, its id, and workers unknown to Prolific."""
+    """Return notes about a batch: sum, id, and workers unknown to Prolific."""
     currency = batch.payments[0].currency if batch.payments else ""
     noun = "parts of the pay" if has_parts(batch) else "bonuses"
     values = {"noun": noun, "total": batch.total, "currency": currency}
@@ -200,7 +203,7 @@ def _describe_batch(batch: Batch) -> list[str]:
 
 
 def _parse_batch_id(text: str) -> UUID:
-    """Return the id of a list. Raises NoListError."""
+    """Return a text as id of a list; raise NoListError if it is not one."""
     try:
         return UUID(text)
     except ValueError:
@@ -208,7 +211,7 @@ def _parse_batch_id(text: str) -> UUID:
 
 
 def _list_mturk_batch(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the results of a batch of Mechanical Turk with their decisions filled in."""
+    """Return a Mechanical Turk batch file with its decisions filled in."""
     lists = _load_lists(version)
     batch = _find_batch(lists, request.batch)
     table = lists.mturk() if batch is None else lists.batch(batch.public_id)
@@ -225,7 +228,7 @@ def _list_mturk_batch(version: QuestionSetVersion, request: ListRequest) -> List
 
 
 def _list_log(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return all decisions as CSV."""
+    """Return all decisions about a version's workers as CSV."""
     table: Table = build_log_table(version)
     rows = list(table.rows)
     return write_csv(table.header, rows), [LISTS.text("decisions", n=len(rows))]
@@ -246,7 +249,7 @@ EXTENSIONS = {"prolific-approve": "txt"}
 
 
 def build_list_name(version: QuestionSetVersion, name: str) -> str:
-    """Return the name of a downloaded list without its extension, the same on every page."""
+    """Return the file name of a downloaded list, without its extension."""
     return build_file_name(version.question_set.name, f"version {version.number}", name)
 
 
@@ -265,13 +268,13 @@ def _note_settled(lists: PanelLists, *, rejected: bool) -> list[str]:
 
 
 def _note_undecided(lists: PanelLists) -> str:
-    """Return a note with the number of undecided workers."""
+    """Return a note with the number of workers without a decision."""
     n = len(lists.people) - len(lists.decided)
     return LISTS.text("undecided", n=n)
 
 
 def _find_batch(lists: PanelLists, name: str | None) -> PanelFile | None:
-    """Return the batch with this name or id, or the only one; None if none was imported.
+    """Return the Mechanical Turk batch with this name or id, or the only one; None if none.
 
     Raises WhichBatchError if there are several or none matches.
     """

@@ -25,20 +25,23 @@ from annotations.sentences import CodedError
 
 
 class WhichStudyError(CodedError, ValueError):
-    """The workers' study on the panel is not known."""
+    """It is not known from which study on the panel the workers came."""
 
     sentences = PAYMENTS
 
 
 @dataclass(slots=True)
 class PanelPayer:
-    """Pays a batch as bonuses: creates them on the panel, compares the sum, and has it paid."""
+    """Pays a batch as bonuses on the panel, after comparing the panel's sum with ours."""
 
     client: PanelClient
     study: str
 
     def pay(self, batch: bonuses.Batch) -> str:
-        """Return the panel's id of the list. Raises PanelRefusedError, UnsureError."""
+        """Pay all bonuses of a batch and return the panel's id of the payment.
+
+        Raises PanelRefusedError, UnsureError.
+        """
         lines = b"".join(format_payment_lines(batch)).decode()
         try:
             setup = self.client.set_up_bonuses(self.study, lines)
@@ -62,7 +65,7 @@ class PanelPayer:
 
 @dataclass(slots=True)
 class ScreenOutPayer:
-    """Has a panel screen workers out, each with the same partial payment, in one request.
+    """Pays a batch by screening workers out on the panel, all with the same amount.
 
     `ids` are the panel's ids of the submissions, by submission key. With `more_places`, the panel
     opens as many new places in the study.
@@ -74,7 +77,10 @@ class ScreenOutPayer:
     more_places: bool = False
 
     def pay(self, batch: bonuses.Batch) -> str:
-        """Return the study. Raises PanelRefusedError, UnsureError."""
+        """Screen out and pay the workers of a batch; return the study's id.
+
+        Raises PanelRefusedError, UnsureError.
+        """
         amounts = {payment.amount for payment in batch.payments}
         if len(amounts) != 1:
             raise errors.PanelRefusedError("several_amounts")
@@ -89,7 +95,7 @@ class ScreenOutPayer:
 
 
 def find_study(version: QuestionSetVersion, study: str = "") -> str:
-    """Return the panel's study of a version: `study` if not empty, else the study of all workers.
+    """Return the panel's study id: `study` if not empty, else the one that all workers came from.
 
     Raises WhichStudyError if no worker came with a study, or if they came from several.
     """
@@ -115,7 +121,7 @@ def select_next_bonuses(
 
 
 def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
-    """Return how many confirmed payments no list can have, by reason (a code of `SENDING`)."""
+    """Return (count, reason) of confirmed payments that cannot be sent, by reason code."""
     confirmed = _split_confirmed(version, round_)
     n_mturk = sum(payment.panel == MTURK for payment in confirmed.sendable)
     counts = [(len(confirmed.held_back), "held_back"), (n_mturk, "of_mturk")]
@@ -137,7 +143,7 @@ def send_bonuses(
     total: Decimal,
     round_: str | None = None,
 ) -> bonuses.Batch:
-    """Pay the next list (`to_send`), whose total a person has confirmed.
+    """Pay the next list of bonuses through the panel, if its total is as confirmed.
 
     Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
@@ -151,7 +157,9 @@ def send_bonuses(
 
 @dataclass(frozen=True, slots=True)
 class NextParts:
-    """The partial payments of the next request: of one kind, and of one amount if it screens out.
+    """Partial payments of the next request to the panel, all of one kind.
+
+    If the panel screens the workers out, all payments have the same amount.
 
     `ids` are the panel's ids of the submissions, by submission key. `n_without_id` counts workers
     who failed the practice and whose submission's id is not known; a list can name them.
@@ -164,7 +172,7 @@ class NextParts:
 
     @property
     def total(self) -> Decimal:
-        """The sum, without the panel's fee."""
+        """Sum of the amounts, without the panel's fee."""
         return sum((payment.amount for payment in self.payments), Decimal(0))
 
 
@@ -206,7 +214,7 @@ def send_parts(
     *,
     more_places: bool = False,
 ) -> bonuses.Batch:
-    """Pay the next partial payments (`next_parts`), whose total a person has confirmed; each once.
+    """Pay the next partial payments through the panel, if their total is as confirmed.
 
     Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
@@ -226,7 +234,7 @@ def send_parts(
 
 @dataclass(slots=True)
 class SendingReport:
-    """What happened to decisions that were sent to a panel.
+    """Result of sending decisions to a panel: counts, and a message for each failure.
 
     `problems` has a message for each rejection that failed or was not answered. Sending it again
     is safe: the panel ignores a repeated rejection.
@@ -239,7 +247,7 @@ class SendingReport:
     problems: list[str] = field(default_factory=list)
 
     def lines(self, *, done: bool) -> Iterator[str]:
-        """Yield the report for a terminal, line by line."""
+        """Yield the lines of the report for a terminal."""
         counts = {"n_approved": self.n_approved, "n_rejected": self.n_rejected}
         yield SENDING.text("decisions_brought" if done else "decisions_to_bring", **counts)
         if self.n_without_id:
@@ -252,7 +260,7 @@ class SendingReport:
 def send_decisions(
     version: QuestionSetVersion, client: PanelClient | None, *, do: bool = False
 ) -> SendingReport:
-    """Approve and reject on the panel what was decided here; without `do`, only count.
+    """Send the approvals and rejections made on this site to the panel, or only count them.
 
     The panel ignores repeated decisions, so call this again after an interruption. A failed
     rejection is reported and the others continue; errors of approvals are raised.

@@ -1,4 +1,4 @@
-"""Partial payments, for workers who failed the practice or the attention checks.
+"""Partial payments to workers who failed the practice or the attention checks.
 
 A partial payment belongs to a round of its own (`bonuses.PART`). The collection's settings say how
 much it is, a person plans and confirms it, and it is sent once: by a list, or through the panel's
@@ -40,7 +40,7 @@ ENDED = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A partial payment that a worker is owed; `kind` is a key of `WHY`."""
+    """Partial payment owed to a worker; `kind` is screened out or failed attention checks."""
 
     person: Person
     kind: str
@@ -49,7 +49,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The workers who are owed a partial payment, and the numbers of those who are not.
+    """Partial payments owed to workers, and counts of workers who are not owed one, by reason.
 
     Attributes
     ----------
@@ -69,30 +69,30 @@ class Parts:
 
     @property
     def total(self) -> Decimal:
-        """The sum, without the panel's fee."""
+        """Sum of the owed amounts, without the panel's fee."""
         return sum((part.amount for part in self.owed), Decimal(0))
 
     @property
     def n_unknown(self) -> int:
-        """The number of owed workers whose status on the panel was never imported."""
+        """Number of owed workers whose status on the panel was never imported."""
         return sum(not part.person.status for part in self.owed)
 
     @property
     def counts(self) -> list[tuple[str, int, Decimal]]:
-        """Kind, number of workers and amount for each, one entry for each kind and amount."""
+        """(kind, number of workers, amount of each) for each kind of partial payment and amount."""
         counts = Counter((part.kind, part.amount) for part in self.owed)
         return [(kind, n, amount) for (kind, amount), n in sorted(counts.items())]
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """The same as `counts`, with the reason in words instead of the kind."""
+        """(reason as text, number of workers, amount of each) for each kind and amount."""
         return [(PART_REASONS[kind], n, amount) for kind, n, amount in self.counts]
 
 
 def find_owed_parts(
     version: QuestionSetVersion, payments: Sequence[bonuses.Payment] | None = None
 ) -> Parts:
-    """Return the partial payments that are owed; the number of queries is constant.
+    """Return the partial payments owed to workers of a version; constant number of queries.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -127,7 +127,7 @@ def find_owed_parts(
 def load_current_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None = None
 ) -> dict[int, bonuses.Payment]:
-    """Return the partial payment of each submission with one that is neither failed nor cancelled.
+    """Return each submission's partial payment, by key; without failed and cancelled ones.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -136,7 +136,7 @@ def load_current_parts(
 
 
 def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Plan a partial payment for every worker who is owed one; a second call plans nothing new."""
+    """Plan a partial payment for each worker who is owed one; a second call plans nothing."""
     with transaction.atomic():
         # Lock first: a decision in another transaction waits, or is already visible here.
         lock_submissions(
@@ -154,7 +154,7 @@ def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
 def _load_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None
 ) -> list[bonuses.Payment]:
-    """Return the partial payments among all payments of a version; loads them if not passed."""
+    """Return the partial payments among all payments of a version; None loads them."""
     if payments is None:
         return bonuses.load_payments(version, round_=bonuses.PART)
     return [payment for payment in payments if payment.round == bonuses.PART]
@@ -192,7 +192,7 @@ def lock_submissions_with_part(version: QuestionSetVersion) -> None:
 
 
 def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Claim all partial payments that can be sent, for a list; each can be claimed once only."""
+    """Claim all sendable partial payments for a list; each can be claimed once only."""
     with transaction.atomic():
         lock_submissions_with_part(version)
         keys = [part.submission for part in select_sendable_parts(version)]
@@ -200,7 +200,7 @@ def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
 
 
 def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mapping[int, str]:
-    """Return the ids for a list of partial payments, by submission key.
+    """Return the panel's ids for a list of partial payments, by submission key.
 
     These are the panel's ids of the submissions if all are known, else those of the workers.
     """
@@ -212,7 +212,7 @@ def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mappi
 
 
 def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
-    """Return the kind of partial payment of each submission with a right to one, by its key."""
+    """Return the kind of partial payment by key of each submission that qualifies for one."""
     return {
         key: kind
         for kind, ended in ENDED.items()

@@ -1,4 +1,4 @@
-"""The lines of a payment list for a panel, and the ledger as a table."""
+"""Lines of a payment list for a panel, and a table of all payments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = (
 
 
 def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> Iterator[bytes]:
-    """Yield a line "id,amount" for each payment: the participant's id and an amount such as 1.50.
+    """Yield "id,amount" lines of a batch: the worker's id on the panel, an amount as 1.50.
 
     There is no header. `ids` replaces the participants' ids, by the keys of submissions.
     """
@@ -30,9 +30,9 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
 
 
 def build_ledger_table(payments: list[Payment]) -> Table:
-    """Return the payments as a table.
+    """Return a table with a row for each payment.
 
-    `settling.read_settled` reads the same table back, with other states.
+    `settlement.read_settled` reads the same table back, with other states.
     """
     return Table(
         COLUMNS,

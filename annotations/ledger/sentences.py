@@ -1,4 +1,4 @@
-"""Sentences about decisions and payments by their codes: refusals, reports and lists."""
+"""Messages about decisions and payments by message code: refusals, reports and lists."""
 
 from __future__ import annotations
 

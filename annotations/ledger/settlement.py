@@ -1,4 +1,4 @@
-"""Import of what a panel reported about sent payments: all rows of a file or none."""
+"""Import of the panel's report on sent payments: all rows of a file or none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILE_COLUMNS = (
 
 
 def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> tuple[int, int]:
-    """Store what the panel reported about sent payments: all rows of a file or none.
+    """Import the panel's report on sent payments; return counts of new and existing ones.
 
     Returns the number of new reports, and of those that were stored already. Raises `InputError` as
     `read_settled` does, also for a payment of another version.
@@ -39,7 +39,7 @@ def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> 
 def read_settled(
     source: Readable, problems: Problems, known: Container[UUID]
 ) -> dict[UUID, tuple[Event, str]]:
-    """Read reports about payments: the columns payment, state (paid or failed), perhaps reference.
+    """Return (event, reference) by payment id from a file: columns payment, state, reference.
 
     Rows in `IGNORED_STATES` are skipped. The ledger's own table, with some states changed, is
     therefore a valid file. Returns the event and reference by payment id. Raises `InputError`

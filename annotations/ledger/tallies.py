@@ -1,4 +1,4 @@
-"""Sums and counts of payments by state, for each round or list."""
+"""Sums and counts of payments by state, for each bonus round or payment list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """The number of payments in a state, and their sum."""
+    """Number of payments in one state, and the sum of their amounts."""
 
     state: str
     n: int
@@ -24,7 +24,7 @@ class StateCount:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Payments of one round or one list, in the order of planning."""
+    """Payments of one round or one list, in the order of planning, with their sums."""
 
     payments: tuple[Payment, ...]
 
@@ -35,33 +35,33 @@ class Tally:
 
     @property
     def round(self) -> str:
-        """The name of the first payment's round."""
+        """Name of the round (that of the first payment)."""
         return self.payments[0].round
 
     @property
     def total(self) -> Decimal:
-        """The sum of all payments, without the panel's fee."""
+        """Sum of all amounts, without the panel's fee."""
         return self._sum(STATES.values())
 
     @property
     def currency(self) -> str:
-        """The currency of all payments; "" if there are several."""
+        """Currency of all payments; "" if there are several."""
         currencies = {payment.currency for payment in self.payments}
         return currencies.pop() if len(currencies) == 1 else ""
 
     @property
     def planned(self) -> Decimal:
-        """The sum of planned payments, for which `confirming.confirm` asks."""
+        """Sum of the planned payments, which the user names to confirm them."""
         return self._sum({"planned"})
 
     @property
     def unsent(self) -> Decimal:
-        """The sum of unsent payments, for which `confirming.cancel` asks."""
+        """Sum of the unsent payments, which the user names to cancel them."""
         return self._sum({"planned", "confirmed"})
 
     @property
     def states(self) -> list[StateCount]:
-        """The count and sum of each state with payments, in the order of a payment's life."""
+        """Count and sum for each state with payments, from planned to the last state."""
         counts = []
         for state in STATES.values():
             amounts = [payment.amount for payment in self.payments if payment.state == state]
@@ -77,19 +77,19 @@ class Tally:
 
 
 def group_by_round(payments: Sequence[Payment]) -> list[Tally]:
-    """Return a tally for each round, in the order in which the rounds began."""
+    """Return a tally of payments for each round, in the order in which rounds began."""
     return list(_group(payments, lambda payment: payment.round).values())
 
 
 def group_by_list(payments: Sequence[Payment]) -> dict[UUID, Tally]:
-    """Return a tally for each list that was written, by its id, the oldest first."""
+    """Return a tally of payments for each written list, by list id, oldest first."""
     listed = [payment for payment in payments if payment.batch is not None]
     tallies = _group(listed, lambda payment: payment.batch)
     return {key: tally for key, tally in tallies.items() if key is not None}
 
 
 def _group(payments: Iterable[Payment], get_key: Callable[[Payment], Key]) -> dict[Key, Tally]:
-    """Return a tally for each key, in the order of first appearance."""
+    """Return a tally of payments for each value of `get_key`, by first appearance."""
     groups: dict[Key, list[Payment]] = {}
     for payment in payments:
         groups.setdefault(get_key(payment), []).append(payment)

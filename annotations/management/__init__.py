@@ -1,1 +1,1 @@
-"""Commands of `manage.py` for question sets and answers."""
+"""Commands of `manage.py` for question sets and answers, and their shared base classes."""

@@ -1,4 +1,4 @@
-"""What the commands of the payment desk share: whose set it is, who decides, which version."""
+"""Base class and options of the commands about decisions and payments."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from annotations.models import QuestionSet, QuestionSetVersion
 
 
 class DeskCommand(SetCommand):
-    """A door to what is decided of the people of one version."""
+    """Base class of commands about the decisions on workers of one version."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET and which version of it."""
+        """Add the options: question set, owner, and version number."""
         super().add_arguments(parser)
         parser.add_argument(
             "--in-version",
@@ -30,13 +30,13 @@ class DeskCommand(SetCommand):
         )
 
     def add_by(self, parser: CommandParser) -> None:
-        """Who decides."""
+        """Add the option --by, the user in whose name the command acts."""
         parser.add_argument(
             "--by", required=True, metavar="USERNAME", help="who decides: stands in the log"
         )
 
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
-        """The version that is meant; exit status 2 if there is none."""
+        """Return the version that the options name; exit status 2 if there is none."""
         question_set = self.question_set(options)
         number = options["in_version"]
         found = find_answered_version(question_set, number)
@@ -46,7 +46,7 @@ class DeskCommand(SetCommand):
         return found
 
     def decider(self, options: dict[str, Any], version: QuestionSetVersion) -> AbstractBaseUser:
-        """Who decides; exit status 2 for nobody, and for who may not change the set."""
+        """Return the user of --by; exit status 2 if unknown or not allowed to decide."""
         found = self._user(options["by"])
         is_owner = found.pk == version.question_set.owner_id
         if not (is_owner or may_decide(found, version)):
@@ -58,7 +58,7 @@ class DeskCommand(SetCommand):
         return found
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """The set, among those that who decides may change where nobody says whose it is."""
+        """Return the question set; without --owner, first look among those of the --by user."""
         if options["owner"] is None and options.get("by"):
             mine = QuestionSet.objects.editable_by(self._user(options["by"]))
             found = list(mine.filter(name=options["question_set"].strip())[:2])
@@ -74,7 +74,7 @@ class DeskCommand(SetCommand):
 
 
 def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
-    """Which bonus it is: of a round everybody has one."""
+    """Add the option --round, the name of the bonus round; a worker gets one bonus in each."""
     parser.add_argument(
         "--round",
         type=_round,
@@ -86,7 +86,7 @@ def add_round(parser: argparse.ArgumentParser, default: str | None = ROUND) -> N
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    """Which study of the panel."""
+    """Add the option --study, the panel's id of a study."""
     parser.add_argument(
         "--study",
         default="",

@@ -1,4 +1,4 @@
-"""What the import commands share: whose set it is, which one, and how the end is told."""
+"""Base classes of commands on one question set, and of the import commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SET_ERRORS = {
 
 
 class SetError(CommandError):
-    """The set or its owner cannot be found or named so: a code of `SET_ERRORS`, and its values."""
+    """The question set or its owner is unknown or invalid; `code` is a key of `SET_ERRORS`."""
 
     def __init__(self, code: str, **values: Any) -> None:
         super().__init__(SET_ERRORS[code].format_map(values), returncode=USAGE)
@@ -39,10 +39,10 @@ class SetError(CommandError):
 
 
 class SetCommand(BaseCommand):
-    """A door to one question set: SET and its owner."""
+    """Base class of commands on one question set, named by its name or id, and its owner."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which set."""
+        """Add the arguments SET (question set) and --owner."""
         parser.add_argument("question_set", metavar="SET", help="name or id of the question set")
         parser.add_argument(
             "--owner",
@@ -51,7 +51,7 @@ class SetCommand(BaseCommand):
         )
 
     def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """The set named on the command line; a new one, not stored yet, if that may be.
+        """Return the question set named on the command line, or with `create` a new unsaved one.
 
         A name is looked for first; the public id names a set too, whoever owns it.
         """
@@ -94,17 +94,17 @@ def _set_of_id(text: str) -> QuestionSet | None:
 
 
 class ImportCommand(SetCommand):
-    """A door to an import, and the report."""
+    """Base class of import commands: runs the import and prints its reports."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """The arguments that every import has."""
+        """Add the arguments of every import command: SET, --owner, --dry-run."""
         super().add_arguments(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import and report; exit status 2 for input that will not do."""
+        """Run the import and print its reports; exit status 2 for invalid input."""
         try:
             reports = self.run_import(options)
         except InputError as error:
@@ -119,12 +119,12 @@ class ImportCommand(SetCommand):
                 self.stdout.write(line)
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """What the command does."""
+        """Run the import and return its reports; each command implements it."""
         raise NotImplementedError
 
 
 def parsed_columns(parse: Any, text: str | None) -> dict[str, Any]:
-    """The keyword argument for `--columns`, empty if it was not given."""
+    """Return {"columns": the parsed text of --columns}; {} if the option is missing."""
     if text is None:
         return {}
     try:

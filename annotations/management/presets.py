@@ -1,4 +1,4 @@
-"""Arguments of commands on files as others export them."""
+"""Command-line options that tell which tool exported a file, and how to read its columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AUTO = "auto"
 
 
 def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Add of which export a file is, and what its columns hold."""
+    """Add the options for files of other tools: preset, column mapping, sheet, header row."""
     parser.add_argument(
         "--preset",
         choices=[AUTO, *PRESETS],
@@ -82,7 +82,7 @@ def _row(text: str) -> int:
 
 
 def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Preset, Mapping]:
-    """Return where the table is and how it is read, as the arguments say or as was found out.
+    """Return the file's table, preset and column mapping, as the options say or as detected.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -113,7 +113,7 @@ def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
 
 
 def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
-    """What a file is read as, in sentences."""
+    """Return sentences on how a file is read: preset, columns, sheet and orientation."""
     of = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
     columns = [f"{what} = {name}" for what, name in of if name]
     answers = mapping.answers

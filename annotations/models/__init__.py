@@ -1,4 +1,4 @@
-"""Database tables of question sets, workers and answers.
+"""Django models of question sets, workers and answers.
 
 A question set has versions, a version passages and questions. A worker has one submission in a
 version, and a submission one response to a question. Decisions and bonus payments are ledgers. A

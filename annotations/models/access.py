@@ -1,4 +1,4 @@
-"""Access to rows: every model declares who sees its rows and who changes them.
+"""Access rules: every model declares which users see its rows and which change them.
 
 All access depends on question sets. A user's role for a set is one of these:
 
@@ -50,17 +50,17 @@ UNLISTED: Final = "rows of nobody, which no page and no export lists"
 
 
 def is_operator(user: AnyUser) -> bool:
-    """Return whether the user sees and may do everything."""
+    """Return whether the user is an operator (superuser), who may do everything."""
     return bool(user.is_active and getattr(user, "is_superuser", False))
 
 
 def is_requester(user: AnyUser) -> bool:
-    """Return whether the user may create question sets, and edit their own and their teams'."""
+    """Return whether the user may create question sets and edit their own and their teams' sets."""
     return bool(user.is_active and (getattr(user, "is_staff", False) or is_operator(user)))
 
 
 def may_enter(user: AnyUser) -> bool:
-    """Return whether any page after the login is open to the user.
+    """Return whether any page behind the login is open to the user.
 
     True for requesters, and for users who see a set, write problems or check them. Also for invited
     users, who see nothing else until they accept.
@@ -71,7 +71,7 @@ def may_enter(user: AnyUser) -> bool:
 
 
 def may_read_answers(user: AnyUser) -> bool:
-    """Return whether the user sees answers and runs of any set; experts alone do not."""
+    """Return whether the user may see answers and runs of any set; not if only an expert."""
     return _can_see_any_set(user, VIEWERS)
 
 
@@ -95,13 +95,13 @@ def _is_invited(user: AnyUser) -> bool:
 
 
 def is_writing_member(user: AnyUser) -> bool:
-    """Return whether the user writes or checks problems for a set."""
+    """Return whether the user writes or checks problems in any writing project."""
     return bool(user.is_authenticated and user.is_active and ties.has_writing_role(_get_key(user)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """The access rule of a model; each field is a look-up from its rows, empty if there is none.
+    """Access rule of a model; each field is a look-up path from its rows, "" if unused.
 
     Attributes
     ----------
@@ -128,14 +128,14 @@ class Access:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The look-ups that lead to the set."""
+        """Look-up paths from a row to its question set."""
         paths = self.question_set
         return tuple(filter(None, (paths,) if isinstance(paths, str) else paths))
 
     def build_visible_condition(
         self, user: AnyUser, model: type[models.Model], *, of_one_row: bool = False
     ) -> Q:
-        """Return the condition for rows that an active user sees who is no operator.
+        """Return the condition for rows that an active user other than an operator may see.
 
         With `of_one_row`, one row is looked up: its set is then tested in the same query.
         """
@@ -160,12 +160,12 @@ class Access:
         return condition
 
     def build_editable_condition(self, user: AnyUser, *, of_one_row: bool = False) -> Q:
-        """Return the condition for rows that a requester may edit who is no operator."""
+        """Return the condition for rows that a requester other than an operator may edit."""
         sets = match_owned_sets(user) if self.managed else match_editable_sets(user)
         return self._build_condition(user, sets, of_one_row=of_one_row)
 
     def build_owned_condition(self, user: AnyUser) -> Q:
-        """Return the condition for rows that such a requester owns."""
+        """Return the condition for rows that a requester other than an operator owns."""
         return self._build_condition(user, match_owned_sets(user))
 
     def _build_condition(self, user: AnyUser, sets: Q, *, of_one_row: bool = False) -> Q:
@@ -183,19 +183,19 @@ class Access:
 
 
 def match_owned_sets(user: AnyUser) -> Q:
-    """Return the condition that the user owns a set."""
+    """Return the database condition that the user owns a question set."""
     return Q(owner=user.pk)
 
 
 def match_editable_sets(user: AnyUser) -> Q:
-    """Return the condition that the user owns a set or, as a requester, is in its team."""
+    """Return the condition that the user owns a question set or is a requester in its team."""
     if not is_requester(user):
         return match_owned_sets(user)
     return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_key(user)))
 
 
 def match_visible_sets(user: AnyUser, readers: frozenset[str]) -> Q:
-    """Return the condition that the user sees what `readers` see of a set."""
+    """Return the condition that the user may see what the roles `readers` see of a question set."""
     condition = match_editable_sets(user)
     if readers:
         condition |= _match_keys("pk", ties.load_shared_set_keys(_get_key(user), readers))
@@ -212,5 +212,5 @@ def _get_key(user: AnyUser) -> int:
 
 
 def _get_rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return the rows of a model by name; this module cannot import models, which import it."""
+    """Return all rows of the model called `name`, looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

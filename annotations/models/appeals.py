@@ -1,4 +1,4 @@
-"""Appeals of rejected workers, and the answers to them."""
+"""Appeals of rejected workers, and the requesters' answers to them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from annotations.models.decisions import Decision
 
 
 class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
-    """Appeals are never changed, and deleted only together with all that their worker wrote."""
+    """Queryset of appeals, which never change and are deleted only with their submission."""
 
     def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
-        """Delete the appeals of withdrawn submissions, with their answers; return how many rows.
+        """Delete the appeals of withdrawn submissions, with the answers; return how many rows.
 
         Raises IntegrityError if a submission is not withdrawn: the database refuses it.
         """
@@ -28,7 +28,7 @@ class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
 
 
 class Appeal(AppendOnly):
-    """A worker's text against a rejection; one for each rejection, never changed.
+    """Worker's text against a rejection; one for each rejection, never changed.
 
     Only rejections have one (a database constraint). `noted_by` is the user who copied it from the
     panel's messages, for a worker without a page here.
@@ -61,7 +61,7 @@ class Appeal(AppendOnly):
 
 
 class AppealAnswer(AppendOnly):
-    """A requester's answer to an appeal; `approval` is the decision that it led to, if any."""
+    """Requester's answer to an appeal; `approval` is the resulting decision, if any."""
 
     access = Access(
         question_set="appeal__decision__submission__version__question_set",

@@ -1,4 +1,4 @@
-"""The audit log: what was archived, deleted, undone, erased, accepted in bulk or sent to a panel.
+"""Audit log of important actions, such as archive, delete, undo, erase or sending to a panel.
 
 Its entries outlive the objects that they describe.
 """
@@ -12,7 +12,7 @@ from annotations.models.base import AppendOnly
 
 
 class AuditEntry(AppendOnly):
-    """One action on an important object; never changed and never deleted.
+    """Log entry of one important action; never changed and never deleted.
 
     `counts` has the numbers of dependent rows by name. `inputs` are the hashes of the inputs of its
     runs, by which files kept elsewhere can still be matched. Read by the former owner, by the user
@@ -20,7 +20,7 @@ class AuditEntry(AppendOnly):
     """
 
     class Action(models.TextChoices):
-        """A long action has two entries: one when it is requested, one when it is complete."""
+        """Kind of action; a long action has one entry at its request and one at its end."""
 
         ARCHIVE = "archive", "archived"
         RESTORE = "restore", "restored"

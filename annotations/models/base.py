@@ -1,4 +1,4 @@
-"""Shared bases of the models: unguessable ids, and querysets restricted by access."""
+"""Base classes of the models: public ids, and querysets restricted to a user's rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ M = TypeVar("M", bound=models.Model, covariant=True)
 
 
 def new_public_id() -> uuid.UUID:
-    """Return an id for URLs and files: a UUID version 7, the time in ms and 74 random bits.
+    """Return a new id for URLs and files: a UUID version 7 (time in ms, 74 random bits).
 
     It cannot be guessed from others; the leading time keeps new rows together in the index.
     """
@@ -27,10 +27,10 @@ def new_public_id() -> uuid.UUID:
 
 
 class ScopedQuerySet(models.QuerySet[M]):
-    """Rows of a model that declares in `access` who sees them and who may change them."""
+    """Queryset that can be restricted to the rows that a user may see or change."""
 
     def visible_to(self, user: AnyUser, *, of_one_row: bool = False) -> Self:
-        """Return the rows that `user` may see; all pages, exports and URLs begin with these.
+        """Return the rows that `user` may see; all pages, exports and URLs start from these.
 
         Pass `of_one_row` when looking up a single row, which then takes one query.
         """
@@ -43,14 +43,17 @@ class ScopedQuerySet(models.QuerySet[M]):
         )
 
     def with_right_to_change(self, user: AnyUser) -> Self:
-        """Return the rows annotated with `may_change` for `user`; for looking up a single row."""
+        """Annotate the rows with whether `user` may change them; for looking up one row.
+
+        The annotation is `may_change`.
+        """
         if not is_requester(user) or is_operator(user):
             return self.annotate(may_change=Value(is_operator(user)))
         condition = self._get_access().build_editable_condition(user, of_one_row=True)
         return self.annotate(may_change=ExpressionWrapper(condition, models.BooleanField()))
 
     def editable_by(self, user: AnyUser) -> Self:
-        """Return the rows that `user` may change; all pages and URLs that change begin with these.
+        """Return the rows that `user` may change; all pages that change rows start from these.
 
         These are rows of sets that the user owns or edits in a team, as a requester. Operators may
         change all rows.
@@ -75,7 +78,7 @@ class ScopedQuerySet(models.QuerySet[M]):
 
 
 class Scoped(models.Model):
-    """A row with restricted access; each model declares `access`, which has no default."""
+    """Base class of models whose rows are restricted to some users by an access rule."""
 
     access: ClassVar[Access]
 
@@ -86,7 +89,7 @@ class Scoped(models.Model):
 
 
 class Record(Scoped):
-    """A row with a public id for URLs."""
+    """Base class of models with restricted access and a public id for URLs."""
 
     public_id = models.UUIDField(unique=True, default=new_public_id, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -96,11 +99,11 @@ class Record(Scoped):
 
 
 class AppendOnlyError(TypeError):
-    """An append-only row would be changed or deleted."""
+    """An attempt to change or delete a row that is append-only."""
 
 
 class AppendOnlyQuerySet(ScopedQuerySet[M]):
-    """Rows that are added and never changed; a database trigger refuses changes as well."""
+    """Queryset without update and delete; a database trigger refuses them as well."""
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         name = self.model._meta.verbose_name_plural
@@ -111,7 +114,7 @@ class AppendOnlyQuerySet(ScopedQuerySet[M]):
 
 
 class AppendOnly(Record):
-    """A row of a ledger."""
+    """Base class of models whose rows are added and never changed, such as ledgers."""
 
     objects = AppendOnlyQuerySet.as_manager()  # type: ignore[misc]
 
@@ -119,7 +122,7 @@ class AppendOnly(Record):
         abstract = True
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Insert the row. Raises AppendOnlyError if it exists already."""
+        """Insert the row; raise AppendOnlyError if it exists already."""
         if not self._state.adding:
             raise AppendOnlyError(f"a {self._meta.verbose_name} cannot be changed")
         # Without it, a row with the primary key of another would overwrite that one.
@@ -127,5 +130,5 @@ class AppendOnly(Record):
         super().save(*args, **kwargs)
 
     def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise AppendOnlyError."""
+        """Raise AppendOnlyError: such rows are never deleted."""
         raise AppendOnlyError(f"a {self._meta.verbose_name} cannot be deleted")

@@ -1,4 +1,4 @@
-"""The collection of answers to a published version, and the progress of each worker."""
+"""Models of the collection of answers: its settings, and the progress of each worker."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def new_secret() -> str:
 
 
 def new_seed() -> int:
-    """Return a random seed of orders; its 48 bits fit a bigint column and a double."""
+    """Return a random seed for question orders, of 48 bits, exact in bigint and double."""
     return secrets.randbits(48)
 
 
 def new_code() -> str:
-    """Return a random code for a panel, of letters and digits that are not easily confused."""
+    """Return a random completion code for a panel, without easily confused characters."""
     return "".join(secrets.choice("ABCDEFGHJKLMNPQRSTUVWXYZ23456789") for _ in range(8))
 
 
 class Collection(Record):
-    """The collection of answers to one published version: who may answer, how much and how.
+    """Collection of answers to one published version: who may answer, how many, and how.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class Collection(Record):
     """
 
     class State(models.TextChoices):
-        """A paused collection accepts no new workers, a closed one nothing more."""
+        """State of a collection; a paused one admits no new workers, a closed one takes nothing."""
 
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
         CLOSED = "closed", "closed"
 
     class Protocol(models.TextChoices):
-        """Whether the passage is visible while its questions are answered (AQER, section 5.2)."""
+        """Whether a passage stays visible with its questions, or is read first (AQER, 5.2)."""
 
         RECALL = "recall", "read, then answer from memory"
         OPEN = "open", "the passage stays beside the questions"
@@ -199,12 +199,12 @@ class Collection(Record):
 
     @property
     def code_for_others(self) -> str:
-        """The code for workers with a low earlier score; by default that of failed practice."""
+        """Completion code for too low an earlier score; by default that of failed practice."""
         return self.code_not_chosen or self.code_screened_out
 
 
 def is_counting_signals(question_set: QuestionSet) -> bool:
-    """Return the `signals` setting of the newest collection of a set; True if it has none."""
+    """Return whether the newest collection of a set counts writing signals; True without one."""
     collections = Collection.objects.filter(version__question_set=question_set)
     return (
         collections.order_by("-version__number").values_list("signals", flat=True).first()
@@ -213,7 +213,7 @@ def is_counting_signals(question_set: QuestionSet) -> bool:
 
 
 class Admission(Scoped):
-    """A worker's id on the list of a collection that only listed workers may join."""
+    """Worker id on a collection's admission list, which restricts who may take part."""
 
     access = Access(question_set="collection__version__question_set", readers=EDITORS)
 
@@ -238,7 +238,7 @@ class Admission(Scoped):
 
 
 class Consent(Scoped):
-    """The consent of a worker, with its time; `text_hash` is that of the text shown.
+    """Worker's consent with its time; `text_hash` is the hash of the text shown.
 
     The text is the version's consent text in that language, which is frozen; "" stands for the
     default text.
@@ -256,7 +256,7 @@ class Consent(Scoped):
 
 
 class Assignment(Scoped):
-    """A question that a worker was given: its position, and the worker's progress.
+    """Question assigned to a worker: its position, and the worker's progress on it.
 
     Questions with the same `page` (from 1) are shown together and are about one passage.
     """
@@ -288,7 +288,7 @@ class Assignment(Scoped):
 
 
 class Reading(Scoped):
-    """The period in which a passage was shown to a worker who answers from memory."""
+    """Period in which a worker could read a passage before answering from memory."""
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 
@@ -314,7 +314,7 @@ class Reading(Scoped):
 
 
 class OtherText(Scoped):
-    """A second text of one answer, from another tab or device, kept until the worker chooses.
+    """Alternative text of an answer, from another tab or device, until the worker chooses.
 
     `tab` identifies the tab that keeps writing it, so each tab has one text; "" for a form that was
     submitted once.
@@ -341,7 +341,7 @@ class OtherText(Scoped):
 
 
 class PanelSession(Scoped):
-    """A session of the panel in which a worker came; each opening of the link may start another."""
+    """Panel's session id of a worker's visit; each opening of the link may start another."""
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 

@@ -1,4 +1,4 @@
-"""Decisions about submissions."""
+"""Model of decisions about submissions."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from annotations.models.submissions import Submission
 
 
 class Decision(AppendOnly):
-    """A user's decision about a submission, with its reason; the newest one counts.
+    """User's decision about a submission, with its reason; the newest one counts.
 
     It is what the panel learns. Whether the worker votes in later runs is a row of
     `evaluation.models.WorkerVerdict`, which is written in the same transaction. Rows are never
@@ -18,7 +18,7 @@ class Decision(AppendOnly):
     """
 
     class Kind(models.TextChoices):
-        """Open revokes the earlier decisions."""
+        """Kind of decision; `OPEN` revokes earlier decisions."""
 
         APPROVE = "approve", "approved"
         REJECT = "reject", "rejected"

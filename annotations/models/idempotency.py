@@ -1,4 +1,4 @@
-"""Stored responses to requests with an idempotency key."""
+"""Stored responses to API requests with an Idempotency-Key header."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from annotations.models.base import Scoped
 
 
 class IdempotentRequest(Scoped):
-    """The response to a request with a key; the same request gets the same response again.
+    """Stored response to a request with a key; repeating the request returns it again.
 
     `request` is the SHA-256 of method, URL and body. Stored for a day.
     """

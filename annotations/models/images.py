@@ -1,4 +1,4 @@
-"""Images of passages."""
+"""Model of the images of passages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotations.models.question_sets import QuestionSet
 
 
 class Image(Record):
-    """A small image of a set, checked and re-encoded before it was stored; never changed.
+    """Image of a question set's passages, re-encoded before it was stored; never changed.
 
     It is stored in the database, not in a folder. A database backup is thus complete, and several
     web servers share nothing but the database. Versions with the same image share its row; `sha256`
@@ -19,7 +19,7 @@ class Image(Record):
     """
 
     class MediaType(models.TextChoices):
-        """The media type, sent with a header that forbids browsers to guess another."""
+        """Media type of an image, sent with a header that forbids browsers to guess another."""
 
         PNG = "image/png", "PNG"
         JPEG = "image/jpeg", "JPEG"

@@ -1,4 +1,4 @@
-"""Files imported into a question set; each import can be undone."""
+"""Model of files imported into a question set; each import can be undone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotations.models.question_sets import QuestionSet, QuestionSetVersion
 
 
 class Import(Record):
-    """One imported file and its counts; the row stays when the import is undone.
+    """Imported file and counts of its rows; this row stays when the import is undone.
 
     Imported rows name their import in `brought_by`: answers, model replies and the models created
     for them, questions, passages. Rows older than this table name none, and cannot be undone.
@@ -23,7 +23,7 @@ class Import(Record):
     """
 
     class What(models.TextChoices):
-        """What the rows of the file are."""
+        """Kind of the file's rows, such as answers or questions."""
 
         ANSWERS = "answers", "answers"
         MODEL_ANSWERS = "model_answers", "answers of models"

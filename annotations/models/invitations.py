@@ -1,4 +1,4 @@
-"""Invitations: access given to an account that was never signed in to must be accepted first.
+"""Base class of rows that give a user access, such as team memberships, once accepted.
 
 A name may be mistyped, and a new account's password is known to more than its owner. Shares,
 memberships and writing roles therefore begin as `pending`: they have no effect, are shown to the
@@ -20,25 +20,25 @@ M = TypeVar("M", bound=models.Model, covariant=True)
 
 
 def is_only_invited(user: User) -> bool:
-    """Return whether a user must be invited, not added at once: one who has never signed in."""
+    """Return whether a user has never signed in, and so must accept invitations first."""
     return user.last_login is None
 
 
 class InvitedQuerySet(ScopedQuerySet[M]):
-    """Rows that give a user access, or wait for that user's consent."""
+    """Queryset of rows that give a user access, some still pending."""
 
     def accepted(self) -> Self:
-        """Return the rows that are in effect."""
+        """Return the rows in effect, that is, without pending invitations."""
         return self.filter(pending=False)
 
     def invitations(self, user: AnyUser) -> Self:
-        """Return the rows that wait for a user's consent, the newest first."""
+        """Return the pending invitations of a user, the newest first."""
         pending = self.filter(user=user.pk, pending=True)
         return pending.select_related(*self.model.told_with).order_by("-pk")  # type: ignore[attr-defined]
 
 
 class Invited(Record):
-    """A row that gives its `user` access once it is not `pending`.
+    """Base class of rows that give their `user` access unless `pending` is true.
 
     `told_with` names the relations to load for the text of the invitation.
     """
@@ -54,27 +54,27 @@ class Invited(Record):
 
     @property
     def host(self) -> User:
-        """The user who invites."""
+        """User who invites."""
         raise NotImplementedError
 
     @property
     def asked_to(self) -> str:
-        """What the invited user is asked to do, as a phrase that the name completes."""
+        """What the invited user is asked to do, as a phrase to be followed by the name."""
         raise NotImplementedError
 
     @property
     def named(self) -> str:
-        """The name of the set or team."""
+        """Name of the question set or team to which the user is invited."""
         raise NotImplementedError
 
     def accept(self) -> bool:
-        """Put the row into effect; return False if it was withdrawn meanwhile."""
+        """Accept the invitation; return False if it was withdrawn meanwhile."""
         self.pending = False
         return bool(type(self)._base_manager.filter(pk=self.pk).update(pending=False))
 
 
 def invitations(user: AnyUser) -> list[Any]:
-    """Return the rows of all models that wait for a user's consent, the newest first."""
+    """Return the pending invitations of a user, of all models, the newest first."""
     models_with_invitations = [apps.get_model("annotations", name) for name in INVITATION_MODELS]
     pending_keys = [
         model._default_manager.filter(user=user.pk, pending=True).order_by().values("pk")

@@ -1,4 +1,4 @@
-"""Notes about workers and models, and who may write them."""
+"""Base class of notes about workers and models, and the right to write them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotations.models.question_sets import QuestionSet
 
 
 class Note(Record):
-    """A note; each subclass has its subject and its `author`.
+    """Base class of notes; each subclass adds the subject, a worker or a model.
 
     The subject calls them `notes`, and its `access` says where it answered.
     """

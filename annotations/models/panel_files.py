@@ -1,4 +1,4 @@
-"""A panel's own file as it was imported, to be exported again with the decisions."""
+"""A panel's batch file as imported, so that it can be exported again with the decisions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_NAME = 200
 
 
 class PanelFile(Record):
-    """A batch of a panel, with its header as a list of column names."""
+    """Imported batch file of a panel; `header` is its list of column names."""
 
     access = Access(question_set="version__question_set", readers=VIEWERS)
 
@@ -29,7 +29,7 @@ class PanelFile(Record):
 
 
 class PanelRow(Scoped):
-    """A row of a panel's file, with a cell for each column; deleted with its worker's answers.
+    """Row of a batch file: a cell for each column; deleted with its worker's answers.
 
     `assignment` is the panel's id of the assignment; "" if the file has none.
     """

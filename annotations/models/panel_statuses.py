@@ -1,4 +1,4 @@
-"""States of submissions on their panel, as exported by it."""
+"""Model of the states of submissions on their panel, from the panel's export."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotations.models.submissions import Submission
 
 
 class PanelStatus(AppendOnly):
-    """The state of a submission on its panel, stored when it changes.
+    """State of a submission on its panel; a new row is stored when it changes.
 
     The newest one counts; the others are the history. Rows are deleted with the submission.
     `session_id` is the panel's id of the submission, which differs from ours. Personal data of the
@@ -20,7 +20,7 @@ class PanelStatus(AppendOnly):
     """
 
     class Status(models.TextChoices):
-        """Prolific's terms."""
+        """States of submissions, in Prolific's terms."""
 
         RESERVED = "RESERVED", "reserved"
         ACTIVE = "ACTIVE", "active"

@@ -1,4 +1,4 @@
-"""Payments to workers, as a ledger."""
+"""Model of payments to workers, as an append-only ledger."""
 
 import uuid
 
@@ -15,7 +15,7 @@ PART = "part of the pay"
 
 
 class BonusPayment(AppendOnly):
-    """An entry about a payment; the entries of one payment share its `payment` id.
+    """Ledger entry about a payment; entries of one payment have the same `payment` id.
 
     A payment has each event at most once, so it cannot be confirmed, sent or paid twice. A process
     that sends it first inserts the entry "sent", and continues only if that succeeded. A submission
@@ -24,7 +24,7 @@ class BonusPayment(AppendOnly):
     """
 
     class Event(models.TextChoices):
-        """The events of a payment.
+        """Events of a payment, from proposed to paid, failed or cancelled.
 
         After sent or unknown, without paid or failed, ask the panel and do not repeat the payment.
         """

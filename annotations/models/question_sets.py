@@ -1,4 +1,4 @@
-"""Question sets and their versions."""
+"""Models of question sets and their versions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class QuestionSet(Record):
     """
 
     class WavePeople(models.TextChoices):
-        """Who takes part in a further wave."""
+        """Which workers may take part in a later wave: the same, others, or anybody."""
 
         SAME = "same", "The same people: only who handed in in the wave before"
         OTHERS = "others", "Other people: nobody who took part in a wave before"
@@ -103,7 +103,7 @@ class QuestionSet(Record):
         return published.first() or self.latest_version()
 
     def draft(self) -> QuestionSetVersion:
-        """Return the version that can be edited.
+        """Return the version that can be edited, created if necessary.
 
         Without a draft, one is created: empty for a new set, otherwise a copy of the latest
         version. The caller locks the set's row if others may do the same.
@@ -115,7 +115,7 @@ class QuestionSet(Record):
 
 
 class QuestionSetVersion(Record):
-    """One wording of a question set.
+    """Numbered version of a question set, which is a draft or published (frozen).
 
     A draft can be edited. Publishing freezes it: the database refuses new questions and changed
     texts, and answers keep their version. Only a question without a text, known by its id from
@@ -159,7 +159,7 @@ class QuestionSetVersion(Record):
 
     @property
     def is_published(self) -> bool:
-        """Whether the wording is frozen."""
+        """Whether the version is published, so that its wording is frozen."""
         return self.published_at is not None
 
     @property
@@ -169,19 +169,19 @@ class QuestionSetVersion(Record):
 
     @property
     def spoken(self) -> str:
-        """The language of its texts (BCP 47 tag); "" if not set."""
+        """Language of the version's own texts (BCP 47 tag); "" if not set."""
         return self.language or self.question_set.language
 
     @property
     def every_language(self) -> tuple[str, ...]:
-        """The languages in which workers may answer (BCP 47 tags), that of its own texts first.
+        """Languages in which workers may answer (BCP 47 tags), the original one first.
 
         A version without translations has one, which is "" if it is not set.
         """
         return (self.spoken, *self.languages)
 
     def publish(self) -> bool:
-        """Freeze the wording; return False if it was frozen before, by any user."""
+        """Freeze the wording; return False if it was frozen before."""
         now = timezone.now()
         drafts = QuestionSetVersion.objects.filter(pk=self.pk, published_at=None)
         # A conditional update: of two simultaneous requests only one finds the draft.
@@ -190,12 +190,12 @@ class QuestionSetVersion(Record):
         return bool(published)
 
     def copy(self) -> QuestionSetVersion:
-        """Create a draft with the next number and the same content."""
+        """Create a draft of the same question set with the next number and the same content."""
         return self.copied_into(self.question_set, self.number + 1)
 
     @transaction.atomic
     def copied_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
-        """Create a draft with that number, in this set or another, with all of this content.
+        """Create a draft with a number and the same content, in this question set or another.
 
         In another set, images are copied, and the questions belong to no import.
         """

@@ -1,4 +1,4 @@
-"""Passages, questions about them, and other wordings of questions."""
+"""Models of passages, questions about them, and other wordings of questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from annotations.models.question_sets import QuestionSetVersion
 
 
 class Item(Record):
-    """A part of a version, with an id in it, a position and a text."""
+    """Base class of passages and questions: id in files, position, text and language."""
 
     external_id = models.CharField(max_length=255, help_text="The id in files.")
     position = models.PositiveIntegerField(default=0)
@@ -44,14 +44,14 @@ class Item(Record):
 
 
 class Passage(Item):
-    """A text that questions are about, perhaps with an image.
+    """Text that questions are about, optionally with an image.
 
     A passage with an image needs an `image_alt`, for readers who do not see the image, before its
     version is published. `format` says whether the text has formatting.
     """
 
     class Format(models.TextChoices):
-        """Texts from files are plain; the editor writes simple formatting."""
+        """Format of the text: plain (from files) or with simple formatting (from the editor)."""
 
         PLAIN = "plain", "plain text"
         SIMPLE = "simple", "simple formatting"
@@ -93,14 +93,14 @@ class Passage(Item):
         indexes = [models.Index(fields=["version", "position", "id"], name="passage_order")]
 
     def copy_unsaved(self, version: QuestionSetVersion) -> Passage:
-        """Return an unsaved copy for another version."""
+        """Return an unsaved copy of the passage for another version."""
         item = self._copy_as_new()
         item.version = version
         return item
 
 
 class QuestionQuerySet(ScopedQuerySet["Question"]):
-    """Questions, with a filter for graded ones."""
+    """Queryset of questions, with a filter for graded ones."""
 
     def graded(self) -> Self:
         """Return the questions whose answers are graded: neither practice nor attention checks."""
@@ -108,7 +108,7 @@ class QuestionQuerySet(ScopedQuerySet["Question"]):
 
 
 class Question(Item):
-    """A question of a version; `text` is empty while only its id is known from imported answers.
+    """Question of a version; `text` is "" while only the id is known, from imported answers.
 
     `choices` and `accepted_answers` are lists of texts; an entry of the latter may be a list of
     texts with the same meaning. `answerable` is None if not known. `feedback` is shown after an
@@ -116,7 +116,7 @@ class Question(Item):
     """
 
     class Kind(models.TextChoices):
-        """How it is answered; the matcher of answers depends on it."""
+        """How a question is answered (text, span, choice), which decides how answers match."""
 
         FREE = "free", "free text"
         SHORT = "short", "short text"
@@ -124,7 +124,7 @@ class Question(Item):
         CHOICE = "choice", "one of the choices"
 
     class Role(models.TextChoices):
-        """What its answers are used for.
+        """Use of a question's answers: grading, practice or attention check.
 
         Practice comes first and is never graded. An attention check has a right answer that any
         attentive reader gives; it is not graded either. A gold question is asked and graded as
@@ -200,21 +200,21 @@ class Question(Item):
 
     @property
     def is_graded(self) -> bool:
-        """Whether its answers are graded."""
+        """Whether answers to the question are graded."""
         return self.role in GRADED
 
     @property
     def labelled_choices(self) -> list[tuple[str, str]]:
-        """The choices with their labels; an answer is stored as the choice, in any language."""
+        """(choice, label) of each choice; answers store the choice, whatever the language."""
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
     def read_as(self, answer: str) -> str:
-        """Return an answer as it is shown: the label of a choice, any other text unchanged."""
+        """Return an answer for display: the label of a choice, any other text unchanged."""
         return dict(self.labelled_choices).get(answer, answer)
 
     @property
     def accepted_texts(self) -> list[str]:
-        """The accepted answers, each way of writing one by itself."""
+        """All accepted answers in one list, including their alternative spellings."""
         return [
             str(text)
             for entry in self.accepted_answers
@@ -230,7 +230,7 @@ class Question(Item):
         return normalize_text(answer) in map(normalize_text, accepted) if accepted else None
 
     def copy_unsaved(self, version: QuestionSetVersion) -> Question:
-        """Return an unsaved copy for another version; its passage is still the old one."""
+        """Return an unsaved copy for another version; the caller replaces its passage."""
         item = self._copy_as_new()
         item.version = version
         return item
@@ -246,10 +246,10 @@ def normalize_text(text: str) -> str:
 
 
 class Variant(Item):
-    """Another wording of a question, in a dialect or in another language."""
+    """Alternative wording of a question, in a dialect or in another language."""
 
     class Kind(models.TextChoices):
-        """The difference from the question."""
+        """How the wording differs from the question: rewording, dialect, translation or style."""
 
         REWORDING = "rewording"
         DIALECT = "dialect"
@@ -274,7 +274,7 @@ class Variant(Item):
         ]
 
     def copy_unsaved(self, question: Question) -> Variant:
-        """Return an unsaved copy for the same question of another version."""
+        """Return an unsaved copy of the wording for a question of another version."""
         item = self._copy_as_new()
         item.question = question
         return item

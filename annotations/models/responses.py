@@ -1,4 +1,4 @@
-"""Workers' answers to questions."""
+"""Model of workers' answers to questions."""
 
 from django.db import models
 from django.db.models import Q
@@ -12,7 +12,7 @@ from annotations.models.submissions import Submission
 
 
 class Response(Record, Signals):
-    """A worker's answer; its question belongs to the version of the submission.
+    """Worker's answer to a question, in one submission.
 
     `text` is as written. An answer of white space only is stored as "" with the status empty: the
     worker did not answer. `extra` has the further columns of an imported file. `revision` counts
@@ -25,13 +25,13 @@ class Response(Record, Signals):
     """
 
     class State(models.TextChoices):
-        """A draft is the worker's own; only a submitted answer is graded and exported."""
+        """Whether the worker can still change the answer; only submitted ones are graded."""
 
         DRAFT = "draft"
         SUBMITTED = "submitted"
 
     class Status(models.TextChoices):
-        """Whether there is an answer."""
+        """Whether the worker answered the question or left it empty."""
 
         TEXT = "text", "answered"
         EMPTY = "empty", "not answered"

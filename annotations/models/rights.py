@@ -1,4 +1,4 @@
-"""The rights of one user on one question set, for pages that show or hide by them."""
+"""Rights of one user on one question set, which decide what pages show."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annotations.models.question_sets import QuestionSet
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """`see`: questions; `answers`: answers, runs and results; `manage`: sharing and deletion."""
+    """Rights of a user on a question set: see questions, see answers and runs, edit, manage."""
 
     see: bool = False
     answers: bool = False
@@ -31,7 +31,7 @@ class Rights:
 
 
 def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
-    """Return the rights of a user on a set, with one query at most.
+    """Return the rights of a user on a question set, with at most one query.
 
     Inside `ties.asked_once` there is no query: the cached teams and shares are compared with the
     set's.
@@ -61,7 +61,7 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
 def _check_cached_ties(
     user: AnyUser, question_set: QuestionSet, *, may_work: bool
 ) -> Rights | None:
-    """Return the rights by the cached teams and shares; None if nothing is cached."""
+    """Return the user's rights from the cached teams and shares; None if nothing is cached."""
     key = int(user.pk or 0)
     teams = ties.load_team_keys(key)
     visible, readable = (

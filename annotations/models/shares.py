@@ -13,7 +13,7 @@ from annotations.models.question_sets import QuestionSet
 
 
 class ShareQuerySet(InvitedQuerySet["Share"]):
-    """Shares, with a filter for experts."""
+    """Queryset of shares, with a filter for experts."""
 
     def of_experts(self, question_set: QuestionSet) -> ShareQuerySet:
         """Return the shares of active users who may judge answers of a set, by user name."""
@@ -22,10 +22,10 @@ class ShareQuerySet(InvitedQuerySet["Share"]):
 
 
 class Share(Invited):
-    """Access of one user to one set; the user must be active."""
+    """Access of one active user to one question set, in a role."""
 
     class Role(models.TextChoices):
-        """An expert judges answers without knowing their author or grade."""
+        """Role of the user; an expert judges answers without seeing their author or grade."""
 
         VIEWER = VIEWER, "viewer"
         EXPERT = EXPERT, "expert"
@@ -56,16 +56,16 @@ class Share(Invited):
 
     @property
     def host(self) -> User:
-        """The owner of the set."""
+        """User who invites: the owner of the question set."""
         return self.question_set.owner
 
     @property
     def asked_to(self) -> str:
-        """What the user is asked to do."""
+        """What the invited user is asked to do, as a phrase to be followed by the set's name."""
         expert = self.role == self.Role.EXPERT
         return f"{'judge answers blindly of' if expert else 'look at'} the question set"
 
     @property
     def named(self) -> str:
-        """The name of the set."""
+        """Name of the question set."""
         return self.question_set.name

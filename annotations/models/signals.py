@@ -1,4 +1,4 @@
-"""Signals: counts and times of how an answer was written, never what was typed."""
+"""Writing signals: counts and times of how an answer was written, never what was typed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _ALL = reduce(and_, (Q(**{f"{name}__isnull": False}) for name in COUNTERS))
 
 
 class Signals(models.Model):
-    """The counters of an answer; all None if nothing was counted, which is not zero.
+    """Base class with the writing-signal counters of an answer; None means not counted.
 
     They are evidence for people, and columns of exports. Nothing that grades, ranks, pays, admits
     workers or raises alarms reads them.
     """
 
     class Counted(models.TextChoices):
-        """Whether there are counters: "" if there are none, as without a script or from a file."""
+        """Whether signals were counted: "" if not, as without a script or from a file."""
 
         COUNTED = "counted", "counted"
         OFF = "off", "switched off by the worker"

@@ -12,7 +12,7 @@ from django.core.files.storage import FileSystemStorage
 
 
 class PrivateStorage(FileSystemStorage):
-    """Files in `settings.UPLOADS`, never served; folders have the mode 700, files 600.
+    """Storage in the folder `settings.UPLOADS`, never served; modes 700 and 600.
 
     Several web servers need a folder that all of them see, or another storage
     (`STORAGES["uploads"]`): only Django's storage API is used.
@@ -23,16 +23,16 @@ class PrivateStorage(FileSystemStorage):
 
     @property
     def base_location(self) -> str:
-        """The folder, by the current settings."""
+        """Folder of the uploads, by the current settings."""
         return os.fspath(settings.UPLOADS)
 
     @property
     def location(self) -> str:
-        """The folder as an absolute path."""
+        """Folder of the uploads as an absolute path."""
         return os.fspath(Path(self.base_location).absolute())
 
     def _save(self, name: str, content: Any) -> str:
-        """Save a file completely, or not at all if the disk takes only a part of it."""
+        """Save a file completely, or not at all if the disk gets full."""
         existed = self.exists(name)
         try:
             saved_name: str = super()._save(name, content)  # type: ignore[misc]

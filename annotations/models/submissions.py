@@ -1,4 +1,4 @@
-"""Submissions: one worker's participation in one version."""
+"""Model of submissions: one worker's participation in one version."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -10,13 +10,13 @@ from annotations.models.workers import Worker
 
 
 class Submission(Record):
-    """A worker's participation in a version, from the first click (or the import) to the end.
+    """Worker's participation in a version, from the first click (or the import) to the end.
 
     Times are None if not recorded, as for imported answers.
     """
 
     class State(models.TextChoices):
-        """The state; only an open submission takes answers from its worker."""
+        """State of a submission; only an open one takes answers from its worker."""
 
         OPEN = "open"
         SUBMITTED = "submitted"
@@ -25,13 +25,13 @@ class Submission(Record):
         SCREENED_OUT = "screened_out", "screened out"
 
     class Source(models.TextChoices):
-        """Where its answers come from."""
+        """Origin of the answers: collected on this site, or imported."""
 
         COLLECTED = "collected", "answered here"
         IMPORTED = "imported", "from a file"
 
     class Device(models.TextChoices):
-        """The kind of device used; several if the worker submitted from another kind."""
+        """Kind of device used; `SEVERAL` if the worker submitted from another kind."""
 
         PHONE = "phone"
         TABLET = "tablet"

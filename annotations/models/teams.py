@@ -1,4 +1,4 @@
-"""Teams of requesters."""
+"""Models of teams of requesters and of their members."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotations.models.invitations import Invited
 
 
 class Team(Record):
-    """Requesters who see and edit the question sets that are shared with the team.
+    """Group of requesters who see and edit the question sets shared with the team.
 
     The owner belongs to it without a membership. A member who is not a requester sees nothing by
     it.
@@ -41,7 +41,7 @@ class Team(Record):
 
 
 class Membership(Invited):
-    """A user in a team."""
+    """Membership of a user in a team, pending until an invited user accepts."""
 
     access = Access(
         owner="team__owner",
@@ -68,22 +68,22 @@ class Membership(Invited):
 
     @property
     def host(self) -> User:
-        """The owner of the team."""
+        """User who invites: the owner of the team."""
         return self.team.owner
 
     @property
     def asked_to(self) -> str:
-        """What the user is asked to do."""
+        """What the invited user is asked to do, as a phrase to be followed by the team's name."""
         return "work in the team"
 
     @property
     def named(self) -> str:
-        """The name of the team."""
+        """Name of the team."""
         return self.team.name
 
     @transaction.atomic
     def end(self) -> int:
-        """Leave the team with one's own question sets; return how many the team can no longer see.
+        """Remove the member and their own sets from the team; return the number of these sets.
 
         A former member cannot look into the team, so their sets are not left to it.
         """

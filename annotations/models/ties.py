@@ -1,4 +1,4 @@
-"""Teams, shares and writing roles of a user, cached for the queries of one page.
+"""Teams, shares and writing roles of a user, cached during one request.
 
 The access rules (`annotations.models.access`) depend on them. As nested subqueries they would be
 evaluated again for each list of a page. Inside `asked_once` they are read when the first list
@@ -28,7 +28,7 @@ _cached_rows: ContextVar[dict[Any, list[Any]] | None] = ContextVar("kept", defau
 
 @contextmanager
 def cache_queries() -> Iterator[None]:
-    """Cache the queries while the block lasts, which must not change sets, teams or shares."""
+    """Cache the queries of the block, which must not change question sets, teams or shares."""
     token = _cached_rows.set({})
     try:
         yield
@@ -43,7 +43,7 @@ def load_team_keys(user: int) -> Keys:
 
 
 def load_shared_set_keys(user: int, roles: Iterable[str]) -> Keys:
-    """Return the keys of the sets that are shared with a user in one of the roles."""
+    """Return the keys of the question sets shared with a user in one of the roles."""
     sorted_roles = sorted(roles)
     rows = _select_ties(user, "share")
     if rows is None:
@@ -52,13 +52,13 @@ def load_shared_set_keys(user: int, roles: Iterable[str]) -> Keys:
 
 
 def has_writing_role(user: int) -> bool:
-    """Return whether a user writes or checks problems for a set."""
+    """Return whether a user writes or checks problems in any writing project."""
     rows = _select_ties(user, "writing")
     return _query_writing(user).exists() if rows is None else bool(rows)
 
 
 def load_set_keys(condition: Q, owner: int | None = None, *, of_one_row: bool = False) -> Keys:
-    """Return the keys of the sets that meet a condition, without those of `owner` if passed.
+    """Return the keys of the question sets that meet a condition, except those of `owner`.
 
     For a look-up `of_one_row`, returns a subquery unless the keys are cached already.
     """
@@ -73,13 +73,13 @@ def load_set_keys(condition: Q, owner: int | None = None, *, of_one_row: bool = 
 
 
 def _select_ties(user: int, kind: str) -> list[tuple[int, str]] | None:
-    """Return key and role of each tie of a kind; None if nothing is cached."""
+    """Return (key, role) of a user's teams, shares or writing roles; None without a cache."""
     rows = _load_cached("ties", user, lambda: _query_ties(user))
     return rows and [(key, role) for row_kind, key, role in rows if row_kind == kind]
 
 
 def _query_ties(user: int) -> models.QuerySet[Any, Any]:
-    """Return a query of kind, key and role of all ties of a user to sets of others."""
+    """Return a query for (kind, key, role) of a user's teams, shares and writing roles."""
 
     def select_columns(kind: str, rows: models.QuerySet[Any, Any], key: Any, role: Any) -> Any:
         return rows.values_list(Value(kind, CharField()), key, role)
@@ -95,7 +95,7 @@ def _query_ties(user: int) -> models.QuerySet[Any, Any]:
 def _load_cached(
     topic: str, subject: Any, rows: Callable[[], models.QuerySet[Any, Any]]
 ) -> list[Any] | None:
-    """Return the cached rows, loading them if needed; None if nothing is cached."""
+    """Return the rows from the cache, loading them if needed; None without a cache."""
     cache = _cached_rows.get()
     if cache is None:
         return None
@@ -122,5 +122,5 @@ def _query_writing(user: int) -> models.QuerySet[Any, Any]:
 
 
 def _get_rows(name: str) -> models.QuerySet[Any, Any]:
-    """Return the rows of a model by name; this module cannot import models, which import it."""
+    """Return all rows of the model called `name`, looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -1,4 +1,4 @@
-"""Translations of the texts of a version."""
+"""Model of the translations of a version's texts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TITLE: Final = "title"
 
 
 class Translation(Scoped):
-    """The translation of a passage, of a question, or (both keys None) of a version itself.
+    """Translation of a passage, of a question, or (both keys None) of a version's own texts.
 
     `texts` has the translations by field name; choices and right answers are lists. `originals` has
     the hash of each translated original (`mark`), so that a later change is noticed. The languages
@@ -86,7 +86,7 @@ class Translation(Scoped):
     def copy_unsaved(
         self, version: QuestionSetVersion, passage: Passage | None, question: Question | None
     ) -> Translation:
-        """Return an unsaved copy for another version."""
+        """Return an unsaved copy for another version and its passage or question."""
         return Translation(
             version=version,
             language=self.language,
@@ -98,7 +98,7 @@ class Translation(Scoped):
 
 
 def list_translatable_texts(row: Row, language: str) -> dict[str, Any]:
-    """Return the texts of a row that need a translation, by field name.
+    """Return the texts of a version, passage or question to translate, by field name.
 
     An item that is written in that language needs none. Choices are translated but never compared
     (the stored answer is the original choice), so their right answers need no translation.
@@ -122,19 +122,19 @@ def list_translatable_texts(row: Row, language: str) -> dict[str, Any]:
 
 
 def is_fully_translated(name: str, original: Any, translated: Any) -> bool:
-    """Return whether a text is translated; choices need a translation of each."""
+    """Return whether a text is translated; for choices, whether each of them is."""
     if name == "choices":
         return isinstance(translated, list) and len(translated) == len(original)
     return bool(translated.strip() if isinstance(translated, str) else translated)
 
 
 def is_list(name: str) -> bool:
-    """Return whether the text of that field is a list of texts."""
+    """Return whether the field with this name holds a list of texts."""
     return name in LISTS
 
 
 def hash_original(original: Any) -> str:
-    """Return a short hash of an original text; it changes when the text does."""
+    """Return a short hash of an original text, to detect later changes of it."""
     return hashlib.sha256(json.dumps(original, ensure_ascii=False).encode()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Files uploaded into a question set: checked at once, imported after confirmation."""
+"""Model of uploaded files, which are checked at once and imported after confirmation."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def upload_storage() -> Storage:
 
 
 def private_name(upload: Upload, filename: str) -> str:
-    """Return an unguessable name; nothing of `filename` reaches the disk."""
+    """Return a random file name, so that `filename` is never used on the disk."""
     return secrets.token_urlsafe(24)
 
 
 class Upload(Record):
-    """An uploaded file, the result of its check and of its import; deleted after a day.
+    """Uploaded file with the results of its check and import; deleted after a day.
 
     `name` is the browser's name of the file: shown to users, never used as a path. `report` holds
     an `ImportReport` as plain values, `lines` the same in words. `problems` are those of an
@@ -55,7 +55,7 @@ class Upload(Record):
     """
 
     class State(models.TextChoices):
-        """Needs a column mapping; cannot be imported; waits for confirmation; is imported."""
+        """State of an upload: needs a column mapping, is invalid, is valid, or is imported."""
 
         MAPPING = "mapping"
         BAD = "bad"
@@ -93,7 +93,7 @@ class Upload(Record):
         return f"{self.name} into {self.question_set}"
 
     def opened(self) -> BinaryIO:
-        """Open the file, at its beginning."""
+        """Return the uploaded file, opened at its beginning."""
         return cast("BinaryIO", self.file.storage.open(self.file.name or "", "rb").file)
 
     @contextmanager
@@ -109,13 +109,13 @@ class Upload(Record):
             raise
 
     def keep_checked(self, path: Path) -> None:
-        """Store the parsed rows that were written to `path`."""
+        """Store the parsed rows that were written to the file `path`."""
         with path.open("rb") as file:
             self.checked.save("", File(file), save=False)
 
     @contextmanager
     def checked_path(self) -> Iterator[Path]:
-        """Yield a local copy of the stored parsed rows; it is deleted after the block."""
+        """Yield the path of a temporary copy of the stored parsed rows."""
         with TemporaryDirectory(prefix="upload-") as folder:
             path = Path(folder) / "rows"
             with self.checked.storage.open(self.checked.name or "", "rb") as stored:
@@ -126,12 +126,12 @@ class Upload(Record):
             yield path
 
     def drop_checked(self) -> None:
-        """Delete the parsed rows: the file is to be parsed with other settings."""
+        """Delete the parsed rows, because the file is to be parsed with other settings."""
         if self.checked:
             self.checked.delete(save=False)
 
     def drop_files(self) -> None:
-        """Delete both files; the row stays for the page of results."""
+        """Delete the uploaded file and its parsed rows; the upload's row stays for its page."""
         for field in (self.file, self.checked):
             if field:
                 field.delete(save=False)
@@ -139,7 +139,7 @@ class Upload(Record):
 
 @receiver(post_delete, sender=Upload, dispatch_uid="annotations.uploads")
 def drop_files(instance: Upload, **kwargs: Any) -> None:
-    """Delete the files of a deleted row."""
+    """Delete the files of a deleted upload (a signal receiver)."""
     instance.drop_files()
 
 

@@ -1,4 +1,4 @@
-"""Workers, and notes about them."""
+"""Models of workers, and of notes about them."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from annotations.models.notes import Note
 
 
 class Worker(Record):
-    """A person, known by the id of a panel.
+    """Person who answers questions, identified by panel and id on that panel.
 
     The same id in another panel, or of another owner, is another row.
     """
@@ -46,7 +46,7 @@ class Worker(Record):
 
 
 class WorkerNote(Note):
-    """A note about a worker, such as why not to invite them again.
+    """Note about a worker, such as why not to invite them again.
 
     Read by its author, by the worker's owner, and by editors of a set in which the worker answered.
     Viewers of a set see answers, but not opinions about workers.

@@ -1,4 +1,4 @@
-"""Unanswerable word problems, as people write and check them.
+"""Models of unanswerable word problems, as users write and check them.
 
 A writer changes an answerable question of a version so that it has no answer. Validators, who know
 neither the author nor each other's votes, say whether it has one. A problem is accepted if all
@@ -23,7 +23,7 @@ MOST_CHARACTERS = 5_000
 
 
 class Category(models.IntegerChoices):
-    """Why a problem has no answer, numbered as in UMWP (Sun et al. 2024, section 3)."""
+    """Reason why a problem has no answer, numbered as in UMWP (Sun et al. 2024, section 3)."""
 
     MISSING = 1, "key information missing"
     AMBIGUOUS = 2, "ambiguous key information"
@@ -33,7 +33,7 @@ class Category(models.IntegerChoices):
 
 
 class WritingProject(Record):
-    """The writing of unanswerable problems from the questions of one published version.
+    """Project in which users write unanswerable problems from one version's questions.
 
     `per_original` is the number of problems that may be written from one question. `votes_needed`
     validators check each, and all of them must find it unanswerable. A closed project takes nothing
@@ -69,10 +69,10 @@ class WritingProject(Record):
 
 
 class WritingMember(Invited):
-    """A writer or a validator; never both, so that nobody checks their own problems."""
+    """Member of a project: a writer or a validator, never both."""
 
     class Role(models.TextChoices):
-        """The member's task."""
+        """Role of a member: to write problems or to check them."""
 
         WRITER = "writer", "writer"
         VALIDATOR = "validator", "validator"
@@ -108,7 +108,7 @@ class WritingMember(Invited):
 
     @property
     def host(self) -> User:
-        """The owner of the set."""
+        """User who invites: the owner of the question set."""
         return self.project.version.question_set.owner
 
     @property
@@ -119,12 +119,12 @@ class WritingMember(Invited):
 
     @property
     def named(self) -> str:
-        """The name of the set."""
+        """Name of the question set."""
         return self.project.version.question_set.name
 
 
 class WrittenProblem(Record):
-    """A problem written from a question, meant to have no answer.
+    """Problem written from a question, meant to have no answer.
 
     `number` counts the problems of one question; the id in files contains it. `revision` counts how
     often it was submitted; a vote is about one revision. `category` is the author's reason why
@@ -132,7 +132,7 @@ class WrittenProblem(Record):
     """
 
     class State(models.TextChoices):
-        """The state; the author can change only drafts and returned problems."""
+        """State of a problem; its author can change only drafts and returned problems."""
 
         DRAFT = "draft", "being written"
         CHECKING = "checking", "being checked"
@@ -191,12 +191,12 @@ class WrittenProblem(Record):
 
     @property
     def external_id(self) -> str:
-        """The id in files: the question's id and the number of the problem."""
+        """Id of the problem in files: the question's id and the problem's number."""
         return f"{self.original.external_id}-{self.number}"
 
 
 class ProblemVote(Record):
-    """A validator's vote on one revision: whether it has an answer, and if not, why.
+    """Validator's vote on one revision of a problem: whether it has an answer, else why not.
 
     Validators see their own votes only.
     """
@@ -235,10 +235,10 @@ class ProblemVote(Record):
 
 
 class WritingEvent(AppendOnly):
-    """An event of a written problem, with its user, time and text."""
+    """Event in the history of a problem, with its user, time and text."""
 
     class Kind(models.TextChoices):
-        """A decision by votes belongs to the validator of the last vote."""
+        """Kind of event; decisions by votes are logged for the validator who voted last."""
 
         BEGUN = "begun", "begun"
         SUBMITTED = "submitted", "handed in"

@@ -1,4 +1,4 @@
-"""Outgoing requests: to vetted addresses only, with the wait that a server asks for.
+"""Outgoing HTTP requests, only to permitted network addresses; parsing of Retry-After.
 
 Language models (`evaluation.core.backends`) and panels (`annotations.panels`) are asked through it.
 It knows neither Django nor the database.

@@ -1,4 +1,4 @@
-"""Which addresses of the network a server of ours may connect to for somebody else."""
+"""Rules on the IP addresses to which this server may connect on behalf of a user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_PUBLIC = (
 
 
 def vetting(networks: Sequence[str]) -> Vet:
-    """Return what lets public addresses pass, and those in `networks` (such as 10.1.2.0/24).
+    """Return a function that permits public addresses and those in `networks` (as 10.1.2.0/24).
 
     What an IPv6 address wraps (IPv4-mapped, 6to4, NAT64) is looked at in its place.
     """
@@ -37,7 +37,7 @@ def vetting(networks: Sequence[str]) -> Vet:
 
 
 def unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """Return the IPv4 address inside of an IPv6 one; any other as it is."""
+    """Return the IPv4 address embedded in an IPv6 address; any other address unchanged."""
     if isinstance(address, IPv4Address):
         return address
     if address in TRANSLATED:
@@ -46,7 +46,7 @@ def unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 
 def written_address(url: str) -> IPv4Address | IPv6Address | None:
-    """Return the address that stands in a URL in place of a host's name; None for a name."""
+    """Return the IP address in a URL; None if the URL has a host name."""
     try:
         return ip_address(urlsplit(url).hostname or "")
     except ValueError:

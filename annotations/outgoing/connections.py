@@ -1,4 +1,4 @@
-"""Connections: to vetted addresses only, checked at each of them, and many at once."""
+"""HTTP transports: one checks each IP address before connecting, one uses several pools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Vet = Callable[[IPv4Address | IPv6Address], bool]
 
 @cache
 def trusted(*, trust_env: bool = True) -> ssl.SSLContext:
-    """Return the authorities whose certificates are believed; reading them takes 40 ms, once.
+    """Return the TLS context with the trusted certificate authorities, loaded once (40 ms).
 
     With `trust_env` those that SSL_CERT_FILE or SSL_CERT_DIR name, where one is set.
     """
@@ -27,7 +27,7 @@ def trusted(*, trust_env: bool = True) -> ssl.SSLContext:
 
 
 class AddressRefusedError(Exception):
-    """A host's name stands for an address that may not be connected to."""
+    """A host name resolves to an IP address to which connecting is not permitted."""
 
 
 MOST_A_POOL = 20
@@ -35,7 +35,7 @@ MOST_A_POOL = 20
 
 
 class SpreadTransport(httpx.AsyncBaseTransport):
-    """HTTP over several pools: a request goes to the one with the fewest under way.
+    """HTTP transport over several pools; a request goes to the least busy pool.
 
     One pool of 200 connections spends its time on looking through them.
     """
@@ -45,7 +45,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         self._under_way = [0] * len(self._pools)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; it is under way until its answer is closed."""
+        """Send a request through the least busy pool, busy until the response is closed."""
         place = min(range(len(self._pools)), key=self._under_way.__getitem__)
         self._under_way[place] += 1
         try:
@@ -58,7 +58,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         return response
 
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Close the connections of all pools."""
         for pool in self._pools:
             await pool.aclose()
 
@@ -83,7 +83,7 @@ class _UntilClosed(httpx.AsyncByteStream):
 
 
 class VettedTransport(httpx.AsyncHTTPTransport):
-    """HTTP over connections whose address `vet` has agreed to.
+    """HTTP transport that connects only to IP addresses that the function `vet` permits.
 
     The address that was vetted is the one connected to: a name that resolves to something else a
     moment later changes nothing. Certificates are still checked against the name.
@@ -107,7 +107,7 @@ class _Vetting(httpcore.AnyIOBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address of the host that answers; all of them must be agreed to."""
+        """Connect to the host's first reachable address; refuse unless all are permitted."""
         loop = asyncio.get_running_loop()
         try:
             found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""How long a server asks to be left alone."""
+"""Parsing of the HTTP header Retry-After."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 
 def retry_after(value: str | None) -> float | None:
-    """Seconds to wait, from a number or a date; None where there is neither."""
+    """Return the seconds to wait by a Retry-After header (number or date); None if unreadable."""
     if value is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Exchange with panels: lists of approved and rejected work, states of submissions.
+"""Exchange with panels (such as Prolific): lists of approved and rejected workers, states.
 
 - `people` describes the workers as a panel knows them.
 - `lists` writes the decisions as files for a panel.

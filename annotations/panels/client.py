@@ -1,4 +1,4 @@
-"""The requests to a panel's REST API, and their errors; the same for all panels.
+"""Interface of the clients of panels' REST APIs, and the errors of their requests.
 
 Nothing here prevents a payment from being made twice. `annotations.ledger` claims each payment
 before it sends one request.
@@ -17,17 +17,17 @@ from annotations.sentences import CodedError
 
 
 class PanelError(CodedError, RuntimeError):
-    """A request to a panel failed, or may have failed; `str()` says why."""
+    """A request to a panel failed, or may have failed; `str()` gives the reason."""
 
     sentences = PANEL
 
 
 class NotDoneError(PanelError):
-    """The panel did nothing: it was not reached, or it refused."""
+    """The panel did nothing, because it was not reached or refused the request."""
 
 
 class UnsureError(PanelError):
-    """It is not known whether the panel did it: it did not answer in time, or failed.
+    """It is unknown whether the panel executed the request: it failed or did not answer in time.
 
     `reference` is the panel's id of the object; "" if there was none yet.
     """
@@ -39,7 +39,7 @@ class UnsureError(PanelError):
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study on the panel; `pay` is what each worker gets, in hundredths of its currency.
+    """Study on the panel; `pay` is per worker, in hundredths of the currency.
 
     `pay` is None, and `currency` "", if the panel does not say.
     """
@@ -53,7 +53,7 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class BonusSetup:
-    """Bonuses that a panel has noted and not paid; `amount` is their sum, in hundredths.
+    """Bonuses registered on the panel and not paid yet; `amount` is their sum, in hundredths.
 
     None if the panel does not say.
     """
@@ -63,35 +63,35 @@ class BonusSetup:
 
 
 class PanelClient(Protocol):
-    """A panel; every method raises NotDoneError or UnsureError."""
+    """Interface of a panel's client; every method raises NotDoneError or UnsureError."""
 
     name: str
 
     def study(self, study: str) -> Study:
-        """Return a study."""
+        """Return the study with this id on the panel."""
 
     def statuses(self, study: str) -> Source:
-        """Return the states of a study's submissions, as the file that the panel would export."""
+        """Return the states of a study's submissions, in the format of the panel's export."""
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions, by the panel's ids."""
+        """Approve submissions, named by the panel's ids."""
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject a submission; the worker reads the message."""
+        """Reject a submission (its id on the panel); the worker reads the message."""
 
     def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
-        """Note bonuses (lines "id,amount") without paying them."""
+        """Register bonuses (lines "id,amount") on the panel without paying them."""
 
     def pay_bonuses(self, set_up: str) -> None:
-        """Pay noted bonuses. A second call pays them twice."""
+        """Pay registered bonuses; a second call pays them twice."""
 
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """End submissions as screened out, and pay `each` for each. A second call may pay twice.
+        """Screen submissions out and pay each the amount `each`; a second call may pay twice.
 
         With `more_places`, the study gets as many new places.
         """
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
-        """Create a group of participants to invite again; return its id."""
+        """Create a group of participants on the panel, to invite them again; return its id."""

@@ -1,4 +1,4 @@
-"""Groups of participants on a panel, for the next study, and the log of their creation."""
+"""Groups of participants on a panel, to invite them to the next study, and the log of requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ Action = AuditEntry.Action
 
 @dataclass(frozen=True, slots=True)
 class RequestedGroup:
-    """A group of `n_people` that was requested; `key` is the panel's id, "" without an answer."""
+    """Requested group of participants; `key` is the panel's id, "" without an answer.
+
+    `n_people` is the number of its participants.
+    """
 
     name: str
     n_people: int
@@ -29,7 +32,10 @@ class RequestedGroup:
 
 
 class RequestedBeforeError(ValueError):
-    """A group of this name (`earlier`) was requested before: it exists, or may exist."""
+    """A group of this name was requested before, so it exists or may exist.
+
+    `earlier` is that earlier request.
+    """
 
     def __init__(self, message: str, earlier: RequestedGroup) -> None:
         super().__init__(message)
@@ -44,7 +50,7 @@ def make_group(
     name: str,
     participants: Sequence[str],
 ) -> str:
-    """Create a group on the panel, and return its id there.
+    """Create a group of participants on the panel and log it; return the panel's id.
 
     The request is logged before the panel receives it. After a crash, or without an answer, the
     same name is therefore not requested again: a second request would create a second group. A
@@ -76,7 +82,7 @@ def make_group(
 
 
 def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
-    """Return the requested groups of a question set, the newest first, without refused ones."""
+    """Return the requested groups of a question set, newest first, without refused ones."""
     entries = AuditEntry.objects.filter(kind=KIND, object_id=question_set.public_id)
     groups: dict[str, RequestedGroup] = {}
     for entry in entries.select_related("done_by").order_by("pk"):

@@ -1,4 +1,4 @@
-"""Files that panels accept: who is approved, who is rejected and why.
+"""Files for panels with decisions about workers: who is approved, who is rejected and why.
 
 Undecided workers are left out.
 """
@@ -33,7 +33,7 @@ REJECTED_COLUMNS = ("submission_id", "participant_id", "rejection_category", "me
 
 @dataclass
 class PanelLists:
-    """The panel's files about the workers of a version, with notes on them.
+    """Files for a panel with the decisions about a version's workers, and counts for notes.
 
     The files hold only workers with a decision. Each query runs once, at first use; the query for
     batches is skipped where the version has none (`may_have_batches`).
@@ -47,22 +47,22 @@ class PanelLists:
 
     @cached_property
     def decided(self) -> list[Person]:
-        """The workers with a decision."""
+        """Workers with a decision."""
         return [person for person in self.people if person.told is not None]
 
     @property
     def of_mturk(self) -> bool:
-        """Whether some worker comes from Mechanical Turk."""
+        """Whether any worker comes from Mechanical Turk."""
         return any(person.panel == MTURK for person in self.people)
 
     @property
     def of_prolific(self) -> bool:
-        """Whether some worker may come from Prolific, that is, from no other known panel."""
+        """Whether any worker may come from Prolific, that is, from no other known panel."""
         return any(person.panel != MTURK for person in self.people)
 
     @cached_property
     def assignments(self) -> list[dict[str, Any]]:
-        """The assignments of decided workers, each once, in their order."""
+        """Mechanical Turk assignments of decided workers, each once, in order."""
         by_worker = {person.worker: person for person in self.decided}
         rows = (
             Response.objects.filter(
@@ -94,22 +94,22 @@ class PanelLists:
 
     @property
     def has_assignments(self) -> bool:
-        """Whether the ids of assignments are known."""
+        """Whether the Mechanical Turk ids of any assignments are known."""
         return bool(self.assignments)
 
     @property
     def n_closed(self) -> int:
-        """The number of assignments that were settled on the panel before; no file has them."""
+        """Number of assignments that the panel had settled before; the files omit them."""
         return sum(_is_closed(assignment) for assignment in self.assignments)
 
     @cached_property
     def by_submission(self) -> bool:
-        """Whether the ids of all decided submissions on Prolific are known."""
+        """Whether Prolific's submission ids are known for all decided workers."""
         people = list(self._select_prolific())
         return bool(people) and all(person.submission for person in people)
 
     def mturk(self) -> Table:
-        """Return the table for Mechanical Turk: a cross in Approve or a text in Reject."""
+        """Return the table for Mechanical Turk, with "x" in Approve or a text in Reject."""
         if self.has_assignments:
             rows = (
                 (
@@ -130,13 +130,13 @@ class PanelLists:
 
     @cached_property
     def batches(self) -> list[PanelFile]:
-        """The batches of Mechanical Turk that were stored, in the order of import."""
+        """Stored batch files of Mechanical Turk, in the order of import."""
         if not self.may_have_batches:
             return []
         return list(PanelFile.objects.filter(version=self.version).order_by("pk"))
 
     def batch(self, public_id: UUID) -> Table | None:
-        """Return a batch as it was imported, with Approve and Reject filled in; None if unknown.
+        """Return a stored batch file with Approve and Reject filled in; None if it is unknown.
 
         The two cells of undecided workers stay as they were. They are empty for an assignment that
         was settled before, because a cross would reverse a rejection.
@@ -172,7 +172,7 @@ class PanelLists:
             yield tuple(row)
 
     def count_settled(self, *, rejected: bool) -> int:
-        """Return the number of rejected, or of approved, whom Prolific has settled already.
+        """Return the number of rejected (or approved) workers whom Prolific has settled already.
 
         They were approved or rejected there, returned, or timed out; no list has them.
         """
@@ -183,7 +183,7 @@ class PanelLists:
 
     @property
     def n_all_past(self) -> int:
-        """The number of decided workers whom Prolific has settled already."""
+        """Number of decided workers whom Prolific has settled already."""
         return self.count_settled(rejected=True) + self.count_settled(rejected=False)
 
     def select_for_prolific(self) -> Iterator[Person]:
@@ -197,7 +197,7 @@ class PanelLists:
                 yield person.submission if self.by_submission else person.name
 
     def prolific_rejected(self) -> Table:
-        """Return the rejections, with Prolific's category and a message of 100+ characters."""
+        """Return the rejections as a table, with Prolific's category and a message."""
         rows = (
             (
                 person.submission,
@@ -215,18 +215,18 @@ class PanelLists:
 
 
 def read_batch_rows(file: PanelFile) -> Iterator[tuple[list[str], UUID]]:
-    """Yield the cells and the worker of each row of a batch, without withdrawn workers."""
+    """Yield (cells, worker id) of each row of a batch file, without withdrawn workers."""
     rows = file.rows.filter(submission__withdrawn_at=None).order_by("position")
     return rows.values_list("cells", "submission__worker__public_id").iterator()
 
 
 def find_status_column(header: Sequence[str]) -> int | None:
-    """Return the column of the assignments' states in a batch; None if it has none."""
+    """Return the index of a batch's column with the assignments' states; None without one."""
     return header.index("AssignmentStatus") if "AssignmentStatus" in header else None
 
 
 def was_settled(row: Sequence[str], status_column: int | None) -> bool:
-    """Return whether an assignment was settled before its batch was downloaded."""
+    """Return whether the assignment of a row was settled before the batch was downloaded."""
     return (
         status_column is not None
         and "".join(row[status_column : status_column + 1]).strip().casefold() in SETTLED
@@ -238,7 +238,7 @@ def _is_settled(person: Person) -> bool:
 
 
 def _replace_bullets(message: str) -> str:
-    """Return a message with dashes in place of hyphens that begin a line.
+    """Return a message with a dash in place of each hyphen that begins a line.
 
     A spreadsheet would read such a hyphen as a formula. The apostrophe that prevents this would
     be seen by the worker.
@@ -247,7 +247,7 @@ def _replace_bullets(message: str) -> str:
 
 
 def _format_marks(person: Person) -> tuple[str, str]:
-    """Return the cells Approve and Reject."""
+    """Return the cells (Approve, Reject) for a worker with a decision."""
     return (
         ("", _replace_bullets(person.told.message))
         if person.told and person.rejected

@@ -1,4 +1,4 @@
-"""The workers of a version as a panel knows them, and the decision that a panel gets about each."""
+"""A version's workers as a panel identifies them, each with the decision that the panel gets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from annotations.panels.sentences import REPORTS
 
 # Columns of a decision that a panel gets.
 DECISION_COLUMNS = ("kind", "category", "reason")
-# The arguments of `seconds_taken`.
+# The arguments of `measure_seconds`.
 TIME_COLUMNS = ("state", "started_at", "submitted_at", "status", "timed")
 # Columns of a submission that hold how its worker answered.
 ANSWERING_COLUMNS = ("source", "language", "device", "signals_off", "assistive")
@@ -38,7 +38,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class PanelDecision:
-    """A decision as a panel gets it.
+    """Decision in the form that a panel gets: approve, or reject with category and message.
 
     `kind` is approve or reject; `category` and `message` belong to a rejection.
     """
@@ -49,7 +49,7 @@ class PanelDecision:
 
     @property
     def rejected(self) -> bool:
-        """Whether the work is rejected."""
+        """Whether the decision is a rejection."""
         return self.kind == REJECT
 
 
@@ -58,7 +58,7 @@ APPROVED = PanelDecision(APPROVE)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A worker's submission as a panel knows it.
+    """Worker's submission with the panel's ids, its state on the panel, and the decision.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Person:
     status : its state on the panel by the last import; "" if never imported.
     told : the decision; None if undecided.
     handed_in : whether the worker submitted all answers.
-    seconds : the time taken (`seconds_taken`).
+    seconds : the time taken (`measure_seconds`).
     withdrew : whether the worker withdrew the answers.
     collected : whether the worker answered on this site.
     language, device, signals_off, assistive : as stored with the submission.
@@ -92,12 +92,12 @@ class Person:
 
     @property
     def rejected(self) -> bool:
-        """Whether the work is rejected."""
+        """Whether the decision about the submission is a rejection."""
         return self.told is not None and self.told.rejected
 
 
 def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Decision]:
-    """Return the decision that counts of each decided submission, by its key."""
+    """Return the newest decision, which counts, of each decided submission, by its key."""
     rows = Decision.objects.filter(submission__version=version).order_by("pk")
     # Rows are in order of creation, so the newest of each submission wins.
     newest = {row.submission_id: row for row in rows.select_related("decided_by")}
@@ -105,7 +105,7 @@ def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Deci
 
 
 def convert_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecision]:
-    """Return the decisions as panels get them, by submission key; reopened ones are left out."""
+    """Return decisions in the panel's form, by submission key; reopened ones are left out."""
     converted = {
         key: _convert_decision(row.kind, row.category, row.reason) for key, row in decisions.items()
     }
@@ -113,7 +113,7 @@ def convert_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecis
 
 
 def build_time_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquery]:
-    """Return annotations with the newest state on the panel of a submission, and its time.
+    """Return query annotations with a submission's newest state on the panel and its time.
 
     `statuses` are the states of the outer submission, the newest first.
     """
@@ -131,7 +131,7 @@ def measure_seconds(
     status: str | None,
     panel_seconds: float | None,
 ) -> float | None:
-    """Return the seconds from consent to the end of a submission; None if unknown.
+    """Return the time that a worker took, in seconds; None if it is unknown.
 
     Measured by the server's clock, else by the panel for submitted work. Returned or timed-out
     submissions have no time: they would make the others look fast. Breaks are included.
@@ -199,14 +199,14 @@ def load_people(
 def _convert_decision(
     kind: str | None, category: str | None, reason: str | None
 ) -> PanelDecision | None:
-    """Return the newest decision as panels get it; None if undecided or reopened."""
+    """Return the newest decision in the panel's form; None if undecided or reopened."""
     if kind is None or kind == OPEN:
         return None
     return PanelDecision(REJECT, category or "", reason or "") if kind == REJECT else APPROVED
 
 
 def load_decided_people(version: QuestionSetVersion) -> list[Person]:
-    """Return all workers of a version with the decisions of the log.
+    """Return all workers of a version, each with the decision that counts.
 
     Withdrawn submissions are left out: nothing is decided about them any more.
     """
@@ -215,7 +215,7 @@ def load_decided_people(version: QuestionSetVersion) -> list[Person]:
 
 
 def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
-    """Yield a sentence for each kind of decision that contradicts the panel's state."""
+    """Yield a sentence for each kind of decision that contradicts the state on the panel."""
     for here, there, is_rejected, status in (
         ("rejected", "approved", True, APPROVED_THERE),
         ("approved", "rejected", False, REJECTED),
@@ -236,6 +236,6 @@ def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
 def find_submission_id(
     cells: Mapping[str, Any] | None, headers: Collection[str] = SUBMISSION_CELLS
 ) -> str:
-    """Return the panel's id of a submission from the extra cells of an imported answer, or ""."""
+    """Return the panel's submission id in an answer's extra columns; "" if there is none."""
     values = (str((cells or {}).get(name, "")).strip() for name in headers)
     return next((text for text in values if text), "")

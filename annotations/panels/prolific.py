@@ -59,7 +59,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 @dataclass(frozen=True)
 class Patience:
-    """Limits for requests that read, in seconds; a longer Retry-After ends the attempts."""
+    """Limits in seconds for repeating failed read requests."""
 
     timeout: float = 30.0
     attempts: int = 5
@@ -68,7 +68,7 @@ class Patience:
 
 
 class _RetryableError(Exception):
-    """An error that may pass; `wait` is the requested delay in seconds, None without one."""
+    """A temporary error; `wait` is the requested delay in seconds, None without one."""
 
     def __init__(self, error: NotDoneError | UnsureError, wait: float | None) -> None:
         super().__init__(str(error))
@@ -76,7 +76,7 @@ class _RetryableError(Exception):
 
 
 class Prolific:
-    """A client of one account. Raises NotDoneError if it is switched off."""
+    """Client of Prolific's REST API for one account; NotDoneError if it is switched off."""
 
     name = "Prolific"
 
@@ -88,7 +88,7 @@ class Prolific:
         self.patience = patience or Patience()
 
     def study(self, study: str) -> Study:
-        """Return a study."""
+        """Return the study with this id on Prolific."""
         study_data = self._read(f"studies/{_validate_id(study)}/")
         pay = study_data.get("reward")
         return Study(
@@ -102,7 +102,7 @@ class Prolific:
         )
 
     def statuses(self, study: str) -> Source:
-        """Return all submissions of a study as the file that Prolific exports, read page by page.
+        """Return all submissions of a study in the format of Prolific's export.
 
         A submission that moved between pages meanwhile is listed once, in its latest state.
         Raises UnsureError if a page has no list, or if submissions are missing in the end.
@@ -130,18 +130,18 @@ class Prolific:
         return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
-        """Approve submissions; approved ones stay approved."""
+        """Approve submissions, named by Prolific's ids; a repetition changes nothing."""
         for begin in range(0, len(submissions), MOST_APPROVALS):
             ids = [_validate_id(key) for key in submissions[begin : begin + MOST_APPROVALS]]
             self._write("submissions/bulk-approve/", {"submission_ids": ids})
 
     def reject(self, submission: str, category: str, message: str) -> None:
-        """Reject a submission; Prolific ignores a repeated rejection."""
+        """Reject a submission, named by Prolific's id; a repetition changes nothing."""
         body = {"action": "REJECT", "rejection_category": category, "message": message}
         self._write(f"submissions/{_validate_id(submission)}/transition/", body)
 
     def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
-        """Note bonuses without paying them."""
+        """Register bonuses (lines "id,amount") for a study without paying them."""
         body = {"study_id": _validate_id(study), "csv_bonuses": lines}
         answer = self._write("submissions/bonus-payments/", body)
         key = _to_text(answer.get("id")) if isinstance(answer, dict) else ""
@@ -151,13 +151,13 @@ class Prolific:
         return BonusSetup(key, round(amount) if isinstance(amount, int | float) else None)
 
     def pay_bonuses(self, set_up: str) -> None:
-        """Pay noted bonuses within minutes. **A second call pays twice**; it is never repeated."""
+        """Pay registered bonuses within minutes; **a second call pays twice**, so no retries."""
         self._write(f"bulk-bonus-payments/{_validate_id(set_up)}/pay/", {})
 
     def screen_out(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
-        """Screen submissions of a study out and pay `each` for each, in one request, sent once.
+        """Screen submissions out and pay each the amount `each`, in one request without retries.
 
         Raises UnsureError also if Prolific reports another amount.
         """
@@ -174,7 +174,7 @@ class Prolific:
             raise UnsureError("other_amount_each", amount=amount, each=each)
 
     def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
-        """Create a participant group in a workspace; return its id."""
+        """Create a group of participants in a workspace; return its id."""
         answer = self._write(
             "participant-groups/",
             {
@@ -189,7 +189,7 @@ class Prolific:
         return key
 
     def _read(self, path: str, params: dict[str, str] | None = None) -> dict[str, Any]:
-        """Return the JSON object at a path; repeats the request as `Patience` allows."""
+        """Return the JSON object at an API path; repeat failed requests until a time limit."""
         patience = self.patience
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_RetryableError),
@@ -207,7 +207,7 @@ class Prolific:
         return answer
 
     def _write(self, path: str, body: dict[str, Any]) -> Any:
-        """Send one request that writes, and return its JSON answer."""
+        """Send a request that changes data, once, and return its JSON response."""
         try:
             return self._request("POST", path, json=body)
         except _RetryableError as only:
@@ -221,7 +221,7 @@ class Prolific:
         return min(doubling if requested is None else requested, self.patience.longest_wait)
 
     def _request(self, method: str, path: str, **options: Any) -> Any:
-        """Send one request. Errors that may pass are wrapped in _RetryableError."""
+        """Send one request and return its JSON; temporary errors become _RetryableError."""
         headers = {"Authorization": f"Token {_read_token()}"}
         try:
             # The vetted transport, which checks the resolved address, exists for asyncio only.
@@ -240,7 +240,7 @@ class Prolific:
         return self._parse_response(response, content)
 
     async def _send(self, method: str, path: str, **options: Any) -> tuple[httpx.Response, bytes]:
-        """Send a request and return the response with its body, up to `LARGEST` bytes."""
+        """Send a request and return the response with its body, up to a size limit."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)
         transport = VettedTransport(vetting(settings.MODEL_NETWORKS), limits)
@@ -258,7 +258,7 @@ class Prolific:
         return response, bytes(content)
 
     def _parse_response(self, response: httpx.Response, content: bytes) -> Any:
-        """Return the JSON value of a response, {} without any. Raises by its status."""
+        """Return the JSON value of a response, {} if it is empty; raise for error statuses."""
         status = response.status_code
         if status == 429:
             wait = retry_after(response.headers.get("Retry-After"))
@@ -282,7 +282,7 @@ class Prolific:
 
 
 def _read_token() -> str:
-    """Return the token from the environment. Raises NotDoneError."""
+    """Return the API token from the environment; raise NotDoneError without one."""
     token = os.environ.get(TOKEN, "").strip()
     if not token:
         raise NotDoneError("no_token", token=TOKEN)
@@ -293,21 +293,21 @@ def _read_token() -> str:
 
 
 def _validate_id(key: str) -> str:
-    """Return a valid id of the panel; any other text could change the request's path."""
+    """Return `key` if it is a valid Prolific id; other texts could change the URL."""
     if not _ID.fullmatch(key):
         raise NotDoneError("bad_id", key=key[:40])
     return key
 
 
 def _read_count(response_page: dict[str, Any], before: int | None) -> int | None:
-    """Return the number of submissions that a page reports, else the one reported before."""
+    """Return the number of submissions that a response page reports, else `before`."""
     meta = response_page.get("meta")
     count = meta.get("count") if isinstance(meta, dict) else None
     return count if isinstance(count, int) else before
 
 
 def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
-    """Return whether the response says that this page is the last."""
+    """Return whether a response page of submissions is the last one."""
     links = response_page.get("_links")
     following = links.get("next") if isinstance(links, dict) else None
     if isinstance(following, dict) and "href" in following:
@@ -316,7 +316,7 @@ def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> 
 
 
 def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
-    """Return a submission as a row of the export."""
+    """Return a submission of the API as a row of Prolific's export."""
     return (
         _to_text(submission.get("id")),
         _to_text(submission.get("participant_id") or submission.get("participant")),
@@ -334,7 +334,7 @@ def _to_text(value: Any) -> str:
 
 
 def _read_reason(content: bytes) -> str:
-    """Return the reason in an error response, shortened and without the token."""
+    """Return the reason in an error response, shortened and without the API token."""
     token = os.environ.get(TOKEN, "").strip()
     text = " ".join(content.decode(errors="replace").split())
     # A proxy or server may echo the request's headers in its error page.

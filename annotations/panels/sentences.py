@@ -1,4 +1,4 @@
-"""Sentences about panels by their codes: its interface, its export, and what differs there."""
+"""Messages about panels by message code: REST API, import of states, decisions that differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import of a panel's export: the states of submissions, with their history."""
+"""Import of a panel's export: the states of submissions, stored with their history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ STORED_COLUMNS = ("status", "session_id", "started_at", "completed_at", "seconds
 
 @dataclass(slots=True)
 class StatusReport:
-    """The result of an import; `n_rows == n_new + n_unchanged + sum(strangers.values())`.
+    """Result of importing a panel's export: counts of rows by outcome, and warnings.
+
+    `n_rows == n_new + n_unchanged + sum(strangers.values())`.
 
     `by_status` counts the rows about workers who took part here. `strangers` counts the others, who
     never began here or began under another id.
@@ -49,7 +51,7 @@ class StatusReport:
     dry_run: bool = False
 
     def lines(self) -> Iterator[str]:
-        """Yield the report for a terminal, line by line."""
+        """Yield the lines of the report for a terminal."""
         yield f"{self.file} into {self.version}"
         n = sum(self.strangers.values())
         yield REPORTS.text(
@@ -79,7 +81,7 @@ def import_statuses(
     instead: bool = False,
     dry_run: bool = False,
 ) -> StatusReport:
-    """Store what a panel's export says about the submissions of a version, all rows or none.
+    """Import the states of a version's submissions from a panel's export: all rows or none.
 
     A row without a change adds nothing. Pass `instead` if earlier imports were of another study;
     submissions may then have other ids than before. With `dry_run`, nothing is stored.
@@ -122,19 +124,19 @@ def import_statuses(
 
 
 def load_newest_statuses(submissions: Any) -> dict[int, PanelStatus]:
-    """Return the newest state on the panel of each submission in a query, by key; one query."""
+    """Return the newest state on the panel of each submission, by key; one query."""
     rows = PanelStatus.objects.filter(submission__in=submissions).order_by("pk")
     return {row.submission_id: row for row in rows}
 
 
 def count_statuses(version: QuestionSetVersion | int) -> dict[str, int]:
-    """Return the number of submissions of a version in each state on the panel."""
+    """Return the number of a version's submissions by state on the panel."""
     newest = load_newest_statuses(Submission.objects.filter(version=version).values("pk"))
     return dict(Counter(row.status for row in newest.values()))
 
 
 def _lock_submissions(version: QuestionSetVersion) -> dict[str, Submission]:
-    """Return the submissions that may be Prolific's, by worker's id there, and lock them.
+    """Lock the submissions that may be Prolific's; return them by the worker's id there.
 
     The lock makes simultaneous imports of one file serial: the second adds nothing.
     """
@@ -153,7 +155,7 @@ def _build_new_statuses(
     *,
     instead: bool,
 ) -> tuple[list[PanelStatus], list[StatusRow]]:
-    """Return the states to store, and the rows about workers who took part."""
+    """Return the changed states to store, and the rows about workers who took part."""
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in submissions]
     for row in known:
@@ -185,7 +187,7 @@ def _build_new_statuses(
 
 
 def _warn_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
-    """Warn if the file shows a submission as active that the panel had settled before."""
+    """Yield a warning if the export shows a submission as active that was settled before."""
     reopened = [
         (before.status, row.status)
         for row in new
@@ -205,7 +207,7 @@ def _refuse_another_study(
     sessions: Mapping[int, set[str]],
     problems: Problems,
 ) -> None:
-    """Add problems if the file is the export of another study or of several."""
+    """Record a problem if the export belongs to another study or to several."""
     panel_sessions = PanelSession.objects.filter(submission__version=version).exclude(study_id="")
     studies = set(panel_sessions.values_list("study_id", flat=True))
     named = [row for row in file.rows if row.study]
@@ -245,7 +247,7 @@ def _refuse_other_submissions(
     newest: Mapping[int, PanelStatus],
     problems: Problems,
 ) -> None:
-    """Add a problem if a worker finished with another submission than in the last import.
+    """Record a problem if a worker's finished submission differs from the last import.
 
     Without known sessions this alone tells two studies of the same workers apart, such as two
     waves. A worker who returned the earlier submission may have begun another.
@@ -269,12 +271,12 @@ def _refuse_other_submissions(
 
 
 def _can_match(row: StatusRow, sessions: Collection[str]) -> bool:
-    """Return whether a row can be about one of the sessions; true if no session is known."""
+    """Return whether a row can be about one of the sessions; true if none is known."""
     return not sessions or not row.submission or row.submission in sessions
 
 
 def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
-    """Return the known session ids of each submission, by its key."""
+    """Return the known panel session ids of each submission, by its key."""
     sessions: dict[int, set[str]] = {}
     panel_sessions = PanelSession.objects.filter(submission__version=version)
     for key, session in panel_sessions.values_list("submission", "session_id"):
@@ -289,7 +291,7 @@ def _refuse_strangers(
     rows: Sequence[StatusRow], submissions: dict[str, Submission], problems: Problems
 ) -> None:
     # Prolific removes the id of deleted participants; such rows say nothing about the study.
-    """Add a problem if the workers of the file are unknown, or most of the finished ones."""
+    """Record a problem if the workers in the export are unknown, or most of the finished ones."""
     named = [row for row in rows if row.participant]
     if named and not any(row.participant in submissions for row in named):
         problems.add_code(named[0].line, "Participant id", "participants_unknown")
@@ -308,6 +310,6 @@ def _refuse_strangers(
 
 
 def _load_extra_cells(version: QuestionSetVersion) -> Iterator[tuple[int, Any]]:
-    """Yield the submission's key and the extra cells of each imported answer that has any."""
+    """Yield (submission key, extra columns) of each imported answer that has any."""
     rows = Response.objects.filter(submission__version=version).exclude(extra={})
     return rows.order_by().values_list("submission", "extra").iterator()

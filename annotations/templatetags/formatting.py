@@ -1,4 +1,4 @@
-"""Simple formatting in templates: ``{% load formatting %}``."""
+"""Template filters that render texts with simple formatting (``{% load formatting %}``)."""
 
 from django import template
 

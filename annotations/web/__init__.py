@@ -1,4 +1,4 @@
-"""Shared parts of pages and REST views: access, paging, forms, limits.
+"""Helpers shared by pages and REST views: access checks, paging, forms, limits.
 
 - `scope`: the only access from a URL to an object: visible, editable, or refused.
 - `query`: parameters in the query of a URL.

@@ -1,4 +1,4 @@
-"""File downloads: their names, and headers that prevent browsers from showing them."""
+"""File downloads: file names, and headers that prevent browsers from showing the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_PART = 40
 
 
 def build_file_name(*parts: str) -> str:
-    """Return a file name without its extension, made of texts that people wrote.
+    """Return a safe file name without extension, made of user-written texts.
 
     Letters, digits, underscores and single hyphens stay; a text without any is left out.
     """
@@ -24,12 +24,12 @@ def build_file_name(*parts: str) -> str:
 
 
 def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
-    """Return a streaming response with a file NAME.KIND; `kind` decides its content type."""
+    """Return a streaming download named `name`.`kind`; `kind` decides its content type."""
     return StreamingHttpResponse(
         chunks, content_type=CONTENT_TYPES[kind], headers=build_attachment_headers(f"{name}.{kind}")
     )
 
 
 def build_attachment_headers(name: str) -> dict[str, str]:
-    """Return headers that let the browser save a file and never show it as a page."""
+    """Return HTTP headers that make the browser save a file and never show it."""
     return {"Content-Disposition": content_disposition_header(True, name) or ""}

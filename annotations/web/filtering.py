@@ -1,4 +1,4 @@
-"""Lists that are searched, filtered and sorted by the query of their URL.
+"""Lists of rows that are searched, filtered and sorted by the query of the URL.
 
 The filters of a list are declared once, as a django-filter `FilterSet`: pages build a form from
 it, the REST API its parameters. The rows come in pages behind a cursor (`Keyset`). Each order has
@@ -32,7 +32,7 @@ else:
 
 @dataclass(frozen=True)
 class Order:
-    """An order of a list.
+    """Sort order that a list offers, with its label.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Head:
-    """The header of a column: its label, and the link that sorts by it ("" without sorting).
+    """Header of a table column: label, and the link that sorts by it ("" if not sortable).
 
     `sorted` is the list's current order by it: "ascending", "descending" or "".
     """
@@ -62,7 +62,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table; `up` and `down` name the orders that its header links to.
+    """Column of a table; `up` and `down` name the sort orders that its header links to.
 
     `number` columns are aligned right, `more` columns are hidden on narrow screens.
     """
@@ -84,7 +84,7 @@ def build_orders(
     may_be_empty: bool = False,
     annotate: Callable[[Any], Any] | None = None,
 ) -> dict[str, Order]:
-    """Return the orders of a list by one value, for `ORDERS`: "-name" falling and "name" rising.
+    """Return the descending ("-name") and ascending ("name") sort orders by one value.
 
     An order without a label is left out. `by` is the look-up of the value, by default `name`.
     `text` values are texts or times; if they `may_be_empty`, empty ones come last. Ties are ordered
@@ -112,7 +112,7 @@ AGE: Mapping[str, Order] = {
 
 
 class SearchFilter(django_filters.CharFilter):  # type: ignore[misc]
-    """The search of a list: the text may be part of any of some fields, in any case."""
+    """Filter for rows that contain a text in any of several fields, ignoring case."""
 
     def __init__(self, *fields: str, label: str) -> None:
         super().__init__(label=label, max_length=255)
@@ -129,12 +129,12 @@ class SearchFilter(django_filters.CharFilter):  # type: ignore[misc]
 
 
 class FlagField(forms.NullBooleanField):
-    """Yes, no, or not set; any other value is invalid."""
+    """Form field with the values yes, no and not set; any other value is invalid."""
 
     widget = forms.Select
 
     def to_python(self, value: Any) -> bool | None:  # type: ignore[override]
-        """Return True, False or None. Raises ValidationError."""
+        """Return True, False, or None if not set; raise ValidationError for other values."""
         values = {"": None, None: None, "true": True, "false": False, True: True, False: False}
         try:
             return values[value]
@@ -142,11 +142,11 @@ class FlagField(forms.NullBooleanField):
             raise forms.ValidationError("write true or false") from None
 
     def validate(self, value: Any) -> None:
-        """Accept every value that `to_python` returns."""
+        """Accept every converted value, including False and None."""
 
 
 class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
-    """A filter with the values yes, no and not set."""
+    """Filter with the values yes, no and not set."""
 
     field_class = FlagField
 
@@ -156,13 +156,13 @@ class FlagFilter(django_filters.BooleanFilter):  # type: ignore[misc]
 
 
 class FilterForm(Fields):
-    """The form of a list; empty fields do not filter."""
+    """Form of a list's filters; empty fields do not filter."""
 
     use_required_attribute = False
 
 
 class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
-    """The filters of a list; a subclass declares filters, `ORDERS` and `COLUMNS`.
+    """Base class of a list's filters; subclasses declare filters, `ORDERS` and `COLUMNS`.
 
     The first of `ORDERS` is the default.
     """
@@ -171,13 +171,13 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
 
     class Meta:
-        """The form that pages show."""
+        """Form class for the filters."""
 
         form = FilterForm
 
     @property
     def sort(self) -> str:
-        """The name of the requested order. Raises `QueryError` for an unknown one."""
+        """Name of the requested sort order; raises `QueryError` for an unknown one."""
         name = (self.data or {}).get(SORT) or next(iter(self.ORDERS))
         if name not in self.ORDERS:
             raise QueryError(SORT, f"write one of {', '.join(self.ORDERS)}")
@@ -190,11 +190,11 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
 
     @property
     def n_active(self) -> int:
-        """The number of filters that are set."""
+        """Number of filters that are set."""
         return sum(bool((self.data or {}).get(name)) for name in self.base_filters)
 
     def found(self) -> QuerySet[Any, Any]:
-        """Return the rows that pass. Raises `QueryError` with the first invalid parameter."""
+        """Return the rows that pass all filters; `QueryError` for an invalid parameter."""
         if not self.is_valid():
             name, reasons = next(iter(self.errors.items()))
             raise QueryError(name, " ".join(map(str, reasons)))
@@ -202,7 +202,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         return rows
 
     def in_order(self, rows: QuerySet[Any, Any]) -> tuple[QuerySet[Any, Any], Keyset]:
-        """Return the rows with the values that the requested order needs, and that order."""
+        """Return (rows, order): the rows with the values to sort by, and the requested order."""
         order = self.ORDERS[self.sort]
         return (order.annotate(rows) if order.annotate else rows), order.keyset
 
@@ -212,7 +212,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         size: int = PAGE,
         add: Callable[[Any], Any] = lambda rows: rows,
     ) -> Page[Any]:
-        """Return the page after the cursor in the URL, with the length of the list.
+        """Return the page of rows after the cursor in the URL, with the length of the list.
 
         `add` annotates rows with values to show; they are not part of the counting query. With an
         invalid parameter the page is empty, and the form shows the reason.
@@ -225,7 +225,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         return replace(page, count=self.length(rows))
 
     def length(self, rows: QuerySet[Any, Any]) -> int:
-        """Return the number of rows that pass; lists that know the total may override it."""
+        """Return the number of rows that pass the filters; subclasses may avoid the query."""
         return rows.count()
 
     def listing(
@@ -234,12 +234,12 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         size: int = PAGE,
         add: Callable[[Any], Any] = lambda rows: rows,
     ) -> dict[str, Any]:
-        """Return the context of a list's template: page, filters and column headers."""
+        """Return the template context of a list: page of rows, filters and column headers."""
         page = self.page(request, size, add)
         return {"page": page, "asked": self, "heads": self.heads(request)}
 
     def heads(self, request: HttpRequest) -> list[Head]:
-        """Return the headers of the columns; the current order's header links to its reverse."""
+        """Return the column headers; that of the current order links to the reverse order."""
         sort = self.sort
         heads = []
         for column in self.COLUMNS:

@@ -1,4 +1,4 @@
-"""Simple formatting: a few marks in a text, rendered as safe HTML.
+"""Simple text formatting (a few Markdown marks), rendered as safe HTML.
 
     # Heading   **strong**   *emphasis*   - list   1. list   > quote   [words](https://...)
 
@@ -35,7 +35,7 @@ SCHEMES = {"http", "https", "mailto"}
 # Pages render the same guidelines and passages for every worker.
 @lru_cache(maxsize=256)
 def format_text(text: str, top: int = 2) -> SafeString:
-    """Return a text with simple formatting as HTML; "" for an empty one.
+    """Return a text with simple formatting as HTML; "" for an empty text.
 
     `top` is the level of its highest heading, one below the page's heading above it. No heading is
     more than one level below the one before, as screen readers expect.
@@ -49,14 +49,14 @@ def format_text(text: str, top: int = 2) -> SafeString:
 
 
 def escape_plain(text: str) -> SafeString:
-    """Return a text as escaped HTML; the CSS class keeps line breaks and spaces."""
+    """Return a plain text as escaped HTML that keeps line breaks and spaces."""
     return (
         format_html('<div class="plain-text" dir="auto">{}</div>', text) if text else mark_safe("")
     )
 
 
 def format_passage(passage: Passage, top: int = 3) -> SafeString:
-    """Return the text of a passage as HTML by its format; `top` as in `formatted`."""
+    """Return a passage's text as HTML by its format; headings begin at level `top`."""
     if passage.format == passage.Format.SIMPLE:
         return format_text(passage.text, top)
     return escape_plain(passage.text)
@@ -76,7 +76,7 @@ def _is_external_link(address: str) -> bool:
 
 
 def _level_headings(tokens: Iterable[Token], top: int) -> None:
-    """Set the levels of headings so that none is skipped, beginning with `top`."""
+    """Change the levels of headings so that they begin with `top` and none is skipped."""
     level = top - 1
     for token in tokens:
         if token.type == "heading_open":

@@ -1,4 +1,4 @@
-"""Responses with images."""
+"""HTTP responses with images of passages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotations.models import Image
 def build_image_response(
     image: Image, cache: str = "private, max-age=86400, immutable"
 ) -> HttpResponse:
-    """Return a response with an image; `cache` is its Cache-Control header.
+    """Return an HTTP response with an image; `cache` is its Cache-Control header.
 
     The caller has checked that the user may see it. The type was detected when the image was
     re-encoded, and the browser must not guess another (nosniff).

@@ -1,4 +1,4 @@
-"""The filters of lists of question sets, teams, problems and admissions."""
+"""Filters of the lists of question sets, teams, written problems and admissions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ANSWERS = Response.objects.filter(
 
 
 def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
-    """Return the expression for the number of `rows` that belong to a row of a list; 0 if none.
+    """Return an expression for the number of `rows` that refer to the listed row by `field`.
 
     `rows` name the grouping column in `values`.
     """
@@ -50,24 +50,24 @@ def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = Fals
 
 
 def count_questions() -> Coalesce:
-    """Return the expression for the number of questions of a set over its versions."""
+    """Return an SQL expression for the number of questions of a question set, over its versions."""
     questions = Question.objects.filter(version__question_set=OuterRef("pk"))
     return count_per_row(questions.values("version__question_set"), "external_id", distinct=True)
 
 
 def count_workers() -> Coalesce:
-    """Return the expression for the number of workers of a set."""
+    """Return an SQL expression for the number of workers of a question set."""
     submissions = Submission.objects.filter(version__question_set=OuterRef("pk"))
     return count_per_row(submissions.values("version__question_set"), "worker", distinct=True)
 
 
 def count_answers() -> Coalesce:
-    """Return the expression for the number of answers with a text in a set."""
+    """Return an SQL expression for the number of non-empty answers in a question set."""
     return count_per_row(ANSWERS.values("submission__version__question_set"), "pk")
 
 
 def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Annotate sets with version and counts, each by its own subquery in one query."""
+    """Annotate question sets with their version and counts, as subqueries of one query."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(
         version=Subquery(latest.values("number")[:1]),
@@ -80,7 +80,7 @@ def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
 
 
 class SetFilter(ListFilter):
-    """Filters sets by name, owner, and whether they have answers."""
+    """Filter of question sets by name, owner, and whether they have answers."""
 
     q = SearchFilter("name", label="Part of the name")
     whose = django_filters.ChoiceFilter(
@@ -125,7 +125,7 @@ class SetFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """All filters are declared above, so none is derived from the model's fields."""
+        """Options of the filter; no filters are derived from model fields."""
 
         model = QuestionSet
         fields: ClassVar[list[str]] = []
@@ -137,25 +137,25 @@ class SetFilter(ListFilter):
     def filter_by_owner(
         self, rows: QuerySet[QuestionSet], name: str, value: str
     ) -> QuerySet[QuestionSet]:
-        """Return the user's own sets, or those of others."""
+        """Return the user's own question sets or those of others, by `value`."""
         own = Q(owner=self.user.pk)
         return rows.filter(own if value == "mine" else ~own)
 
     def filter_by_answers(
         self, rows: QuerySet[QuestionSet], name: str, value: bool
     ) -> QuerySet[QuestionSet]:
-        """Return the sets with answers, or those without."""
+        """Return the question sets with answers if `value` is true, else those without."""
         return rows.filter(Exists(ANSWERS) if value else ~Exists(ANSWERS))
 
 
 def count_members() -> Coalesce:
-    """Return the expression for the number of members of a team, without its owner."""
+    """Return an SQL expression for the number of members of a team, without its owner."""
     accepted = Membership.objects.accepted().filter(team=OuterRef("pk"))
     return count_per_row(accepted.values("team"), "pk")
 
 
 def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
-    """Annotate teams with the number of people, owner included, and of shared sets."""
+    """Annotate teams with their numbers of people (with the owner) and of question sets."""
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
     return rows.annotate(
         n_members=count_members() + 1, n_sets=count_per_row(sets.values("team"), "pk")
@@ -163,7 +163,7 @@ def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
 
 
 class TeamFilter(ListFilter):
-    """Filters teams by name."""
+    """Filter of teams by name."""
 
     q = SearchFilter("name", "owner__username", label="Part of the name, or of its owner's")
 
@@ -185,14 +185,14 @@ class TeamFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """All filters are declared above, so none is derived from the model's fields."""
+        """Options of the filter; no filters are derived from model fields."""
 
         model = Team
         fields: ClassVar[list[str]] = []
 
 
 class ProblemFilter(ListFilter):
-    """Filters written problems by text, author, state and category."""
+    """Filter of written problems by text, author, state and category."""
 
     q = SearchFilter("text", "author__username", label="Part of the words, or of the author's name")
     state = django_filters.ChoiceFilter(
@@ -218,14 +218,14 @@ class ProblemFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """All filters are declared above, so none is derived from the model's fields."""
+        """Options of the filter; no filters are derived from model fields."""
 
         model = WrittenProblem
         fields: ClassVar[list[str]] = []
 
 
 class AdmissionFilter(ListFilter):
-    """Filters admissions by worker's id, reason, and whether a score admitted the worker."""
+    """Filter of the admission list by worker id, reason, and admission by score."""
 
     q = SearchFilter("external_id", "why", label="Part of the id, or of the reason")
     by_score = FlagFilter(field_name="by_score", label="By an earlier score")
@@ -242,7 +242,7 @@ class AdmissionFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """All filters are declared above, so none is derived from the model's fields."""
+        """Options of the filter; no filters are derived from model fields."""
 
         model = Admission
         fields: ClassVar[list[str]] = []

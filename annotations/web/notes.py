@@ -1,4 +1,4 @@
-"""Notes about workers and models: writing and deletion, the same for pages and REST."""
+"""Writing and deletion of notes about workers and models, for pages and the REST API."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from annotations.web.scope import RefusedError, UserRequest, get_user_id, get_vi
 
 
 def create_note(request: UserRequest, subject: Any, text: str) -> Note:
-    """Store a note about `subject` and return it. Raises RefusedError without the right to."""
+    """Store a note about a worker or model; raise RefusedError if the user may not."""
     check_note_rights(request, subject)
     note: Note = subject.notes.create(author_id=get_user_id(request), text=text)
     return note
 
 
 def check_note_rights(request: UserRequest, subject: Any) -> None:
-    """Raise RefusedError if the user may not write notes; call it before reading the input."""
+    """Raise RefusedError if the user may not write notes about a worker or model."""
     if not may_note(request.user, subject):
         raise RefusedError("change")
 
 
 def delete_note(request: UserRequest, subject: Any, note_id: UUID) -> None:
-    """Delete a note of the user. Raises RefusedError for the note of another user."""
+    """Delete one of the user's own notes; RefusedError for a note of another user."""
     note = get_visible_or_404(request, subject.notes.all(), note_id)
     if note.author_id != request.user.pk:
         raise RefusedError("change")

@@ -1,4 +1,4 @@
-"""Counts of several tables in one SQL statement."""
+"""Counts from several tables in one SQL statement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Numbers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TableCounts:
-    """Counts of one table: its rows, the aggregates over them, the columns that group them.
+    """Aggregates over the rows of one table, optionally grouped by columns.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class TableCounts:
 
     @property
     def width(self) -> int:
-        """The number of values of a result row."""
+        """Number of values in a result row."""
         return len(self.by) + len(self.numbers)
 
     def select_padded(self, name: str, width: int) -> QuerySet[Any, Any]:
-        """Return its rows with a name in front, padded with zeros up to a width.
+        """Return the result rows, each with `name` in front and padded with 0 to `width` values.
 
         All parts of a union need the same number of columns.
         """
@@ -50,13 +50,13 @@ class TableCounts:
 
 
 def count_rows_by(rows: QuerySet[Any, Any], column: str) -> Coalesce:
-    """Return the expression for the number of rows, which all have the same value in a column."""
+    """Return an SQL expression for the number of `rows`, which agree in `column`."""
     counts = rows.order_by().values(column).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
 def read_numbers(parts: Mapping[str, TableCounts]) -> dict[str, list[Numbers]]:
-    """Return the rows of each part, by its name, with one SQL statement.
+    """Return the result rows of each part, by part name, with one SQL statement.
 
     A part without grouping has one row.
     """

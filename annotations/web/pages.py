@@ -1,4 +1,4 @@
-"""Long lists on pages with their length, and breadcrumbs."""
+"""One page of a long list with the list's length, and breadcrumbs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_page(
     size: int = PAGE,
     count: int | None = None,
 ) -> Page[Any]:
-    """Return the page after the cursor in the URL, with the length of the list; else 404.
+    """Return the page of rows after the cursor in the URL, with the list's length; else 404.
 
     Pass `count` if the length is known.
     """
@@ -35,7 +35,7 @@ def load_page(
 
 
 def build_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
-    """Return the breadcrumbs of a set's page."""
+    """Return the breadcrumbs of a question set's page."""
     return [
         ("Question sets", reverse("admin:question-sets")),
         (question_set.name, reverse("admin:question-set", args=[question_set.public_id])),

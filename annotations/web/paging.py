@@ -1,4 +1,4 @@
-"""Long lists, a page at a time.
+"""Long lists that are loaded one page at a time, by cursors.
 
 A page begins after a row, not after a number of rows. Every page therefore costs the same, and
 rows added meanwhile shift nothing. An opaque cursor tells where it begins.
@@ -26,7 +26,7 @@ PAGE = 50
 
 
 class BadCursorError(QueryError):
-    """The cursor was not issued by this list."""
+    """The cursor in the URL was not issued by this list."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -36,7 +36,7 @@ class BadCursorError(QueryError):
 
 @dataclass(frozen=True)
 class Page(Generic[T]):
-    """A page of a list.
+    """One page of a list: its rows, and the cursor of the next page.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class Page(Generic[T]):
 
 
 def encode_cursor(name: str, *values: Any) -> str:
-    """Return the cursor for a row's values in the list of that name."""
+    """Return a cursor: the sort values of a row, encoded for the list called `name`."""
     raw = json.dumps([name, *values], default=str).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
-    """Return the `n` values of a cursor: texts, numbers or None.
+    """Return the `n` sort values in a cursor: texts, numbers or None.
 
     Raises `BadCursorError` for a cursor of another list, or of none.
     """
@@ -85,7 +85,7 @@ def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
 
 @dataclass(frozen=True)
 class Keyset:
-    """An order of rows by some of their values, with a minus for falling ones.
+    """Sort order of rows by fields (with "-" for descending), from which cursors are made.
 
     The last value is unique. Rows are objects, or dicts (of `QuerySet.values`). With `empty_last`,
     the first value may be null, and these rows come last; the others may not. `texts` are the
@@ -99,7 +99,7 @@ class Keyset:
     texts: tuple[str, ...] = ()
 
     def columns(self) -> list[OrderBy | str]:
-        """Return the arguments of `order_by`."""
+        """Return the arguments for the queryset method order_by."""
         if not self.empty_last:
             return list(self.fields)
         column = F(self.fields[0].removeprefix("-"))
@@ -114,7 +114,7 @@ class Keyset:
         size: int = PAGE,
         make: Callable[[Any], Any] = lambda row: row,
     ) -> Page[Any]:
-        """Return the rows after a cursor, each converted by `make`, with one query.
+        """Return the page of rows after a cursor, each converted by `make`; one query.
 
         Raises `BadCursorError`.
         """
@@ -133,14 +133,14 @@ class Keyset:
         return Page([make(row) for row in page_rows], after, cursor)
 
     def beginning(self, page: Page[Any], size: int) -> Page[Any]:
-        """Return the first rows of a longer page that `make` left as they are, as a page."""
+        """Return the first `size` rows of a loaded page (with unconverted rows) as a page."""
         if len(page.rows) <= size:
             return page
         rows = page.rows[:size]
         return Page(rows, page.after, encode_cursor(self.name, *self._read_values(rows[-1])))
 
     def cursor(self, *values: Any) -> str:
-        """Return the cursor of the page that begins after a row with these values."""
+        """Return the cursor of the page after a row with these sort values."""
         return encode_cursor(self.name, *values)
 
     def _read_values(self, row: Any) -> list[Any]:
@@ -148,7 +148,7 @@ class Keyset:
         return [_get_value(row, "public_id" if name == "pk" else name) for name in names]
 
     def _build_later_condition(self, model: type[Model], values: list[Any]) -> Q:
-        """Return the condition for rows after these values.
+        """Return the condition for rows that come after these sort values.
 
         Such a row equals the first k values, for some k, and comes later by the next one.
         """

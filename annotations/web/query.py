@@ -1,4 +1,4 @@
-"""Parameters in the query of a URL: ids, numbers, choices and switches.
+"""Parsing of query parameters of a URL: ids, numbers, choices and switches.
 
 An invalid one raises `QueryError`: pages answer 404, the REST API names the parameter.
 """
@@ -12,7 +12,7 @@ from django.http import Http404
 
 
 class QueryError(Http404):
-    """An invalid parameter: its name, what to write instead, and a code of the problem."""
+    """Invalid query parameter: its name, what to write instead, and a message code."""
 
     def __init__(self, name: str, detail: str, code: str = "invalid") -> None:
         super().__init__(f"{name}: {detail}")
@@ -20,7 +20,7 @@ class QueryError(Http404):
 
 
 def parse_public_id(params: Mapping[str, str], name: str, *, blank: bool = False) -> UUID | None:
-    """Return a UUID; None without the parameter (with `blank`, also if it is empty)."""
+    """Return a query parameter as UUID; None if missing (with `blank`, also if empty)."""
     text = _read_text(params, name, blank)
     if text is None:
         return None
@@ -39,7 +39,7 @@ def parse_number(
     *,
     blank: bool = False,
 ) -> int | None:
-    """Return an integer from `least` to `most`, neither of them negative; None as above.
+    """Return a query parameter as integer from `least` to `most`; None if missing.
 
     `detail` says what to write if the bounds do not suffice.
     """
@@ -55,7 +55,7 @@ def parse_number(
 
 
 def parse_choice(params: Mapping[str, str], name: str, choices: Iterable[str], default: str) -> str:
-    """Return one of the choices, or the default without the parameter."""
+    """Return a query parameter if it is one of the choices; `default` if missing."""
     words = list(choices)
     text = params.get(name)
     if text is None:
@@ -66,7 +66,7 @@ def parse_choice(params: Mapping[str, str], name: str, choices: Iterable[str], d
 
 
 def parse_flag(params: Mapping[str, str], name: str) -> bool:
-    """Return a switch, which is off without the parameter."""
+    """Return whether a query parameter is switched on; False if missing."""
     word = params.get(name, "false").lower()
     if word not in ("true", "false"):
         raise QueryError(name, "write true or false")

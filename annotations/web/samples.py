@@ -1,4 +1,4 @@
-"""Sample files, one for each kind of upload, that the site offers for download."""
+"""Sample files for download, one for each kind of upload."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ SAMPLES = {
 
 
 def find_sample(slug: str) -> str:
-    """Return the static path of the sample of a kind of upload; "" if it has none."""
+    """Return the static path of a sample file for a kind of upload; "" without one."""
     return f"{FOLDER}{SAMPLES[slug]}" if slug in SAMPLES else ""

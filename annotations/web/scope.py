@@ -1,4 +1,4 @@
-"""The only access from a URL to an object; an invisible object is treated as missing.
+"""Access checks of pages and API: look up an object by URL; invisible ones count as missing.
 
 A refused action raises `RefusedError`, which pages and the REST API present in their own form.
 """
@@ -31,7 +31,7 @@ MESSAGES = {
 
 
 class RefusedError(PermissionDenied):
-    """The user knows of an object but may not do this; `code` is a key of `MESSAGES`."""
+    """The user may see an object but not do this; `code` is a key of `MESSAGES`."""
 
     def __init__(
         self, code: Literal["change", "manage", "make", "blind", "archived", "undoing"]
@@ -41,17 +41,17 @@ class RefusedError(PermissionDenied):
 
 
 class UserRequest(Protocol):
-    """A request of Django or of its REST framework."""
+    """Interface that requests of Django and of its REST framework share."""
 
     @property
     def user(self) -> AnyUser:
-        """The user of the request."""
+        """User who sent the request."""
 
 
 def select_visible(
     request: UserRequest, rows: QuerySet[M, M], *, of_one_row: bool = False
 ) -> QuerySet[M, M]:
-    """Return the rows of a scoped model that the user may see.
+    """Return the rows of a model with access rules that the user may see.
 
     `of_one_row` says that one of them is looked up, which takes one query.
     """
@@ -59,13 +59,13 @@ def select_visible(
 
 
 def get_visible_or_404(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object with that id if the user may see it. Raises Http404 otherwise."""
+    """Return the object with this public id if the user may see it; else Http404."""
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
     return get_object_or_404(rows_to_see, public_id=public_id)
 
 
 def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object if the user may change it.
+    """Return the object with this public id if the user may change it.
 
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
@@ -79,7 +79,10 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
 
 
 def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
-    """Return the object if the user may delete and share it; errors as in `editable`."""
+    """Return the object with this public id if the user may delete and share it.
+
+    Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
+    """
     row = get_visible_or_404(request, rows, public_id)
     if not _check_scoped(rows).manageable_by(request.user).filter(pk=row.pk).exists():
         raise RefusedError("manage")
@@ -87,7 +90,7 @@ def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) 
 
 
 def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the set if the user may see its answers. Raises Http404, also for experts."""
+    """Return the set if the user may see its answers; Http404 otherwise, as for experts."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), public_id)
     if not rights(request.user, question_set).answers:
         raise Http404
@@ -95,9 +98,9 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
 
 
 def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the set if the one who asks may see what came back, and change it.
+    """Return the question set if the user may see its answers and change it.
 
-    Raises Http404 as `answered_set` does, `RefusedError` where it may only be looked at.
+    Raises Http404 as `get_answered_set` does, `RefusedError` if the user may only see it.
     """
     question_set = get_answered_set(request, public_id)
     if not rights(request.user, question_set).edit:
@@ -106,14 +109,14 @@ def answered_editable(request: UserRequest, public_id: UUID) -> QuestionSet:
 
 
 def require_requester(request: UserRequest) -> int:
-    """Return the key of a user who may create sets. Raises `RefusedError` for others."""
+    """Return the key of a user who may create question sets; raise `RefusedError` for others."""
     if not is_requester(request.user):
         raise RefusedError("make")
     return get_user_id(request)
 
 
 def get_user_id(request: UserRequest) -> int:
-    """Return the key of the user; all callers require a login."""
+    """Return the primary key of the signed-in user."""
     return int(request.user.pk or 0)
 
 

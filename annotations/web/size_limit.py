@@ -1,4 +1,4 @@
-"""A limit on the size of uploaded files, enforced while they arrive."""
+"""Limit on the size of uploaded files, enforced while they arrive."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ LARGEST: int = settings.UPLOAD_BYTES
 
 
 class SizeLimit(FileUploadHandler):
-    """The first upload handler: drops a file as soon as it grows too large.
+    """First upload handler: drops a file as soon as it exceeds the size limit.
 
     The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` tells why.
     """
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
-        """Reset the count."""
+        """Reset the count of received bytes for a new file."""
         super().new_file(*args, **kwargs)
         self._received = 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        """Pass the data to the next handler, or drop the file."""
+        """Return the data for the next handler, or drop the file if it is too large."""
         self._received += len(raw_data)
         if self._received > LARGEST:
             if self.request is not None:

@@ -1,4 +1,4 @@
-"""Texts on pages and in lists: cut to a length, or with code marked."""
+"""Texts on pages and in lists: shortened, or with marked code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXCERPT_SHOWN = 240
 
 
 def select_beginning(path: str, length: int = EXCERPT_SHOWN) -> Combinable:
-    """Return the expression for the first characters of a text, one more than are shown.
+    """Return an SQL expression for the first characters of a text, one more than shown.
 
     The extra character tells whether the text goes on.
     """
@@ -34,6 +34,6 @@ def shorten_text(text: str | None, length: int = EXCERPT_SHOWN) -> str:
 
 
 def mark_code(text: str) -> SafeString:
-    """Return the text as escaped HTML, with parts between backticks marked as code."""
+    """Return a text as HTML, escaped, with parts between backticks marked as code."""
     escaped = conditional_escape(text)
     return mark_safe(re.sub(r"`([^`]*)`", r"<code>\1</code>", escaped))  # noqa: S308

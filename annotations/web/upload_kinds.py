@@ -1,4 +1,4 @@
-"""The kinds of files that can be uploaded into a question set, with their readers."""
+"""Kinds of files that can be uploaded into a question set, with their readers."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from annotations.web.samples import find_sample
 
 
 class Report(Protocol):
-    """The report of an import."""
+    """Interface of the report of an import."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything was added."""
+        """Whether the import added anything."""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the values for the page of an upload."""
+        """Return the report's values for the page of an upload."""
 
     def lines(self) -> Iterator[str]:
-        """Yield the report for a terminal, line by line."""
+        """Yield the lines of the report for a terminal."""
 
 
 @dataclass(frozen=True)
 class Staging:
-    """How a kind of file is parsed and stored for the time until the user confirms.
+    """Functions that parse a kind of file, and store its rows once the user confirms.
 
     `read` takes the file, `columns` and the named `options`, and returns a stage of `kind`. `store`
     takes the set, the stage, `dry_run` and the other options.
@@ -58,7 +58,7 @@ class Staging:
 
 @dataclass(frozen=True)
 class UploadKind:
-    """One kind of file.
+    """Kind of file that can be uploaded: its texts, options and import function.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class UploadKind:
 
     @property
     def sample(self) -> str:
-        """The static path of a sample file; "" without one."""
+        """Static path of a sample file; "" without one."""
         return find_sample(self.slug)
 
 
@@ -109,7 +109,7 @@ STORING = ("create_questions", "update_flags")
 
 
 def register(kind: UploadKind) -> None:
-    """Add a kind of file that can be uploaded."""
+    """Register a kind of file that can be uploaded."""
     KINDS[kind.slug] = kind
 
 

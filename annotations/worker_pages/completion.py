@@ -1,4 +1,4 @@
-"""The last pages: review, thanks with the panel's code, use of the data, and withdrawal."""
+"""Last pages for a worker: review, thanks with the panel's code, use of the data, withdrawal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from annotations.worker_pages.visit import (
 
 @require_open_submission
 def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Show all answers with a link to each page; the form submits them for good."""
+    """Show all answers with a link to each page; POST submits them finally."""
     if request.method == "POST":
         return _submit(request, visit)
     step = visit.progress.next_step()
@@ -58,7 +58,7 @@ def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @require_submission
 def show_thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Thank a worker who submitted, with the panel's code; can be opened again at any time."""
+    """Show the thanks page with the panel's completion code to a worker who submitted."""
     submission, collection = visit.submission, visit.collection
     if submission.state != Submission.State.SUBMITTED:
         return disable_caching(redirect("worker:go-on", visit.token))
@@ -115,7 +115,7 @@ def show_data_use(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 @require_submission
 def withdraw(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Ask whether to delete all answers; the form deletes them, also long after submission."""
+    """Ask whether to delete all answers of the worker; POST deletes them, at any time."""
     collection = visit.collection
     if visit.submission.withdrawn_at is not None:
         return render_outcome(request, "withdrawn", collection, status=200)
@@ -135,7 +135,7 @@ def withdraw(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 def _submit(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Submit all answers and redirect: to the thanks, or to the first unfinished page."""
+    """Submit all answers; redirect to the thanks page, or to the first unfinished page."""
     keep_place(visit.submission)
     try:
         finishing.submit(visit.submission, devices.detect_device(request.headers))

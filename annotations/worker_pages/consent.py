@@ -1,4 +1,4 @@
-"""The link of a collection: identifying the worker, admission and consent."""
+"""Pages behind a collection's link: identify the worker, check admission, ask for consent."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COOKIE_SECONDS = 30 * 24 * 3600
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
-    """Ask for consent, or say why the worker may not take part; a returning worker goes on.
+    """Ask for consent, or say why the worker may not take part; a returning worker is redirected.
 
     Only the form reserves a place; opening the page does not.
     """
@@ -83,13 +83,13 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
 
 @require_open_submission
 def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Redirect to the worker's next step; as a form it reserves a place again if it expired."""
+    """Redirect to the worker's next step; POST reserves a place again if it expired."""
     return visit.redirect_to_next()
 
 
 @require_submission
 def change_language(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Set the language of the texts, and redirect to the worker's next step."""
+    """Set the language of the worker's texts, and redirect to the next step."""
     if request.method == "POST":
         switch_language(visit.submission, request.POST.get(LANGUAGE_FIELD, ""))
     return disable_caching(redirect("worker:go-on", visit.token))
@@ -98,7 +98,7 @@ def change_language(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _find_earlier_submission(
     request: HttpRequest, collection: Collection, visitor: Visitor
 ) -> Submission | None:
-    """Return the worker's earlier submission: by the panel's id, or by cookie if anonymous."""
+    """Return the worker's earlier submission, by the panel's id, or by cookie if anonymous."""
     if visitor.external_id:
         return find_worker_submission(collection, visitor.external_id)
     submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
@@ -108,7 +108,7 @@ def _find_earlier_submission(
 
 
 def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
-    """Redirect a returning worker; raise `AnsweringError` (excluded) for an imported submission."""
+    """Redirect a returning worker; `AnsweringError` (excluded) for an imported submission."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
     note_session(submission, visitor)
@@ -116,7 +116,7 @@ def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
 
 
 def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visitor) -> HttpResponse:
-    """Handle the consent form: decline, show it again if unticked, or reserve a place.
+    """Process the posted consent form: decline, show it again if unticked, or reserve a place.
 
     An anonymous worker gets a cookie, by which the browser is recognised later.
     """
@@ -161,7 +161,7 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
 def _render_consent(
     request: HttpRequest, collection: Collection, unticked: dict[str, bool] | None = None
 ) -> HttpResponse:
-    """Return the consent page; `unticked` holds the other boxes if consent was not ticked (400)."""
+    """Return the consent page; `unticked` (other boxes) after a form without consent (400)."""
     context = build_consent_context(collection) | (unticked or {})
     context["languages"] = _list_language_links(request, collection)
     return render_page(
@@ -172,7 +172,7 @@ def _render_consent(
 def _list_language_links(
     request: HttpRequest, collection: Collection
 ) -> list[tuple[str, str, str]]:
-    """Return a version's languages as (tag, name in itself, link); [] if there is only one."""
+    """Return (tag, name in itself, link) for each language; [] if there is only one."""
     languages = collection.version.every_language
     if len(languages) == 1:
         return []

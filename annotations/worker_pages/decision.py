@@ -1,4 +1,4 @@
-"""A rejection as the worker sees it: the reason, one appeal, and the requester's answer."""
+"""Page of a rejected worker: the reason, one appeal, and the requester's answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIELD = "appeal"
 
 @require_submission
 def show_decision(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Show a rejection and its appeal; the form sends the worker's appeal."""
+    """Show a rejection and its appeal; POST sends the worker's appeal."""
     if visit.submission.withdrawn_at is not None:
         return render_outcome(request, "withdrawn", visit.collection)
     if visit.submission.source == Submission.Source.IMPORTED:
@@ -41,7 +41,7 @@ def show_decision(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _render_decision(
     request: HttpRequest, visit: Visit, text: str = "", wrong: str = ""
 ) -> HttpResponse:
-    """Return the page; `wrong` is the code of why an appeal was refused, `text` that appeal."""
+    """Return the page of a rejection; `wrong` is the code of why the appeal `text` was refused."""
     standing = find_rejection(visit.submission)
     if standing is None:
         return disable_caching(redirect("worker:go-on", visit.token))

@@ -1,4 +1,4 @@
-"""Saving one text while the worker types, for the script of the page."""
+"""Endpoint with which the page's script saves a text while the worker types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STORABLE_REFUSALS = ("", "closed", "place_lost")
 
 @require_submission
 def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Store one text and return the result as JSON.
+    """Store the posted text of one answer and return the result as JSON.
 
     Form fields: `question` (id), `text`, `revision` (of the text that the page showed), `tab` and
     `signals` (the counts of the page). JSON keys: `saved` and `revision`; `text` if another tab
@@ -90,7 +90,7 @@ def _reserve_again(visit: Visit) -> str:
 
 
 def _find_open_question(visit: Visit, value: str) -> Question | None:
-    """Return the question with an id if the worker may answer it now; else None."""
+    """Return the question with public id `value` if the worker may answer it now; else None."""
     try:
         public_id = UUID(value)
     except ValueError:

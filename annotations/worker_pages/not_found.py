@@ -1,4 +1,4 @@
-"""The page of an unknown address: a forged or incomplete token, or a deleted submission."""
+"""Page for an unknown URL: a forged or incomplete token, or a deleted submission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that say why a worker cannot take part or go on, with the panel's code for that case."""
+"""End pages: why a worker cannot take part or continue, with the panel's code for that case."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotations.worker_pages.rendering import build_return_url, render_page
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The title and text of an end page.
+    """Title and text of an end page.
 
     `status` is the HTTP status after a form. An opened link gets 200, unless the link itself is
     wrong (`is_error`). `code` names the field of the collection whose code is shown, "" for none.
@@ -191,7 +191,7 @@ def render_outcome(
     status: int | None = None,
     context: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    """Return the end page for a code of `OUTCOMES`.
+    """Return the end page for a code, such as that of a full collection.
 
     `context` is added to the template context; `status` replaces the outcome's own.
     """

@@ -1,4 +1,4 @@
-"""Reading a passage before its questions: announcing it, showing it, and serving its image."""
+"""Pages on which a worker reads a passage before its questions (recall protocol)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from annotations.worker_pages.visit import Visit, require_open_submission
 
 @require_open_submission
 def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
-    """Show the passage of a page in the recall protocol.
+    """Show the passage of a page (recall protocol); POST opens it or ends the reading.
 
     GET announces the passage, shows it while it is read, and then answers 410. A form opens it or
     ends the reading.
@@ -54,7 +54,7 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
 
 @require_open_submission
 def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
-    """Serve the image of a passage as long as the passage itself may be shown."""
+    """Return the image of a passage while the passage itself may be shown."""
     page = visit.progress.find_page(page_number)
     if page is None or page.passage is None or page.passage.image_id is None:
         return render_not_found(request)
@@ -68,7 +68,7 @@ def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpRes
 
 
 def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
-    """End the reading, or open the passage; redirect to what follows."""
+    """End the reading, or open the passage; redirect to the page that follows."""
     if request.POST.get("do") == "read":
         finish_reading(visit.progress, page)
         return visit.redirect_to_next()
@@ -77,7 +77,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
 
 
 def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
-    """Return the page with the passage and the time left."""
+    """Return the page with the passage and the remaining time."""
     assert page.passage is not None
     reading = visit.progress.find_reading(page)
     assert reading is not None
@@ -94,5 +94,5 @@ def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> Htt
 
 
 def _build_go_on_context(visit: Visit) -> dict[str, object]:
-    """Return the context of an end page with a button to go on."""
+    """Return the template context of an end page with a button to continue."""
     return {"go_on": True, "place": visit.token}

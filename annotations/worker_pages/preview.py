@@ -73,7 +73,7 @@ PREVIEW_CODE = "PREVIEW"
 
 @dataclass(frozen=True, slots=True)
 class PreviewState:
-    """The parameters in the URL of a preview page.
+    """Page of the preview, as the parameters in its URL name it.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class PreviewState:
 
     @property
     def address(self) -> str:
-        """The URL of this page of the preview."""
+        """URL of this page of the preview."""
         version = self.collection.version
         parts = {
             "version": version.number,
@@ -111,11 +111,11 @@ class PreviewState:
         return f"{path}?{urlencode({name: part for name, part in parts.items() if part})}"
 
     def go_to_step(self, step: int) -> PreviewState:
-        """Return the state at another step."""
+        """Return the state of the preview at page number `step`."""
         return replace(self, step=step, side_page="", choice="")
 
     def open_side_page(self, side_page: str, choice: str = "") -> PreviewState:
-        """Return the state at a page outside the steps."""
+        """Return the state of the preview at a page outside the steps, such as withdrawal."""
         return replace(self, side_page=side_page, choice=choice)
 
 
@@ -123,7 +123,10 @@ class PreviewState:
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show page `step` of the latest version, or of `version`; a form goes to the next page."""
+    """Show a page of the preview of a version, as the URL's query says; POST goes to the next.
+
+    The query names the page as `step`, and the version as `version` (by default the latest).
+    """
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     may = rights(request.user, question_set)
     version = _find_version(question_set, request.GET.get("version", ""))
@@ -161,7 +164,7 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPages) -> PreviewState:
-    """Return the state after a form, as the worker pages would continue."""
+    """Return the page of the preview to which the worker pages would go after a form."""
     do = request.POST.get("do", "")
     preview_page = preview.pages[state.step - 1]
     button_tag = do.removeprefix(LANGUAGE_ACTION) if do.startswith(LANGUAGE_ACTION) else ""
@@ -360,7 +363,7 @@ def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
 
 
 def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion | None:
-    """Return the version with a number, "" for the latest; raise `Http404` if there is none."""
+    """Return the version with a number, for "" the latest; Http404 if there is none."""
     if not number:
         return question_set.latest_version()
     version = question_set.versions.filter(number=_parse_number(number, 0)).first()
@@ -370,5 +373,5 @@ def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion 
 
 
 def _parse_number(text: str, default: int) -> int:
-    """Return a parameter of 1 to 6 digits as a number; `default` for anything else."""
+    """Return a URL parameter of 1 to 6 digits as a number; `default` for anything else."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else default

@@ -1,4 +1,4 @@
-"""The pages of a preview: those of the first worker with a given seed, in order."""
+"""Sequence of the pages in a preview: those of the first worker with a given random seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONSENT, BEFORE, THANKS = "consent", "before", "thanks"
 
 @dataclass(frozen=True, slots=True)
 class PreviewPage:
-    """One page of the preview: its kind, and the page of questions that it belongs to, if any."""
+    """One page of the preview: its kind, and the page of questions to which it belongs, if any."""
 
     kind: str
     page: AnswerPage | None = None
@@ -23,7 +23,7 @@ class PreviewPage:
 
 @dataclass(frozen=True, slots=True)
 class PreviewPages:
-    """All pages from consent to thanks, not stored.
+    """All pages of a preview, from consent to thanks; none of them is stored.
 
     `n_graded` is the number of graded questions in them, `n_all` that of the whole version.
     """
@@ -33,7 +33,7 @@ class PreviewPages:
     n_all: int
 
     def find_step(self, page: AnswerPage) -> int:
-        """Return the step, from 1, at which the questions of a page are shown."""
+        """Return the step, counted from 1, that shows the questions of a page."""
         return next(
             step
             for step, preview_page in enumerate(self.pages, 1)
@@ -41,20 +41,20 @@ class PreviewPages:
         )
 
     def find_step_before(self, step: int) -> int:
-        """Return the step of the last questions before `step`; `step` itself if there are none."""
+        """Return the step of the last page of questions before `step`; else `step`."""
         earlier = (i for i in range(step - 1, 0, -1) if self.pages[i - 1].kind == PAGE)
         return next(earlier, step)
 
     @property
     def question_pages(self) -> list[AnswerPage]:
-        """The pages of questions, in their order."""
+        """Pages of questions, in order."""
         return [row.page for row in self.pages if row.kind == PAGE and row.page is not None]
 
 
 def build_preview_pages(
     collection: Collection, seed: int, *, every_question: bool = False
 ) -> PreviewPages:
-    """Return the pages of the first worker with a seed; the collection need not be stored.
+    """Return the preview pages of the first worker with a seed, also for an unsaved collection.
 
     `every_question` shows all questions where a worker would get only some.
     """

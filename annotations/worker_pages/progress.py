@@ -1,4 +1,4 @@
-"""The progress line of the worker pages."""
+"""Progress line of the worker pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from annotations.answering.progress import AnswerPage, SurveyProgress
 
 @dataclass(frozen=True, slots=True)
 class ProgressSummary:
-    """Pages handed in (`done` of `total`), and the page shown (`part`, 0 for none).
+    """Number of submitted pages (`done` of `total`), and of the page shown (`part`, 0 for none).
 
     `minutes_reserved` is how long the place stays reserved without a request.
     """
@@ -21,7 +21,7 @@ class ProgressSummary:
 
 
 def summarize_progress(progress: SurveyProgress, page: AnswerPage | None = None) -> ProgressSummary:
-    """Return the progress of a submission, with the page that is shown."""
+    """Return the numbers for the progress line; `page` is the page shown, if any."""
     return ProgressSummary(
         part=0 if page is None else page.number,
         done=progress.count_finished_pages(),

@@ -1,4 +1,4 @@
-"""A page of questions: showing it, saving and handing in the answers, and practice feedback."""
+"""Page of questions: show it, save and submit its answers, give practice feedback."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ERRORS = {
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """An error of an answer: its code, and the message in the page's language."""
+    """Error of an answer: its code, and the message in the page's language."""
 
     code: str
     sentence: str | Promise
@@ -64,18 +64,18 @@ class FieldError:
 
     @classmethod
     def build(cls, code: str) -> FieldError:
-        """Return the error with a code of `ERRORS`."""
+        """Return the error of an answer with this code."""
         return cls(code, ERRORS[code])
 
     @classmethod
     def build_too_long(cls, text: str, most: int) -> FieldError:
-        """Return the error of a text with more characters than `most`."""
+        """Return the error of a text longer than `most` characters."""
         return cls("too_long", format_too_long(text, most))
 
 
 @dataclass(slots=True)
 class Field:
-    """One question on the page, with its text field.
+    """One question on a page of the worker, with its text field.
 
     Attributes
     ----------
@@ -98,27 +98,27 @@ class Field:
 
     @property
     def question(self) -> Question:
-        """The question."""
+        """Question to which the text field belongs."""
         return self.assignment.question
 
     @property
     def name(self) -> str:
-        """Form name of the text field."""
+        """HTML form name of the text field, which contains the question's id."""
         return f"{ANSWER}{self.question.public_id}"
 
     @property
     def keep_name(self) -> str:
-        """Form name of the choice between the text and its other texts."""
+        """HTML form name of the choice between the text and its alternative texts."""
         return f"keep-{self.question.public_id}"
 
     @property
     def signals_name(self) -> str:
-        """Form name of the writing signals, which only the script of the page sends."""
+        """HTML form name of the writing signals, which only the page's script sends."""
         return f"{signals.FIELD}-{self.question.public_id}"
 
     @property
     def formatted_most(self) -> str:
-        """The most characters, formatted in the page's language."""
+        """Greatest length of the answer, as a number in the page's language."""
         return str(number_format(self.most, force_grouping=True))
 
     @property
@@ -129,7 +129,7 @@ class Field:
 
 @require_open_submission
 def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
-    """Show the questions of a page, or handle its form."""
+    """Show the questions of a page; POST saves or submits the answers."""
     page = visit.progress.find_page(page_number)
     if page is None:
         return render_not_found(request)
@@ -147,7 +147,7 @@ def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> Http
 
 @require_open_submission
 def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
-    """Show the feedback on a page of practice; the form goes on or screens the worker out."""
+    """Show the feedback on a practice page; POST continues or screens the worker out."""
     page = visit.progress.find_page(page_number)
     if page is None or not page.is_practice:
         return render_not_found(request)
@@ -168,7 +168,7 @@ def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpR
 
 
 def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
-    """Save the texts of a page, and hand the page in if the form asks for it and all is complete.
+    """Save the posted texts of a page; submit the page if requested and all is complete.
 
     Redirects on success; shows the page again with errors (400) otherwise. Texts for questions that
     are no longer on the page are shown, not stored.
@@ -212,7 +212,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
 
 
 def _is_finished_practice(visit: Visit, page: AnswerPage) -> bool:
-    """Return whether a practice page was handed in, maybe by another request since it was read.
+    """Return whether a practice page was submitted, perhaps by a concurrent request.
 
     The caller holds the lock of the submission.
     """
@@ -225,7 +225,7 @@ def _is_finished_practice(visit: Visit, page: AnswerPage) -> bool:
 def _save_texts(
     request: HttpRequest, visit: Visit, fields: list[Field], texts: dict[str, str]
 ) -> list[str]:
-    """Store the texts of a form and update the fields; return the outcome of each field."""
+    """Store the posted texts and update the fields; return the outcome of each field."""
     posted = []
     for row in fields:
         if row.name not in texts:
@@ -254,7 +254,7 @@ def _save_texts(
 
 
 def _is_complete(request: HttpRequest, fields: list[Field], outcomes: list[str]) -> bool:
-    """Return whether a page can be handed in; add an error to each field that prevents it."""
+    """Return whether a page can be submitted; add an error to each field that prevents it."""
     for row, outcome in zip(fields, outcomes, strict=True):
         if outcome == drafts.BOTH_KEPT:
             row.errors.append(FieldError.build("other_text"))
@@ -266,7 +266,7 @@ def _is_complete(request: HttpRequest, fields: list[Field], outcomes: list[str])
 
 
 def _record_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> None:
-    """Store when the answers were handed in; an unchanged one keeps its earlier time."""
+    """Store when the answers were submitted; unchanged answers keep their earlier time."""
     now, keys = timezone.now(), []
     for row, outcome in zip(fields, outcomes, strict=True):
         if not row.revision:
@@ -291,7 +291,7 @@ def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
 
 
 def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:
-    """Redirect after a button that does not hand the page in: to the page before, or here again.
+    """Redirect after a button that does not submit: to the previous page, or here again.
 
     A language button changes the language of the submission first.
     """
@@ -305,7 +305,7 @@ def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpRespo
 
 
 def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
-    """Swap the text of each field with the other text that the worker chose."""
+    """Swap the text of each field with the alternative text that the worker chose."""
     for row in fields:
         key = parse_number(request.POST.get(row.keep_name, ""))
         if key is None:
@@ -325,7 +325,7 @@ def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> N
 
 
 def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
-    """Return the fields of a page, filled from the stored answers."""
+    """Return the text fields of a page, filled from the stored answers."""
     questions = [assignment.question_id for assignment in page.assignments]
     stored = drafts.load_responses(visit.submission, questions)
     first = page.assignments[0].position
@@ -351,7 +351,7 @@ def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
 
 
 def _add_other_texts(visit: Visit, fields: list[Field]) -> None:
-    """Add to each field the unsettled other texts that differ from its text."""
+    """Add to each field the alternative texts that differ from its text."""
     others = OtherText.objects.filter(
         response__submission=visit.submission,
         response__question__in=[row.question.pk for row in fields],
@@ -375,7 +375,7 @@ def _render_questions(
     foreign: Sequence[str] = (),
     status: int = 200,
 ) -> HttpResponse:
-    """Return the page with its fields; `foreign` are texts of a form that belong to no field."""
+    """Return the page with its fields; `foreign` are posted texts that belong to no field."""
     passage = None if visit.progress.is_recall() else page.passage
     context = {
         "progress": summarize_progress(visit.progress, page),

@@ -1,4 +1,4 @@
-"""Rendering of the worker pages: in the worker's language, never cached, never indexed."""
+"""Rendering of the worker pages: in the worker's language, never cached or indexed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from annotations.models import Collection, QuestionSetVersion
 
 @contextmanager
 def use_language(version: QuestionSetVersion, language: str) -> Iterator[None]:
-    """Activate a language of a version and its interface language, for the `with` block.
+    """Activate a language of a version, and its interface language, in the `with` block.
 
     A language that the version does not have is replaced by that of its original texts.
     """
@@ -61,7 +61,7 @@ def render_page(
 
 
 def disable_caching(response: HttpResponse) -> HttpResponse:
-    """Return the response with headers against caching, also by the browser, and indexing."""
+    """Return the response with headers against caching and search engines."""
     add_never_cache_headers(response)
     # `no-store`: the browser of a shared computer must not keep a copy either.
     response["Cache-Control"] = "private, no-store"
@@ -70,13 +70,13 @@ def disable_caching(response: HttpResponse) -> HttpResponse:
 
 
 def build_return_url(collection: Collection, code: str) -> str:
-    """Return the URL that takes the worker back to the panel with a code; "" if none is set."""
+    """Return the URL back to the panel with a completion code; "" if none is set."""
     # Nothing of the request enters the URL, so that a forged link cannot redirect elsewhere.
     return collection.return_url.replace(CODE, quote(code, safe=""))
 
 
 def format_too_long(text: str, most: int) -> str:
-    """Return the message for a text with more characters than `most`."""
+    """Return the message for a text longer than `most` characters."""
     return str(
         _("It has %(n)s characters, and at most %(most)s are possible. Please shorten it.")
         % {

@@ -1,4 +1,4 @@
-"""URLs of the worker pages: a collection's link, and a submission's pages behind a signed token."""
+"""URLs of the worker pages: a collection's link, and a submission's pages by signed token."""
 
 from django.urls import path
 

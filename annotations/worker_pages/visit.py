@@ -1,4 +1,4 @@
-"""The submission of an address, and whether its worker can still answer.
+"""Look-up of a submission by the token in the URL, and whether its worker can still answer.
 
 The address holds a signed token of the submission and is the only identification. There is no
 session and no form token that could expire while a worker types. Another site cannot forge a
@@ -35,7 +35,7 @@ ANSWER = "answer-"
 
 @dataclass(slots=True)
 class Visit:
-    """One request of a worker for a page of their submission; `token` is that of the address."""
+    """Worker's request for a page of their submission; `token` is from the URL."""
 
     submission: Submission
     token: str
@@ -46,16 +46,16 @@ class Visit:
 
     @property
     def collection(self) -> Collection:
-        """The collection of the submission."""
+        """Collection to which the submission belongs."""
         return self.progress.collection
 
     def redirect_to_next(self) -> HttpResponse:
-        """Redirect to the worker's next step, read anew from the database."""
+        """Redirect to the worker's next step, loaded again from the database."""
         self.progress = SurveyProgress(self.submission)
         return self.redirect_to(self.progress.next_step())
 
     def redirect_to(self, step: NextStep) -> HttpResponse:
-        """Redirect to the page of a step."""
+        """Redirect to the page of a worker's step."""
         names = {TEXT: "text", PAGE: "page", FEEDBACK: "feedback"}
         if step.kind == REVIEW:
             return disable_caching(redirect("worker:review", self.token))
@@ -66,7 +66,7 @@ View = Callable[Concatenate[HttpRequest, Visit, P], HttpResponse]
 
 
 def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
-    """Decorate a view of a submission, in any state, so that it gets a `Visit`.
+    """Decorate a view of a submission's page: look it up by its token, in any state.
 
     The view answers 404 for a forged token, and runs in the language of the submission.
     """
@@ -95,7 +95,7 @@ def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
 
 
 def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
-    """Decorate a view for submissions that are still open; others see how they ended.
+    """Decorate a view for open submissions; workers of others see how theirs ended.
 
     If the reservation expired, a form reserves a place again. The texts of a form that comes too
     late are stored as drafts if possible, and shown in any case.
@@ -138,7 +138,7 @@ def find_end_code(visit: Visit) -> str:
 
 
 def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
-    """Return the page that says how a submission ended, with the texts of a late form.
+    """Return the page that says how a submission ended, with texts that came too late.
 
     The texts are stored as drafts after closed and place_lost.
     """
@@ -160,7 +160,7 @@ def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
 
 
 def read_texts(request: HttpRequest) -> dict[str, str]:
-    """Return the cleaned answers of a form by field name."""
+    """Return the posted answers, cleaned, by name of the form field."""
     return {
         name: drafts.clean_text(str(text))
         for name, text in request.POST.items()
@@ -169,7 +169,7 @@ def read_texts(request: HttpRequest) -> dict[str, str]:
 
 
 def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
-    """Store the texts of a form as drafts, for questions that the worker may answer."""
+    """Store posted texts as drafts, for questions that the worker may answer."""
     for page in visit.progress.pages:
         for assignment in page.assignments:
             name = f"{ANSWER}{assignment.question.public_id}"
@@ -180,7 +180,7 @@ def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> N
 
 
 def read_revision(request: HttpRequest, public_id: object) -> int | None:
-    """Return the revision of the text that a form showed; None if the form has none."""
+    """Return the posted revision of the text that was shown; None if there is none."""
     return parse_number(request.POST.get(f"revision-{public_id}", ""))
 
 
@@ -191,7 +191,7 @@ def parse_number(value: str) -> int | None:
 
 
 def _render_come_back(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Return the page on which a worker can reserve a place again, or that none is free."""
+    """Return the page that offers to reserve a place again, or says that none is free."""
     # Only a form reserves a place: a link preview must not.
     if not count_free_places(visit.collection):
         return render_outcome(request, "place_lost", visit.collection)

@@ -1,10 +1,10 @@
-"""Writing unanswerable word problems and checking them blindly.
+"""Writing of unanswerable word problems by users, and blind checking by validators.
 
     project = start(version)                        # the requester
     problem = take(project, author)                 # a writer
     submit(problem, "How many ...?", Category.MISSING)
     vote(project, validator, problem.public_id, ...)  # three validators
-    accepted(project)                               # UMWP's records
+    export_accepted(project)                        # UMWP's records
 
 A writer sees only their own problems and the notes on them. A validator sees the text of a problem
 and their own votes, but not its author, its original question or other votes.

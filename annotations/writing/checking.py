@@ -1,4 +1,4 @@
-"""Checking of problems: a validator votes whether a problem has an answer, and if not, why.
+"""Checking of problems: validators vote whether a problem has an answer, and if not, why.
 
 A validator gets only the text of a problem. Author, original, category, revision and other votes
 are not passed on by this module.
@@ -24,7 +24,7 @@ from annotations.writing.texts import clean_note
 
 @dataclass(frozen=True)
 class Task:
-    """A problem to check, with everything that its validator may see.
+    """Problem to check, with everything that its validator may see.
 
     `answerable` (None before the vote), `category` and `note` are the validator's own vote.
     """
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """The tasks of a validator: `open` ones in random order, and `said`, the changeable votes.
+    """Tasks of a validator: `open` ones in random order, and `said`, votes that can still change.
 
     A vote can change while its problem is being checked. `n_said` counts all votes of the validator
     in the project.
@@ -50,7 +50,7 @@ class Tasks:
 
 
 def list_tasks(project: WritingProject, validator: int) -> Tasks:
-    """Return the tasks of a validator; three queries."""
+    """Return the tasks of a validator (user key) in a project; three queries."""
     own = ProblemVote.objects.filter(
         problem=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
@@ -77,7 +77,7 @@ def list_tasks(project: WritingProject, validator: int) -> Tasks:
 
 
 def find_task(project: WritingProject, validator: int, problem: UUID) -> Task | None:
-    """Return the task of one problem; None if the validator may not vote on it (any more)."""
+    """Return the task for one problem; None if the validator may not vote on it."""
     checkable = _select_checkable(project, validator).filter(public_id=problem).first()
     if checkable is None:
         return None
@@ -140,12 +140,12 @@ def vote(
 
 
 def _count_votes_needed(problem: WrittenProblem) -> int:
-    """Return how many votes decide about a problem."""
+    """Return the number of votes that decide about a problem."""
     return int(problem.project.votes_needed)
 
 
 def _decide(problem: WrittenProblem, by: int) -> None:
-    """Accept or return a problem once it has all votes, by the rule of `vote`."""
+    """Accept a problem or return it to its author, once all validators have voted."""
     votes = list(problem.votes.filter(revision=problem.revision).order_by("pk"))
     if len(votes) < _count_votes_needed(problem):
         return
@@ -160,7 +160,7 @@ def _decide(problem: WrittenProblem, by: int) -> None:
 
 
 def _select_checkable(project: WritingProject, validator: int) -> QuerySet[Any]:
-    """Return problems being checked, without the validator's own, annotated with `n_votes`."""
+    """Return problems to check, without the validator's own, with their numbers of votes."""
     current_votes = Q(votes__revision=F("revision"))
     return (
         WrittenProblem.objects.filter(
@@ -172,5 +172,5 @@ def _select_checkable(project: WritingProject, validator: int) -> QuerySet[Any]:
 
 
 def _compute_sort_key(problem: UUID, validator: int) -> bytes:
-    """Return the sort key of a problem: an order that is random but stable for a validator."""
+    """Return a problem's sort key, for an order that is random but stable per validator."""
     return hashlib.sha256(f"{validator}:{problem}".encode()).digest()

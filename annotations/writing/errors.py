@@ -1,4 +1,4 @@
-"""Errors of writing and checking problems, by code, with the messages of the site."""
+"""Errors of writing and checking problems, by code, with the site's messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MESSAGES: Final = {
 
 
 class WritingError(ValueError):
-    """A refused action; `code` is a key of `WORDS`, `field` names the wrong input, "" for none."""
+    """Refused action in a writing project; `field` names the invalid input, "" for none."""
 
     def __init__(self, code: str, field: str = "") -> None:
         super().__init__(MESSAGES[code])

@@ -1,4 +1,4 @@
-"""Export of accepted problems in the format of UMWP: originals and the problems written of them."""
+"""Export of accepted problems and their original questions in UMWP format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotations.writing.projects import State
 
 
 def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
-    """Yield UMWP records: the originals with an accepted problem, then the accepted problems.
+    """Yield UMWP records: originals with an accepted problem, then the accepted problems.
 
     Both are in the order of the originals. A problem names its original in `relevant_ids` and
     copies its source.
@@ -52,7 +52,7 @@ def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
 
 
 def list_accepted_numbers(question: Question) -> tuple[float, ...]:
-    """Return the accepted answers of a question that are numbers, each once; "1,250" is 1250."""
+    """Return a question's accepted answers that are numbers, each once ("1,250" is 1250)."""
     numbers = []
     for answer in question.accepted_answers:
         for variant in answer if isinstance(answer, list) else [answer]:
@@ -66,6 +66,6 @@ def list_accepted_numbers(question: Question) -> tuple[float, ...]:
 
 
 def _read_source(question: Question) -> str:
-    """Return the source in a question's metadata as text, "" if there is none."""
+    """Return the entry "source" of a question's metadata as text; "" if there is none."""
     source = question.metadata.get("source", "")
     return source if isinstance(source, str) else str(source)

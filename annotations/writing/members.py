@@ -21,7 +21,7 @@ Role = WritingMember.Role
 
 
 def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
-    """Return the user's accepted membership in a project, with its question set; None if none."""
+    """Return a user's accepted membership of a project, with its question set; else None."""
     if not user.is_authenticated or not user.is_active:
         return None
     return (
@@ -33,7 +33,7 @@ def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
 
 
 def list_memberships(user: AnyUser) -> list[WritingMember]:
-    """Return all accepted memberships of a user, newest first."""
+    """Return all accepted memberships of a user in writing projects, newest first."""
     if not user.is_authenticated or not user.is_active:
         return []
     return list(
@@ -50,7 +50,7 @@ def can_see_votes(user: AnyUser, question_set: QuestionSet) -> bool:
 
 
 def find_invitation_error(project: WritingProject, person: User, role: str) -> str:
-    """Return why a user cannot be invited to a role, as a message; "" if they can."""
+    """Return a message why a user cannot be invited in a role; "" if possible."""
     member = project.members.filter(user=person).first()
     name = person.get_username()
     if member is not None and member.role == role:
@@ -85,7 +85,7 @@ def invite(project: WritingProject, person: User, role: str) -> WritingMember:
 
 
 def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[str], list[str]]:
-    """Invite all active members of a team and its owner to a role.
+    """Invite the active members and the owner of a team to a writing project in a role.
 
     Return the names of the invited users, and for each of the others why not.
     """

@@ -1,4 +1,4 @@
-"""Requester's actions on a writing project: start, close, send a problem back, or drop it."""
+"""Requester's actions on a writing project: start, close, return a problem, or drop it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ENDED_STATES = (State.WITHDRAWN, State.DROPPED)
 
 
 def select_originals(version: QuestionSetVersion) -> QuerySet[Question]:
-    """Return the questions of which problems are written: answerable ones with a text."""
+    """Return the questions for which problems are written: answerable, with a text."""
     return version.questions.filter(answerable=True).exclude(text="")
 
 
 def start(version: QuestionSetVersion) -> WritingProject:
-    """Start the writing project of a version, or return the one that exists.
+    """Start the writing project of a version, or return the existing one.
 
     Raises `WritingError`: not_published, no_originals.
     """
@@ -39,7 +39,7 @@ def start(version: QuestionSetVersion) -> WritingProject:
 
 
 def set_open(project: WritingProject, is_open: bool) -> None:
-    """Open or close a writing project; while it is closed, problems being checked stay so."""
+    """Open or close a writing project; problems that are being checked keep their state."""
     if is_open == (project.closed_at is None):
         return
     project.closed_at = None if is_open else timezone.now()
@@ -47,7 +47,7 @@ def set_open(project: WritingProject, is_open: bool) -> None:
 
 
 def send_back(problem: WrittenProblem, by: int, note: str) -> None:
-    """Return a problem that is being checked or was accepted to its author, with a note.
+    """Return a submitted or accepted problem to its author, with the requester's note.
 
     Raises `WritingError`: not_decided, note_missing, note_too_long.
     """
@@ -60,7 +60,7 @@ def send_back(problem: WrittenProblem, by: int, note: str) -> None:
 
 
 def drop(problem: WrittenProblem, by: int, note: str) -> None:
-    """Drop a problem for good, with a note; another one can be written of its question.
+    """Drop a problem for good, with a note; its question can get another problem.
 
     Raises `WritingError`: note_missing, note_too_long, not_decided if it is withdrawn or dropped.
     """
@@ -82,7 +82,7 @@ def return_to_author(problem: WrittenProblem, kind: str, by: int, note: str) -> 
 
 
 def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> None:
-    """Log an event of a problem, with the text and category that it has now."""
+    """Log an event of a problem, with its present text and category."""
     WritingEvent.objects.create(
         problem=problem,
         kind=kind,
@@ -95,7 +95,7 @@ def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> N
 
 
 def lock_problem(pk: int) -> WrittenProblem:
-    """Return a problem as it is stored now, locked until the transaction ends."""
+    """Return a problem as stored now, locked until the transaction ends."""
     return (
         WrittenProblem.objects.select_for_update(of=("self",))
         .select_related("project", "original")

@@ -1,4 +1,4 @@
-"""Overview of a writing project for the requester, and the notes that an author gets."""
+"""Status of a writing project for the requester, and the notes that an author gets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annotations.writing.writing import ProblemCount, count_problems
 
 @dataclass(frozen=True)
 class Person:
-    """A writer or validator.
+    """Member of a writing project (writer or validator) with counts of their work.
 
     `done` counts submitted problems or votes, `accepted` accepted problems (0 for a validator), and
     `seen` is the time of the last of them.
@@ -36,7 +36,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement between the validators.
+    """Agreement of the validators: counts of problem revisions on which they agree.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Overview:
-    """Status of a writing project.
+    """Status of a writing project: counts of problems, members, and their agreement.
 
     `states` and `categories` are lists of (value, label, number of problems); categories count
     accepted problems only. `n_writers` and `n_validators` leave out pending invitations.
@@ -76,7 +76,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class AnonymousVote:
-    """The vote of one validator, without the name."""
+    """Vote of one validator, without the name."""
 
     answerable: bool
     category: str
@@ -84,7 +84,7 @@ class AnonymousVote:
 
 
 def summarize_project(project: WritingProject) -> Overview:
-    """Return the status of a writing project; the number of queries is constant."""
+    """Return the status of a writing project; constant number of queries."""
     problems = project.problems.order_by()
     states = dict(problems.values_list("state").annotate(n=Count("pk")))
     accepted = problems.filter(state=State.ACCEPTED)
@@ -103,7 +103,7 @@ def summarize_project(project: WritingProject) -> Overview:
 
 
 def list_anonymous_votes(problem: WrittenProblem) -> list[AnonymousVote]:
-    """Return the votes on the current revision of a problem, without names, sorted by content."""
+    """Return the votes on a problem's current revision, without names, sorted by content."""
     votes = problem.votes.filter(revision=problem.revision)
     rows = votes.values_list("answerable", "category", "note")
     # Any other order could tell the author who voted, or when.
@@ -115,7 +115,7 @@ def list_anonymous_votes(problem: WrittenProblem) -> list[AnonymousVote]:
 
 
 def find_last_note(problem: WrittenProblem) -> str:
-    """Return the requester's note on a problem sent back; "" if the votes returned it."""
+    """Return the requester's note on a returned problem; "" if the votes returned it."""
     last = problem.events.filter(
         kind__in=(WritingEvent.Kind.SENT_BACK, WritingEvent.Kind.RETURNED)
     ).order_by("-pk")
@@ -123,7 +123,7 @@ def find_last_note(problem: WrittenProblem) -> str:
 
 
 def _load_people(project: WritingProject) -> list[Person]:
-    """Return the members of a project with their numbers, sorted by role and name."""
+    """Return the members of a project with counts of their work, by role and name."""
     members = project.members.select_related("user").order_by("-role", "user__username")
     written = _count_by(project.problems.exclude(submitted_at=None), "author", "updated_at")
     accepted = _count_by(project.problems.filter(state=State.ACCEPTED), "author", "updated_at")
@@ -142,7 +142,7 @@ def _load_people(project: WritingProject) -> list[Person]:
 def _count_by(
     rows: object, key_name: str, time_name: str
 ) -> dict[int, tuple[int, datetime | None]]:
-    """Return the number of rows and the latest time for each value of a column.
+    """Return (number of rows, latest time) for each value of the column `key_name`.
 
     `key_name` names the column, `time_name` that of the time.
     """
@@ -151,7 +151,7 @@ def _count_by(
 
 
 def _compute_agreement(project: WritingProject) -> Agreement:
-    """Return the agreement of the validators over all revisions that have all votes."""
+    """Return the agreement of the validators over all revisions with all votes."""
     votes: dict[tuple[int, int], list[tuple[bool, int | None]]] = {}
     for problem, revision, answerable, category in (
         ProblemVote.objects.filter(problem__project=project)
@@ -170,5 +170,5 @@ def _compute_agreement(project: WritingProject) -> Agreement:
 
 
 def _are_equal(values: Iterable[object]) -> bool:
-    """Return whether all values are equal; False for none."""
+    """Return whether all values are equal; False if there are none."""
     return len(set(values)) == 1

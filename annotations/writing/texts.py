@@ -1,4 +1,4 @@
-"""Texts of problems: descriptions of the categories, validation, and comparison."""
+"""Texts of written problems: names of the categories, validation, and comparison."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def have_same_words(text: str, other: str) -> bool:
 
 
 def _normalize(text: str) -> str:
-    """Return a text in NFC, case-folded, with single spaces."""
+    """Return a text normalized for comparison: NFC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def clean_text(text: str) -> str:
-    """Return the trimmed text of a problem; raise `WritingError` if it is empty or too long."""
+    """Return a problem's text stripped; `WritingError` if it is empty or too long."""
     trimmed = text.replace("\r\n", "\n").strip()
     if not trimmed:
         raise WritingError("text_missing", "text")
@@ -49,7 +49,7 @@ def check_length(text: str) -> str:
 
 
 def clean_note(note: str, *, required: bool = False) -> str:
-    """Return a trimmed note; raise `WritingError` if it is too long, or required and empty."""
+    """Return a note stripped; `WritingError` if too long, or empty although required."""
     trimmed = note.replace("\r\n", "\n").strip()
     if required and not trimmed:
         raise WritingError("note_missing", "note")

@@ -25,25 +25,25 @@ EDITABLE_STATES = (State.DRAFT, State.RETURNED)
 
 @dataclass(frozen=True)
 class ProblemCount:
-    """The number of problems wanted, and of those written or being written (`taken`)."""
+    """Number of problems wanted in a project, and of those written or begun (`taken`)."""
 
     wanted: int
     taken: int
 
     @property
     def free(self) -> int:
-        """Number of problems that no writer has begun."""
+        """Number of wanted problems that no writer has begun."""
         return max(0, self.wanted - self.taken)
 
 
 def count_problems(project: WritingProject) -> ProblemCount:
-    """Return the number of problems wanted and taken, over all questions."""
+    """Return the numbers of problems wanted and taken, over all questions of a project."""
     wanted = select_originals(project.version).count() * project.per_original
     return ProblemCount(wanted, project.problems.exclude(state__in=ENDED_STATES).count())
 
 
 def find_next_original(project: WritingProject, author: int) -> Question | None:
-    """Return the next question for a writer: the first that needs a problem; None if none does.
+    """Return the first question that needs a problem from this writer; None if none does.
 
     A question of which the writer has withdrawn a problem comes after all others.
     """
@@ -63,7 +63,7 @@ def find_next_original(project: WritingProject, author: int) -> Question | None:
 
 @transaction.atomic
 def take(project: WritingProject, author: int) -> WrittenProblem:
-    """Create a problem of the next question, with the question's text as a start.
+    """Create a problem for the next question, with the question's text as its first draft.
 
     Raises `WritingError`: closed, nothing_to_take.
     """
@@ -86,7 +86,7 @@ def take(project: WritingProject, author: int) -> WrittenProblem:
 
 
 def save(problem: WrittenProblem, text: str, category: int | None) -> None:
-    """Store a draft of a problem.
+    """Store the text and category of a problem as a draft.
 
     Raises `WritingError`: closed, not_yours_now, text_too_long.
     """
@@ -97,7 +97,7 @@ def save(problem: WrittenProblem, text: str, category: int | None) -> None:
 
 
 def submit(problem: WrittenProblem, text: str, category: int | None) -> None:
-    """Submit a problem, which is then checked; after a return it becomes a new revision.
+    """Submit a problem for checking; after a return this makes a new revision.
 
     Raises `WritingError`: closed, not_yours_now; text_missing, text_too_long, text_of_the_original,
     text_there_already, category_missing.
@@ -147,7 +147,7 @@ def withdraw(problem: WrittenProblem) -> None:
 
 
 def _lock_own(problem: WrittenProblem) -> WrittenProblem:
-    """Return a problem, locked; raise `WritingError` if its author cannot change it now."""
+    """Return a problem, locked; `WritingError` if its author cannot change it now."""
     current = lock_problem(problem.pk)
     _refuse_closed(current.project)
     if current.state not in EDITABLE_STATES:

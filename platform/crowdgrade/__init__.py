@@ -1,4 +1,4 @@
-"""The site: settings, addresses and the entry points that join annotations and evaluation."""
+"""Django project of the site: settings, URLs and processes that join annotations and evaluation."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -1,4 +1,4 @@
-"""Django admin of users and their API tokens, for operators only."""
+"""Admin pages of users and their API tokens, for operators only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROLES = {
 
 
 class TokensInline(TabularInline):
-    """The API tokens of an account; operators see their names and can revoke them."""
+    """List of an account's API tokens on its admin page; operators can revoke them."""
 
     model = ApiToken
     extra = 0
@@ -46,11 +46,11 @@ class TokensInline(TabularInline):
     fields = readonly_fields = ("name", "created", "expiry", "last_used_at")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False: only the user may see a token, once, when it is created."""
+        """Return False: a token is shown only to its user, once, when created."""
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whether the user is an operator."""
+        """Return whether the user is an operator."""
         return is_operator(request.user)
 
     has_change_permission = has_delete_permission = has_view_permission
@@ -58,7 +58,7 @@ class TokensInline(TabularInline):
 
 @admin.register(User)
 class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
-    """Accounts, for operators. Staff are requesters, superusers are operators."""
+    """Admin pages of accounts, for operators; staff are requesters, superusers operators."""
 
     form = UserChangeForm
     add_form = UserCreationForm
@@ -78,12 +78,12 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     )
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> tuple[type[TokensInline], ...]:
-        """Return the inline of tokens; none on the page that adds an account."""
+        """Return the list of API tokens; none on the page that adds an account."""
         return () if obj is None else (TokensInline,)
 
     @admin.display(description="Password")
     def sign_in(self, user: User) -> str:
-        """Return HTML: whether a password is set, and a link to set another one."""
+        """Return HTML that says whether a password is set, with a link to set another."""
         is_set = user.has_usable_password()
         text = "One is set." if is_set else "None is set: nobody can sign in."
         address = reverse("admin:auth_user_password_change", args=[user.pk])
@@ -105,17 +105,17 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> Any:
-        """Return the form field, with label and help text of `ROLES`."""
+        """Return the form field, with special label and help text for the roles."""
         if db_field.name in ROLES:
             kwargs["label"], kwargs["help_text"] = ROLES[db_field.name]
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Whether the user is an operator; Django's single permissions do not count."""
+        """Return whether the user is an operator; Django's permissions do not count."""
         return is_operator(request.user)
 
     def has_view_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Whether the user is an operator."""
+        """Return whether the user is an operator."""
         return is_operator(request.user)
 
     has_add_permission = has_module_permission

@@ -1,4 +1,4 @@
-"""The admin site: django-unfold's theme, with the pages of all packages behind its login."""
+"""Admin site: django-unfold's theme, with the pages of all packages behind its login."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ INVALID_STATUSES = (HTTPStatus.BAD_REQUEST, HTTPStatus.CONFLICT)
 
 
 class CrowdgradeAdminSite(UnfoldAdminSite):
-    """Site of requesters, operators, viewers and experts.
+    """Admin site that all signed-in users use: requesters, operators, viewers, experts.
 
     A view returns a `TemplateResponse` whose template extends `admin/crowdgrade_base.html`; the
     context of that template is added here. URL names are reversed as `admin:NAME`.
@@ -46,7 +46,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     enable_nav_sidebar = True
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the context of every page, with the roles of the user.
+        """Return the template context of every page, with the roles of the user.
 
         Without the theme's colours: it would put them into a style element, which the CSP blocks.
         They are in a CSS file instead.
@@ -71,7 +71,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         }
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Whether the user may sign in; also viewers and experts, who are not staff.
+        """Return whether the user may sign in; also viewers and experts, who are not staff.
 
         Which rows they see is decided by each view. Django's own pages require more rights.
         """
@@ -114,7 +114,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         ]
 
     def wrap_view(self, view: View) -> View:
-        """Wrap a view: add the site's context, and render pages for 403 and 404."""
+        """Return the view with the site's context added, and with pages for 403 and 404."""
 
         @functools.wraps(view)
         def wrapped_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -147,7 +147,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Return the overview page."""
+        """Return the overview page, which follows the login."""
         from evaluation.site.overview import show_overview
 
         response: TemplateResponse = self.wrap_view(show_overview)(request)  # type: ignore[assignment]
@@ -155,12 +155,12 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
 
 
 def _raise_missing(request: HttpRequest) -> HttpResponseBase:
-    """Raise Http404."""
+    """Raise Http404, for URLs that do not exist."""
     raise Http404
 
 
 def list_url_patterns() -> Iterator[URLPattern]:
-    """Yield the URL patterns of the modules in `URL_MODULES` that are installed."""
+    """Yield the URL patterns of the pages of all installed packages."""
     for module in URL_MODULES:
         package = module.rpartition(".")[0]
         if find_spec(package) is not None and find_spec(module) is not None:

@@ -10,7 +10,7 @@ from django.db.models.signals import pre_migrate
 
 
 class CrowdgradeConfig(AppConfig):
-    """The app with the site's commands, checks and Celery app."""
+    """Configuration of the app with the site's commands, checks and Celery app."""
 
     name = "crowdgrade"
 
@@ -24,14 +24,14 @@ class CrowdgradeConfig(AppConfig):
 
 
 def refuse_too_old(using: str, **sent: Any) -> None:
-    """Raise `CommandError` before a database is migrated that this version cannot upgrade."""
+    """Raise `CommandError` before migrating a database too old to upgrade (signal receiver)."""
     from crowdgrade import upgrades
 
     upgrades.refuse_too_old(using)
 
 
 class CrowdgradeAdminConfig(SimpleAdminConfig):
-    """Django's admin with `CrowdgradeAdminSite`.
+    """Configuration of Django's admin that uses `CrowdgradeAdminSite`.
 
     The `admin` modules are loaded only by the URLs and the checks (`load_admin`). They import the
     theme, all forms and template tags, which most commands do not need.
@@ -40,13 +40,13 @@ class CrowdgradeAdminConfig(SimpleAdminConfig):
     default_site = "crowdgrade.admin_site.CrowdgradeAdminSite"
 
     def ready(self) -> None:
-        """Register Django's checks of the admin, the second with the modules loaded."""
+        """Register Django's checks of the admin, without loading the `admin` modules yet."""
         register(check_dependencies, Tags.admin)
         register(check_loaded_admin, Tags.admin)
 
 
 def load_admin() -> None:
-    """Load the `admin` module of each app, which registers its models; a second call does nothing.
+    """Load each app's `admin` module, which registers its models; a second call does nothing.
 
     Raises what a module raises.
     """

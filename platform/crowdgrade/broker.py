@@ -1,4 +1,4 @@
-"""The embedded broker: kombu's file transport with atomic writes.
+"""Embedded message broker: kombu's file transport, with atomic writes.
 
 A message file, and the table of queues of an exchange, is written completely or not at all, even if
 the disk is full or the process is killed. A damaged file (of an older version, or edited by hand)
@@ -32,7 +32,7 @@ UNFINISHED = ".tmp"
 
 
 class Channel(filesystem.Channel):
-    """Reads and writes the same files as kombu's `filesystem` channel."""
+    """Channel on the same files as kombu's `filesystem` channel, with atomic writes."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -42,7 +42,7 @@ class Channel(filesystem.Channel):
     def _put(  # type: ignore[override]
         self, queue: str, payload: dict[str, Any], **_: Any
     ) -> None:
-        """Append a message to a queue; raises `RecoverableConnectionError` if it cannot be written.
+        """Append a message to a queue; RecoverableConnectionError if it cannot be written.
 
         File names begin with the monotonic time, so that sorting them gives the order.
         """
@@ -50,7 +50,7 @@ class Channel(filesystem.Channel):
         _write_file(Path(self.data_folder_out) / name, payload)
 
     def _get(self, queue: str) -> dict[str, Any]:  # type: ignore[override]
-        """Remove and return the first readable message of a queue; raises Empty without one."""
+        """Remove and return a queue's first readable message; raise Empty without one."""
         for path in sorted(Path(self.data_folder_in).iterdir()):
             if path.name.partition(".")[2] != f"{queue}.msg":
                 continue
@@ -72,11 +72,11 @@ class Channel(filesystem.Channel):
     def get_table(  # type: ignore[override]
         self, exchange: str
     ) -> list[exchange_queue_t]:
-        """Return the queues bound to an exchange; [] if their table is damaged."""
+        """Return the queues bound to an exchange; [] if their table file is damaged."""
         return _read_table(self._build_path(exchange))
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
-        """Add a queue to the table of an exchange."""
+        """Add a queue to the table file of an exchange."""
         entry = exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._update_table(exchange) as table:
             if entry not in table:
@@ -85,7 +85,7 @@ class Channel(filesystem.Channel):
     def _delete(
         self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any
     ) -> None:
-        """Delete a queue with its messages, and remove it from the table of its exchange."""
+        """Delete a queue with its messages, and remove it from its exchange's table."""
         # Skips kombu's `filesystem` method, which writes in place; its parent empties the queue.
         super(filesystem.Channel, self)._delete(
             queue, exchange, routing_key, pattern, *args, **kwargs
@@ -102,7 +102,7 @@ class Channel(filesystem.Channel):
 
     @contextlib.contextmanager
     def _update_table(self, exchange: str) -> Iterator[list[exchange_queue_t]]:
-        """Yield the table of an exchange under a lock; write it if the block changed it."""
+        """Yield an exchange's table of queues under a lock; write it if it changed."""
         path = self._build_path(exchange)
         try:
             create_private_folder(path.parent)
@@ -152,5 +152,5 @@ def _write_file(path: Path, content: Any) -> None:
 
 
 def _build_error(path: Path, error: OSError) -> RecoverableConnectionError:
-    """Return an error after which kombu tries again, because the file may be writable later."""
+    """Return an error after which kombu retries, as the file may be writable later."""
     return RecoverableConnectionError(f"{path}: {error.strerror}")

@@ -1,4 +1,4 @@
-"""The Celery app. Tasks only wake a background process; the work is in the database."""
+"""Celery app; its tasks only wake a background process, as the work is in the database."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ app.autodiscover_tasks(["evaluation"])
 
 @celeryd_init.connect
 def follow_supervisor(**_: Any) -> None:
-    """End with the supervisor, and close standard input."""
+    """Make the process end with its supervisor, and close its standard input."""
     lifeline.follow_supervisor()
     lifeline.close_input()
 
 
 @worker_init.connect
 def separate_asking(**_: Any) -> None:
-    """Leave requests to model servers to a separate process, here and in children."""
+    """Leave requests to language models to a separate process."""
     from evaluation.runs.background import request_process
 
     request_process.split_lanes()
@@ -41,7 +41,7 @@ def separate_asking(**_: Any) -> None:
 
 @worker_process_init.connect
 def guard(**_: Any) -> None:
-    """Start the watchdog of the working process, so that no step blocks it forever."""
+    """Start a watchdog in the working process, so that no step of a run blocks it forever."""
     from evaluation.runs.background import process_guard
 
     process_guard.start_guard()
@@ -49,7 +49,7 @@ def guard(**_: Any) -> None:
 
 @worker_ready.connect
 def announce(**_: Any) -> None:
-    """Report that a background process is running; start the process that asks models."""
+    """Report that a background process is running; start the process that queries models."""
     from evaluation.runs.background import liveness, request_process
 
     request_process.start_process()
@@ -58,7 +58,7 @@ def announce(**_: Any) -> None:
 
 @worker_shutting_down.connect
 def end_asking(**_: Any) -> None:
-    """Stop the process that asks models, while this one finishes its step."""
+    """Stop the process that queries models, while this process finishes its step."""
     from evaluation.runs.background import request_process
 
     request_process.stop_process()
@@ -66,7 +66,7 @@ def end_asking(**_: Any) -> None:
 
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
-    """Report that the background process has ended; wait for the process that asks models."""
+    """Report that the background process has ended, after the one that queries models."""
     from evaluation.runs.background import liveness, request_process
 
     request_process.stop_process()

@@ -1,4 +1,4 @@
-"""System checks that refuse unsafe combinations of settings."""
+"""Django system checks that refuse unsafe combinations of settings."""
 
 from __future__ import annotations
 

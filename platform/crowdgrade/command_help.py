@@ -1,4 +1,4 @@
-"""The list of commands that ``manage.py help`` prints: Crowdgrade's in groups, then Django's."""
+"""List of commands for ``manage.py help``: Crowdgrade's in groups, then Django's."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _ASIDE = re.compile(r"\s*\([^()]*\)")
 
 
 class CommandLine(ManagementUtility):
-    """Django's command line, with a summary of each command in the list of commands."""
+    """Django's command line, whose list of commands has a summary of each."""
 
     def main_help_text(self, commands_only: bool = False) -> str:
-        """Return the list of commands with summaries; names only with `commands_only`."""
+        """Return the list of commands with summaries, or with `commands_only` just names."""
         if commands_only:
             return str(super().main_help_text(commands_only=True))
         width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
@@ -50,7 +50,7 @@ class CommandLine(ManagementUtility):
 
 
 def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Iterator[str]:
-    """Yield the lines of the list; `commands` maps names to apps, `width` is in characters."""
+    """Yield the lines of the command list; `commands` maps names to apps, `width` in characters."""
     yield f"Type '{program} help COMMAND' for the options of a command."
     for group, names in GROUPS.items():
         yield ""
@@ -74,7 +74,7 @@ def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Ite
 
 
 def is_own(app: str) -> bool:
-    """Whether an app is one of Crowdgrade's."""
+    """Return whether an app is one of Crowdgrade's."""
     return app in OWN_APPS
 
 
@@ -91,7 +91,7 @@ def read_summary(app: str, name: str) -> str:
 
 
 def _find_help(statements: Sequence[ast.stmt]) -> str:
-    """Return the literal that is assigned to `help` in the class `Command`; "" without one."""
+    """Return the literal assigned to `help` in the class `Command`; "" without one."""
     for statement in statements:
         if isinstance(statement, ast.ClassDef) and statement.name == "Command":
             return _find_help(statement.body)
@@ -106,7 +106,7 @@ def _find_help(statements: Sequence[ast.stmt]) -> str:
 
 
 def _cut_first_sentence(text: str) -> str:
-    """Return the text up to the first ".", ";" or ":", without parentheses."""
+    """Return a text up to the first ".", ";" or ":", without parentheses."""
     text = _ASIDE.sub("", text)
     for end in (". ", "; ", ": "):
         text = text.partition(end)[0]

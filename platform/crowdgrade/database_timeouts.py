@@ -1,4 +1,4 @@
-"""Time limits of PostgreSQL connections, so that a silent database counts as lost."""
+"""Time limits of PostgreSQL connections, so that an unresponsive database counts as lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONS = {
 
 
 def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
-    """Limit how long a psycopg connection waits for an answer.
+    """Limit how many seconds a psycopg connection waits for the database's answer.
 
     After `seconds` the connection is closed and raises OperationalError, as if the server had
     closed it.
@@ -44,11 +44,11 @@ def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
 
 
 def bound_new_connections() -> None:
-    """Apply `bound_waiting` to every connection that this process opens from now on."""
+    """Limit the waiting time of all connections that this process opens from now on."""
     connection_created.connect(_bound, dispatch_uid="database_timeouts")
 
 
 def _bound(connection: Any, **_: Any) -> None:
-    """Apply `bound_waiting` to a new connection of PostgreSQL (a signal receiver)."""
+    """Limit the waiting time of a new PostgreSQL connection (a signal receiver)."""
     if connection.vendor == "postgresql":
         bound_waiting(connection.connection)

@@ -1,4 +1,4 @@
-"""The demo: its own folder and database, with invented workers and a real grading run."""
+"""Demo site: its own folder and database, with invented workers and a real grading run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SET_NAME = "Demo: tides and the telegraph"
 
 
 def build_environment() -> dict[str, str]:
-    """Return the environment variables of the demo: its own home, default database and broker."""
+    """Return the demo's environment variables: its own folder, database and broker."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -36,7 +36,7 @@ def build_environment() -> dict[str, str]:
 
 
 def prepare_home() -> Path:
-    """Create and return the demo's folder (mode 700), marked so that no other host is served."""
+    """Create the demo's folder (mode 700), marked for serving only this machine; return it."""
     home = create_private_folder(settings.HOME)
     home.chmod(0o700)
     (home / DEMO_MARK).touch(mode=0o600)
@@ -44,7 +44,7 @@ def prepare_home() -> Path:
 
 
 def ensure_login(home: Path) -> None:
-    """Create the demo's user, if needed, with a random password in a file (mode 600)."""
+    """Create the demo's user if needed, with a random password stored in a file (mode 600)."""
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
         return
@@ -55,7 +55,7 @@ def ensure_login(home: Path) -> None:
 
 
 def read_password(home: Path) -> str | None:
-    """Return the demo user's first password; None if its file is gone."""
+    """Return the demo user's initial password; None if its file is gone."""
     try:
         lines = (home / LOGIN_FILE).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -64,7 +64,7 @@ def read_password(home: Path) -> str | None:
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a file with mode 600, whatever the umask or an existing file's mode (an opener)."""
+    """Open a file with mode 600, whatever the umask (an opener for `open`)."""
     handle = os.open(path, flags, 0o600)
     os.fchmod(handle, 0o600)
     return handle

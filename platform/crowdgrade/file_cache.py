@@ -1,4 +1,4 @@
-"""File cache that all processes of a machine share; rate limits are counted in it."""
+"""File cache shared by all processes of a machine, in which rate limits are counted."""
 
 from __future__ import annotations
 

@@ -32,12 +32,12 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def is_needed() -> bool:
-    """Whether the site has no account yet."""
+    """Return whether the site has no account yet."""
     return not User.objects.exists()
 
 
 def ensure_code(home: Path) -> str:
-    """Return the code of the first account; create its file in `home` (mode 600) if needed.
+    """Return the code for creating the first account, stored in a file in the folder `home`.
 
     An existing code stays valid, so that a link printed earlier still works.
     """
@@ -54,21 +54,21 @@ def ensure_code(home: Path) -> str:
 
 
 def build_link(site: str, code: str) -> str:
-    """Return the URL of the first-account page with the code; `site` has no slash at the end."""
+    """Return the URL of the first-account page with the code; `site` is the site's base URL."""
     return f"{site}{reverse('admin:first-account')}?code={code}"
 
 
 class AccountForm(UserCreationForm):  # type: ignore[type-arg]
-    """Name and password of a new account."""
+    """Form with the name and password of a new account."""
 
     class Meta(UserCreationForm.Meta):
-        """Labels as on the sign-in page."""
+        """Field labels, the same as on the sign-in page."""
 
         labels: ClassVar = {"username": "User name"}
 
 
 class FirstAccountForm(AccountForm):
-    """User name and password of the first account, and the code printed in the terminal."""
+    """Form with name and password of the first account, and the code from the terminal."""
 
     code = forms.CharField(
         label="Code",
@@ -80,7 +80,7 @@ class FirstAccountForm(AccountForm):
     field_order = ("code", "username", "password1", "password2")
 
     def clean_code(self) -> str:
-        """Return the code; refuse one that is not the site's."""
+        """Return the code; raise ValidationError if it is not the site's."""
         code: str = self.cleaned_data["code"]
         # Constant time: the duration must not reveal how much of a guess is right.
         if not secrets.compare_digest(code.encode(), _read_code(settings.HOME).encode()):
@@ -118,7 +118,7 @@ def create_first_account(request: HttpRequest) -> HttpResponse:
 
 
 def _read_code(home: Path) -> str:
-    """Return the stored code; without a file a random one, which no request can match."""
+    """Return the stored code; without a file a random one, which no input can match."""
     try:
         return (home / CODE_FILE).read_text(encoding="ascii").strip()
     except FileNotFoundError:

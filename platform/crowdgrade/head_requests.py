@@ -1,4 +1,4 @@
-"""Middleware that answers HEAD with the headers of GET and no body."""
+"""Middleware that answers HEAD requests with the headers of GET and no body."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 
 class HeadMiddleware:
-    """Removes the body of a response to HEAD; Content-Length stays.
+    """Removes the body of a response to HEAD; the header Content-Length stays.
 
     The web server would send the body, and on a persistent connection the client would read it as
     the beginning of the next response.
@@ -18,7 +18,7 @@ class HeadMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, to HEAD without its body."""
+        """Return the response to the request, without its body for HEAD."""
         response = self.get_response(request)
         if request.method != "HEAD":
             return response

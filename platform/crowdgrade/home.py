@@ -1,4 +1,4 @@
-"""The folder of local state (`var/`), created on first use and readable by its owner only."""
+"""Folder of local state (`var/`), created on first use and readable by its owner only."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ def create_private_folder(path: Path) -> Path:
 
 
 def load_secret_key(home: Path) -> str:
-    """Return the installation's secret key, created on the first call in `home` (mode 600).
+    """Return the installation's secret key, created in the folder `home` on first use.
 
     If several processes start at once, one of them creates the key and all return the same.
     Raises RuntimeError if the file has fewer than 32 characters.

@@ -1,4 +1,4 @@
-"""Ends a child of the supervisor when the supervisor ends, even if that was killed.
+"""Ends a child process when its supervisor ends, even if the supervisor was killed.
 
 The child's standard input is a pipe to which the supervisor never writes. However the supervisor
 ends, the kernel closes the pipe, and the child reads the end of the file.
@@ -27,7 +27,7 @@ def follow_supervisor() -> None:
 
 
 def close_input() -> None:
-    """Make standard input empty, by opening /dev/null in its place."""
+    """Replace standard input by /dev/null, so that it is empty."""
     devnull = os.open(os.devnull, os.O_RDONLY)
     try:
         os.dup2(devnull, 0)
@@ -36,7 +36,7 @@ def close_input() -> None:
 
 
 def _wait(pipe: int) -> None:
-    """Wait for the end of the pipe, then send SIGTERM to this process."""
+    """Wait until the pipe to the supervisor is closed, then send SIGTERM to this process."""
     # `os.read`, because a Python file object would hold its lock while it blocks.
     while os.read(pipe, 1):
         pass

@@ -1,4 +1,4 @@
-"""Lockout after failed sign-ins: django-axes' limit for a name, and a limit of names."""
+"""Lockout after failed sign-ins: a limit per user name, and a limit of different names."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from django.utils import timezone
 
 
 class LockoutHandler(AxesDatabaseHandler):
-    """Counts failures for a name from an address, and different names from an address.
+    """Counts failed sign-ins per name and IP address, and different names per IP address.
 
     The second count stops attacks that try one password with many names, which never reach the
     limit of one name. Names that signed in successfully do not count.
     """
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
-        """Return the failures of a name; at least the limit if too many names were tried."""
+        """Return the failed sign-ins of a name; at least the limit after too many names."""
         failures = int(super().get_failures(request, credentials))
         attempts = AccessAttempt.objects.filter(
             ip_address=get_client_ip_address(request),

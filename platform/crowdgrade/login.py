@@ -1,4 +1,4 @@
-"""Form of signing in."""
+"""Form for signing in to the site."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from crowdgrade.invitation_links.links import find_link
 
 
 class LoginForm(AuthenticationForm):
-    """Admits requesters, operators, accounts with a share, and those with an invitation link."""
+    """Sign-in form for requesters, operators, and accounts with a share or an invitation link."""
 
     def confirm_login_allowed(self, user: User) -> None:
-        """Refuse other accounts, with the message of a wrong password to disclose nothing."""
+        """Refuse other accounts with the message of a wrong password, to disclose nothing."""
         super().confirm_login_allowed(user)
         if not may_enter(user) and not self._leads_to_open_invitation():
             raise self.get_invalid_login_error()
 
     def _leads_to_open_invitation(self) -> bool:
-        """Whether the page after signing in is an open invitation link."""
+        """Return whether the page after signing in is an open invitation link."""
         address = self.request.POST.get("next", "") if self.request else ""
         try:
             match = resolve(address)

@@ -63,7 +63,7 @@ class Outage(Enum):
 
 
 def find_outage(error: BaseException | None) -> Outage | None:
-    """Return the outage that an error or one of its causes shows; None for other errors."""
+    """Return the outage behind an error or one of its causes; None for other errors."""
     for cause in _iterate_causes(error):
         outage = (
             _classify_system_error(cause)
@@ -92,7 +92,7 @@ def describe_for_operator(error: BaseException) -> str | None:
 
 
 def _is_behind(error: BaseException) -> bool:
-    """Whether a table or column is missing because a migration has not been run."""
+    """Return whether a table or column is missing because migrations have not been run."""
     if not any(_is_missing_table(cause) for cause in _iterate_causes(error)):
         return False
     try:
@@ -103,7 +103,7 @@ def _is_behind(error: BaseException) -> bool:
 
 
 def _is_missing_table(error: BaseException) -> bool:
-    """Whether an error says that a table or column does not exist."""
+    """Return whether an error says that a table or column does not exist."""
     if isinstance(error, sqlite3.OperationalError):
         return str(error).startswith(("no such table", "no such column", "table "))
     return isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn)
@@ -118,7 +118,7 @@ def _iterate_causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _classify_system_error(error: BaseException) -> Outage | None:
-    """Return the outage of an OSError: FULL, SEALED in a folder of the site; else None."""
+    """Return the outage of an OSError (disk full, or folder read-only); else None."""
     if not isinstance(error, OSError):
         return None
     if error.errno in NO_ROOM:
@@ -129,13 +129,13 @@ def _classify_system_error(error: BaseException) -> Outage | None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a path is in the folders of local state, or is a parent of one."""
+    """Return whether a path is in the folders of local state, or is a parent of one."""
     homes = [Path(settings.HOME), Path(settings.UPLOADS)]
     return any(path.is_relative_to(home) or home.is_relative_to(path) for home in homes)
 
 
 def _classify_sqlite_error(error: BaseException) -> Outage | None:
-    """Return the outage of an error of SQLite by its primary code; else None."""
+    """Return the outage of an SQLite error, by its primary code; else None."""
     if not isinstance(error, sqlite3.OperationalError):
         return None
     # The lower byte of an extended result code is the primary code.
@@ -148,7 +148,7 @@ def _classify_sqlite_error(error: BaseException) -> Outage | None:
 
 
 def _has_no_room() -> bool:
-    """Whether the disk of the local state is full."""
+    """Return whether the disk with the local state is full."""
     try:
         return shutil.disk_usage(settings.HOME).free < LEAST_FREE
     except OSError:
@@ -156,7 +156,7 @@ def _has_no_room() -> bool:
 
 
 def _classify_postgresql_error(error: BaseException) -> Outage | None:
-    """Return the outage of an error of PostgreSQL by its SQLSTATE; else None."""
+    """Return the outage of a PostgreSQL error, by its SQLSTATE; else None."""
     if not isinstance(error, psycopg.OperationalError):
         return None
     state = error.sqlstate

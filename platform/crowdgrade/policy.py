@@ -1,4 +1,4 @@
-"""Middleware of the Content-Security-Policy: strict, with exceptions for the admin site."""
+"""Middleware for the Content-Security-Policy header: strict, with an exception for the admin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DATA_ONLY = {"default-src": [NONE], "frame-ancestors": [NONE]}
 
 
 class PolicyMiddleware(CSPMiddleware):
-    """Adds 'unsafe-eval' to the policy of the admin site only.
+    """Adds 'unsafe-eval' to the Content-Security-Policy of the admin site only.
 
     The theme uses Alpine, which compiles attributes of its templates. No text of a worker or model
     is in such an attribute (`tests/desk/test_policy.py` checks it).
@@ -19,7 +19,7 @@ class PolicyMiddleware(CSPMiddleware):
     def get_policy_parts(
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:
-        """Return the parts of the policy for the URL of the request."""
+        """Return the parts of the Content-Security-Policy for the request's URL."""
         parts = super().get_policy_parts(request, response, report_only)
         match = getattr(request, "resolver_match", None)
         if match is not None and "admin" in match.app_names:

@@ -1,4 +1,4 @@
-"""The processes of the site: web servers that share a port, and a background process."""
+"""Processes of the site: web servers that share a port, and a background process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crowdgrade.supervisor import Child
 
 
 def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a child: inherited, with settings module and import path."""
+    """Return a child's environment: inherited, with settings module and import path."""
     path = os.pathsep.join([str(settings.ROOT), str(settings.ROOT / "platform")])
     return {
         **os.environ,
@@ -27,7 +27,7 @@ def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def build_web_servers(listening: Sequence[socket.socket], log: Path | None = None) -> list[Child]:
-    """Return WEB_PROCESSES web servers, not started, that accept on the listening sockets.
+    """Return several web server processes, not started, that share the listening sockets.
 
     `log` is the file of their output, None for the terminal. Deletes the cache in which they count
     requests, because a power failure may have left it unreadable.

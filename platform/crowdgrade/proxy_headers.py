@@ -1,4 +1,4 @@
-"""Middleware that takes the client's address and scheme from the headers of known proxies."""
+"""Middleware that takes the client's IP address and scheme from headers of known proxies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ADDRESS_HEADER, SCHEME_HEADER = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
 
 
 class ProxyMiddleware:
-    """Replaces the nearest proxy's address and scheme in the request by the client's.
+    """Replaces a known proxy's address and scheme in the request by the client's.
 
     The last PROXIES addresses in X-Forwarded-For are from our own proxies; clients can forge those
     before them. Links, cookies, CSRF checks, rate limits and the lockout then all use the same
@@ -35,7 +35,7 @@ class ProxyMiddleware:
         return self.get_response(request)
 
     def _apply_headers(self, request: HttpRequest) -> None:
-        """Set address and scheme of the request from the proxies' headers, if they are valid."""
+        """Set address and scheme of the request from the proxies' headers, if valid."""
         addresses = [part.strip() for part in request.META.get(ADDRESS_HEADER, "").split(",")]
         # With fewer addresses the request bypassed a proxy: trust none of them.
         if len(addresses) >= settings.PROXIES and (
@@ -52,7 +52,7 @@ def _take_last(values: str) -> str:
 
 
 def _parse_address(text: str) -> str:
-    """Return an IP address in normal form, without a port; "" if the text is not one."""
+    """Return an IP address in canonical form, without a port; "" if it is invalid."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -1,4 +1,4 @@
-"""Middleware that loads a user's teams and shares once for each request that only reads."""
+"""Middleware that loads a user's teams and shares only once in a request that only reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReadingMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response."""
+        """Return the response; GET and HEAD run with the cache."""
         if request.method not in READS:
             return self.get_response(request)
         with cache_queries():

@@ -31,7 +31,7 @@ class RetryMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, of the second attempt if the first one lost its connection."""
+        """Return the response, from a second attempt if the connection was lost in the first."""
         began = time.monotonic()
         response = self.get_response(request)
         is_lost = getattr(response, "outage", None) is Outage.LOST

@@ -16,13 +16,13 @@ request, so that an error while the response is sent has the id too."""
 
 
 class RequestIdMiddleware:
-    """Gives each request a random id. A header of the client is ignored: it can be forged."""
+    """Gives each request a random id; a client's header is ignored, as it can be forged."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, with the id in its header."""
+        """Return the response, with the request's id in its header."""
         request_id.set(secrets.token_hex(8))
         response = self.get_response(request)
         response.headers[HEADER] = request_id.get()
@@ -30,14 +30,14 @@ class RequestIdMiddleware:
 
 
 class RequestFormatter(logging.Formatter):
-    """Formats a record with time, level and id during a request, else as its message alone."""
+    """Log formatter: time, level and id during a request, else the message alone."""
 
     in_request = logging.Formatter(
         "%(asctime)s %(levelname)s [%(request_id)s] %(name)s: %(message)s"
     )
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the text of a record, with the traceback of an exception."""
+        """Return the text of a log record, with the traceback of an exception."""
         current_id = request_id.get()
         vars(record)["request_id"] = current_id
         return self.in_request.format(record) if current_id else super().format(record)

@@ -1,4 +1,4 @@
-"""All settings, read once from environment variables; an invalid value stops the start.
+"""Django settings, read once from environment variables; an invalid value stops the start.
 
 Other modules read `django.conf.settings` only. An empty variable counts as not set. Importing this
 module creates no files: the folder of local state is created by the first file in it, so commands
@@ -118,7 +118,7 @@ def _build_caches() -> dict[str, Any]:
 
 
 def _count_cores() -> int:
-    """Return the number of cores this process may use, if known, else those of the machine."""
+    """Return the number of CPU cores this process may use, if known, else the machine's."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Supervises several processes: restarts those that end, ends all of them together."""
+"""Supervisor of several processes: restarts those that end, ends all of them together."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ LOOK_EVERY = 0.3
 
 
 class AlreadyRunningError(Exception):
-    """Another supervisor holds the lock file."""
+    """Another supervisor is running and holds the lock file."""
 
 
 class Stopped(BaseException):
-    """SIGTERM or Ctrl-C arrived."""
+    """Exception raised in the supervisor when SIGTERM or Ctrl-C arrives."""
 
 
 @dataclass
 class Child:
-    """A process to keep running.
+    """Child process that the supervisor keeps running.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Child:
         )
 
     def end(self) -> None:
-        """Close the listening sockets and send SIGTERM."""
+        """Close the listening sockets and send SIGTERM to the process."""
         for listener in self.sockets:
             listener.close()
         if self.process is not None and self.process.poll() is None:
@@ -114,13 +114,13 @@ class Child:
 
 
 def describe_exit(code: int) -> str:
-    """Return the text of an exit code; negative codes are signals."""
+    """Return the text of a process's exit code; negative codes are signals."""
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 @contextlib.contextmanager
 def hold_lock(lock: Path) -> Iterator[None]:
-    """Hold a lock file during the block; raises `AlreadyRunningError` if another process does.
+    """Hold a lock file during the block; AlreadyRunningError if another process does.
 
     The kernel releases the lock when the process ends, even if it is killed.
     """
@@ -170,7 +170,7 @@ def supervise(
 
 
 def is_port_free(host: str, port: int) -> bool:
-    """Whether a server could listen on the port."""
+    """Return whether a server could listen on the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         # Otherwise a port counts as in use for a minute after its server ended (TIME_WAIT).
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -27,7 +27,7 @@ TOO_OLD = (
 
 
 def refuse_too_old(using: str) -> None:
-    """Raise `CommandError` if the tables of a database are those of migrations before `FIRST`.
+    """Raise `CommandError` if the database has migrations too old to upgrade from.
 
     Tables without a record of `FIRST`, but with records of other migrations, are such tables. If
     there are only records, the app was migrated back to nothing and starts anew.

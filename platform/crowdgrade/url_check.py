@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 
 
 class AddressMiddleware:
-    """Refuses a URL with a NUL character with 400, because PostgreSQL cannot store it.
+    """Answers 400 to a URL with a NUL character, which PostgreSQL cannot store.
 
     Forms need no such check: Django's form fields refuse the character.
     """
@@ -18,7 +18,7 @@ class AddressMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response, or raise BadRequest."""
+        """Return the response; raise BadRequest for a URL with a NUL character."""
         if "\0" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
             raise BadRequest("There is a NUL character in the address: take %00 out of it.")
         return self.get_response(request)

@@ -1,4 +1,4 @@
-"""Root URLs of the site."""
+"""Root URL patterns of the site."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""The web server of `up`: waitress, with time limits that protect it from slow clients.
+"""Web server of the command `up`: waitress, with time limits against slow clients.
 
 Usage: ``python -m crowdgrade.web_server HOST PORT [FILE...]``. At its limit of connections waitress
 alone accepts no more until some have been silent for two minutes, and a client can prevent that by
@@ -49,7 +49,7 @@ SECONDS_TO_FINISH = 15
 
 
 class Task(WSGITask):  # type: ignore[misc]
-    """A request; the response to HEAD has no body, not even a last chunk."""
+    """Waitress task for one request; a response to HEAD has no body, not even a last chunk."""
 
     @property
     def has_body(self) -> bool:
@@ -59,7 +59,7 @@ class Task(WSGITask):  # type: ignore[misc]
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
-    """A connection; `since` is when its present request, or its wait for one, began."""
+    """Client connection; `since` is when its present request, or its wait for one, began."""
 
     task_class = Task
 
@@ -68,7 +68,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         super().__init__(*args, **options)
 
     def received(self, data: bytes) -> bool:
-        """Receive bytes; the first bytes of a request restart the clock."""
+        """Process received bytes; the first bytes of a request restart its time limit."""
         if self.request is None:
             self.since = time.time()
         return bool(super().received(data))
@@ -79,7 +79,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
     def is_late(self, now: float) -> bool:
-        """Whether the head of a request takes too long, or the client does not read."""
+        """Return whether the request's head takes too long, or the client does not read."""
         if self.total_outbufs_len:
             return now - self.last_activity > SILENT_SECONDS
         is_unfinished = self.request is not None and not self.request.headers_finished
@@ -87,7 +87,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 
 
 class WebServer(TcpWSGIServer):  # type: ignore[misc]
-    """Waitress, which closes a waiting connection for a new one; `most` is the limit."""
+    """Waitress server; at the limit `most` a new connection replaces a waiting one."""
 
     channel_class = Channel
     most = MAX_CONNECTIONS
@@ -108,13 +108,13 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         super().handle_accept()
 
     def maintenance(self, now: float) -> None:
-        """Find the connections that are late, besides waitress's own maintenance."""
+        """Find the connections that exceed a time limit, besides waitress's maintenance."""
         super().maintenance(now)
         channels = self.active_channels.values()
         self.late = [channel for channel in channels if channel.is_late(now)]
 
     def close_late(self) -> None:
-        """Close the connections that `maintenance` found; call it between two rounds of the loop.
+        """Close the connections that exceeded a time limit, between two rounds of the loop.
 
         `maintenance` runs while the loop collects the files to poll. A file closed then is still
         polled, and reported as invalid. A connection accepted in the same round may have the same
@@ -151,7 +151,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
 
 
 def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
-    """Return a server, not started, of listening sockets that other processes may share."""
+    """Return a server, not started, on listening sockets that other processes may share."""
     most = _compute_max_connections()
     adjustments = Adjustments(
         sockets=list(listening),
@@ -208,7 +208,7 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
 
 
 def _run_loop(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
-    """Run rounds of the loop, each of at most `seconds`, until `is_over()`."""
+    """Run rounds of the event loop, each of at most `seconds`, until `is_over()`."""
     while not is_over():
         wasyncore.loop(timeout=seconds, map=running.map, use_poll=True, count=1)
         for dispatcher in list(running.map.values()):
@@ -217,20 +217,20 @@ def _run_loop(running: MultiSocketServer, seconds: float, is_over: Callable[[], 
 
 
 def _compute_max_bytes() -> int:
-    """Return the most bytes of a request: a little more than the largest upload (UPLOAD_MB)."""
+    """Return the largest permitted request in bytes, just above the largest upload."""
     largest: int = max(settings.UPLOAD_BYTES, settings.API_BULK_BYTES)
     return largest + largest // 20 + 1_000_000
 
 
 def _compute_max_connections() -> int:
-    """Return the limit of connections, a quarter of the files that this process may open."""
+    """Return the limit of connections: a quarter of the files this process may open."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     # A large request or response takes a file besides its connection.
     return MAX_CONNECTIONS if files < 0 else max(10, min(MAX_CONNECTIONS, files // 4))
 
 
 def main(host: str, port: str, *files: str) -> None:
-    """Serve until SIGTERM or Ctrl-C; `files` are numbers of inherited listening sockets."""
+    """Serve until SIGTERM or Ctrl-C; `files` are descriptors of inherited listening sockets."""
     from crowdgrade.database_timeouts import bound_new_connections
     from crowdgrade.wsgi import application
 

@@ -1,1 +1,1 @@
-"""Doors only: each command opens onto one function elsewhere."""
+"""Commands of `manage.py`; each parses arguments and calls one function of another package."""

@@ -1,4 +1,4 @@
-"""The door to making our own table of answers out of somebody else's export."""
+"""Command that converts an export of a survey or annotation tool into a table of answers."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from annotations.management.presets import AUTO, add_preset, read_preset, told
 
 
 class Command(BaseCommand):
-    """Make a table of answers that evaluate and import_answers read."""
+    """Convert an export into a table of answers for the commands evaluate and import_answers."""
 
     help = (
         "Convert FILE, an export of Mechanical Turk, Qualtrics, Label Studio or Potato, of a "
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """FILE, preset, output."""
+        """Add the options: input file, preset (kind of export), output files."""
         parser.add_argument("file", type=Path, metavar="FILE")
         add_preset(parser, AUTO)
         add_duplicates(parser)
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Convert, and say how the file was read and what became of its rows."""
+        """Convert the file; print how its columns were read and a report on its rows."""
         try:
             arranged, preset, mapping = read_preset(options["file"], options)
             lines = convert(

@@ -1,4 +1,4 @@
-"""The door to lists for panels: ``manage.py export_decisions SET --format F --output FILE``."""
+"""Command that writes decisions and payments as files for a panel (export_decisions)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotations.management.importing import USAGE
 
 
 class Command(DeskCommand):
-    """Write what somebody decided as a panel takes it."""
+    """Write the decisions about workers, or the confirmed payments, as a file for a panel."""
 
     help = (
         "Write what was decided of the workers of the question set SET as a panel takes it: ids to "
@@ -27,7 +27,7 @@ class Command(DeskCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, which list, FILE."""
+        """Add the options: question set, format of the list, output file, user."""
         super().add_arguments(parser)
         parser.add_argument("--format", required=True, choices=tuple(FORMATS), help="which list")
         parser.add_argument("--output", type=Path, required=True, metavar="FILE")
@@ -44,7 +44,7 @@ class Command(DeskCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write, and say how much; exit status 2 where it cannot be written."""
+        """Write the list and print notes about it; exit status 2 if it cannot be written."""
         version = self.version_of(options)
         try:
             user = self.decider(options, version) if options["by"] else None

@@ -1,4 +1,4 @@
-"""The door to problems that people wrote: ``manage.py export_items SET --output FILE.jsonl``."""
+"""Command that exports accepted unanswerable problems in UMWP format (export_items)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VOTES = ("problem", "revision", "validator", "answerable", "category", "note", "
 
 
 class Command(SetCommand):
-    """Write what was accepted, as pairs of UMWP, and if wanted what validators said."""
+    """Export accepted problems with their originals in UMWP format, and optionally the votes."""
 
     help = (
         "Write the problems without an answer that people wrote for the question set SET and that "
@@ -27,7 +27,7 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, FILE, votes."""
+        """Add the options: question set, output file, file for the validators' votes."""
         super().add_arguments(parser)
         parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")
         parser.add_argument(
@@ -38,7 +38,7 @@ class Command(SetCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write, and say how many there are."""
+        """Write the files and print the numbers of problems and of original questions."""
         question_set = self.question_set(options)
         project = WritingProject.objects.filter(version__question_set=question_set)
         newest = project.order_by("-version__number").first()

@@ -1,4 +1,4 @@
-"""The door to importing answers."""
+"""Command that imports workers' answers from a file into a question set."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ WITH_PRESET = "manage.py import_answers SET {file} --preset {preset}"
 
 
 class Command(ImportCommand):
-    """Bring workers' answers into a question set."""
+    """Import workers' answers from a file into the latest version of a question set."""
 
     help = (
         "Add the answers of FILE (CSV, TSV, JSON Lines or XLSX: worker, question, answer) to the "
@@ -25,7 +25,7 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE, columns, panel, version."""
+        """Add the options: question set, file, preset, columns, panel, version, duplicates."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
         add_preset(parser, None)
@@ -47,7 +47,7 @@ class Command(ImportCommand):
         )
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """One file, as it stands or by a preset."""
+        """Import the file and return its report; a preset reads an export of another tool."""
         if options["preset"] or options["map"]:
             return [self._mapped(options)]
         columns = parsed_columns(ColumnNames.parse, options["columns"])

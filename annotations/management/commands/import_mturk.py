@@ -1,4 +1,4 @@
-"""The door to importing batch results of Mechanical Turk."""
+"""Command that imports batch results of Amazon Mechanical Turk into a question set."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from annotations.management.importing import USAGE, ImportCommand
 
 
 class Command(ImportCommand):
-    """Bring batches of Mechanical Turk into a question set."""
+    """Import the batch result files of Mechanical Turk into a question set."""
 
     help = (
         "Add the batch results in each FILE (the CSV that Mechanical Turk offers) to the question "
@@ -22,7 +22,7 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, FILE, template."""
+        """Add the options: question set, batch files, question template, columns, panel."""
         super().add_arguments(parser)
         parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
         parser.add_argument(
@@ -52,7 +52,7 @@ class Command(ImportCommand):
         )
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """All files or none."""
+        """Import all batch files or none and return the reports."""
         try:
             QuestionTemplate.parse(options["question_template"])
         except ValueError as error:

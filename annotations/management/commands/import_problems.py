@@ -1,4 +1,4 @@
-"""The door to importing math word problems of which some have no answer."""
+"""Command that imports UMWP math word problems, of which some have no answer."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from annotations.management.importing import ImportCommand
 
 
 class Command(ImportCommand):
-    """Bring problems with their labels into a question set."""
+    """Import math word problems and their labels (answerable or not) into a question set."""
 
     help = (
         "Add the problems of FILE (JSON Lines of UMWP) to the question set SET, which is made if "
@@ -18,11 +18,11 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE."""
+        """Add the arguments: question set and file."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """All problems or none."""
+        """Import all problems of the file or none, and return the report."""
         question_set = self.question_set(options, create=True)
         return [import_word_problems(question_set, options["file"], dry_run=options["dry_run"])]

@@ -1,4 +1,4 @@
-"""The door to importing prompts that ask for the same in other words."""
+"""Command that imports prompts with several wordings (ELOQUENT robustness task)."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from annotations.management.importing import ImportCommand
 
 
 class Command(ImportCommand):
-    """Bring items with their wordings into a question set."""
+    """Import prompts with their alternative wordings into a question set."""
 
     help = (
         "Add the items of FILE (JSON of the ELOQUENT robustness task) to the question set SET, "
@@ -18,7 +18,7 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE, and whether it is mended."""
+        """Add the arguments: question set, file, and whether to repair its JSON."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument(
@@ -26,7 +26,7 @@ class Command(ImportCommand):
         )
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """All items or none."""
+        """Import all prompts of the file or none, and return the report."""
         question_set = self.question_set(options, create=True)
         how = {"repair": options["repair"], "dry_run": options["dry_run"]}
         return [import_prompts(question_set, options["file"], **how)]

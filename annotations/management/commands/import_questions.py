@@ -1,4 +1,4 @@
-"""The door to importing questions and passages."""
+"""Command that imports questions, and optionally their passages, into a question set."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from annotations.management.importing import ImportCommand, parsed_columns
 
 
 class Command(ImportCommand):
-    """Bring questions, and the passages they are about, into a question set."""
+    """Import questions and the passages they are about into a question set."""
 
     help = (
         "Add the questions of FILE (CSV, TSV, JSON Lines or XLSX: question, text, passage ...) to "
@@ -24,14 +24,14 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE, passages, columns."""
+        """Add the arguments: question set, file of questions, file of passages, columns."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--passages", type=Path, metavar="FILE", help="their passages")
         parser.add_argument("--columns", metavar="question=NAME,text=NAME,passage=NAME")
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """Passages first, then the questions about them; both or neither."""
+        """Import passages, then questions (all or none), and return a report for each file."""
         columns = parsed_columns(QuestionColumns.parse, options["columns"])
         with open_transaction(options["dry_run"]):
             question_set = self.question_set(options, create=True)

@@ -1,4 +1,4 @@
-"""The door to importing questions with several right answers."""
+"""Command that imports questions with several correct answers (MAQA)."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from annotations.management.importing import ImportCommand
 
 
 class Command(ImportCommand):
-    """Bring questions with several right answers into a question set."""
+    """Import questions with several correct answers each into a question set."""
 
     help = (
         "Add the questions of FILE (JSON list of MAQA: question, answer) to the question set SET, "
@@ -18,11 +18,11 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE."""
+        """Add the arguments: question set and file."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """All questions or none."""
+        """Import all questions of the file or none, and return the report."""
         question_set = self.question_set(options, create=True)
         return [import_several_answers(question_set, options["file"], dry_run=options["dry_run"])]

@@ -1,4 +1,4 @@
-"""The door to where submissions stand on Prolific: ``manage.py import_statuses SET FILE``.
+"""Command that imports the states of submissions on Prolific (import_statuses).
 
 Without a file, with ``--from-prolific``, its own interface is asked.
 """
@@ -22,7 +22,7 @@ from annotations.panels.statuses import import_statuses
 
 
 class Command(DeskCommand):
-    """Take in where submissions stand on their panel."""
+    """Import the states of submissions from Prolific's export or its REST API."""
 
     help = (
         "Keep what FILE, the export that Prolific offers for a study, says of the submissions of "
@@ -32,7 +32,7 @@ class Command(DeskCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE, who."""
+        """Add the options: question set, file or REST API, study, user, dry run."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, nargs="?", metavar="FILE")
         parser.add_argument(
@@ -50,14 +50,14 @@ class Command(DeskCommand):
         )
 
     def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        """The usual one, which finds FILE also where it comes after an option."""
+        """Return Django's parser, changed so that FILE may follow an option."""
         parser = super().create_parser(*args, **kwargs)
         # Otherwise one that may be left out counts as left out at the first option.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import and report; exit status 2 for input that will not do."""
+        """Import the states and print the report; exit status 2 for invalid input."""
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
         if (options["file"] is None) != options["from_prolific"]:
@@ -74,7 +74,7 @@ class Command(DeskCommand):
             self.stdout.write(line)
 
     def _asked(self, version: QuestionSetVersion, study: str) -> Source:
-        """Ask the panel, and say that nobody tried it."""
+        """Return the submissions of a study from the REST API; warn that it is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
         return client.statuses(find_study(version, study))

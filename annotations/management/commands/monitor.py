@@ -1,4 +1,4 @@
-"""The door to how far the collecting is: ``manage.py monitor SET``."""
+"""Command that prints the progress of a collection: ``manage.py monitor SET``."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ LABELS = dict(Submission.State.choices)
 
 
 class Command(SetCommand):
-    """Count who is where."""
+    """Print how many workers of a question set are answering, have submitted or have left."""
 
     help = "Say how many people are answering the question set SET, are done, or have left."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, and as what."""
+        """Add the options: question set, and JSON as output."""
         super().add_arguments(parser)
         parser.add_argument(
             "--json", action="store_true", help="one JSON object with the counts by state"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the counts."""
+        """Print the progress of the newest collection, as text or as JSON."""
         question_set = self.question_set(options)
         collection = find_newest_collection(question_set)
         if collection is None:
@@ -74,7 +74,7 @@ class Command(SetCommand):
             self._write_money(now.money)
 
     def _write_money(self, money: Money) -> None:
-        """Print costs, and what an hour pays."""
+        """Print the costs of the collection and the workers' median hourly pay."""
         unit = money.currency
         self.stdout.write(
             f"cost so far: {unit} {money.so_far:,.2f}, in the end at most "

@@ -1,4 +1,4 @@
-"""The door to collecting answers: ``manage.py publish SET --places N``."""
+"""Command that publishes a question set to workers: ``manage.py publish SET --places N``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OF_PANEL = {
 
 
 class Command(SetCommand):
-    """Freeze the wording, open it to workers, and print their link."""
+    """Publish the latest version of a question set to workers and print their link."""
 
     help = (
         "Publish the latest version of the question set SET, so that people can answer it, and "
@@ -39,7 +39,7 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET and the settings of the collecting."""
+        """Add the options: question set and the settings of the collection."""
         super().add_arguments(parser)
         parser.add_argument("--places", type=int, metavar="N", help="how many people may take part")
         parser.add_argument(
@@ -82,7 +82,7 @@ class Command(SetCommand):
             panel.add_argument(f"--{name.replace('_', '-')}", metavar=what, help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Publish or change, say what is published, print the link."""
+        """Publish the version or change its settings; print a summary and the workers' link."""
         question_set = self.question_set(options)
         try:
             published = collecting.publish(
@@ -121,7 +121,7 @@ class Command(SetCommand):
 
 
 def _of_panel(options: dict[str, Any]) -> dict[str, str]:
-    """Return what was said of the panel; exit status 2 for what is empty or too long."""
+    """Return the panel settings among the options; exit status 2 for invalid values."""
     given: dict[str, str] = {}
     for name in OF_PANEL:
         if options[name] is None:

@@ -1,4 +1,4 @@
-"""The door that brings decisions to Prolific's interface: ``manage.py send_decisions SET``."""
+"""Command that sends decisions to Prolific's REST API: ``manage.py send_decisions SET``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotations.panels.prolific import UNVERIFIED, Prolific
 
 
 class Command(DeskCommand):
-    """Approve and reject on the panel what somebody decided here."""
+    """Approve and reject submissions on Prolific as decided on this site."""
 
     help = (
         "Say how many approvals and rejections of the question set SET Prolific has not heard of, "
@@ -24,7 +24,7 @@ class Command(DeskCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, who, whether to do it."""
+        """Add the options: question set, user, and whether to send or only count."""
         super().add_arguments(parser)
         self.add_by(parser)
         parser.add_argument(
@@ -32,7 +32,7 @@ class Command(DeskCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it or only count; exit status 2 where it is switched off, 1 for what went wrong."""
+        """Count or send the decisions; exit status 2 if the API is switched off, 1 for failures."""
         version = self.version_of(options)
         self.decider(options, version)
         try:

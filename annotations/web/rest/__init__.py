@@ -1,6 +1,6 @@
-"""Shared parts of the REST API.
+"""Base classes and helpers shared by all REST endpoints.
 
-- `base`: bodies of limited size, unknown keys refused; `once`: idempotency keys.
+- `base`: bodies of limited size, unknown keys refused; `idempotency`: repeated requests.
 - `paging`, `filtering`: long lists behind opaque cursors, filtered and sorted.
 - `bulk`: many rows in one request, imported like files (`annotations.exchange.importing`);
   `uploads` describes such requests in the schema.

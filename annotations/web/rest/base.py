@@ -1,4 +1,4 @@
-"""Bases of all REST resources: parsing, strict serializers, limits and headers."""
+"""Base classes of all REST endpoints: JSON parsing, strict serializers, limits and headers."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from annotations.web.rest.problems import ApiProblem
 
 
 class SafeJSONParser(JSONParser):
-    """Refuses JSON that is nested too deeply, or has texts that cannot be stored.
+    """JSON parser that refuses deeply nested values and texts that cannot be stored.
 
     Python reads half a surrogate pair, but cannot store it or send it back. This is true even of
     the key that an error names.
     """
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the value of the body. Raises ParseError."""
+        """Return the JSON value of a request's body; raise ParseError if it is invalid."""
         try:
             value = super().parse(stream, media_type, parser_context)
             # One call in C: a Python loop over the value would slow down large uploads.
@@ -44,10 +44,10 @@ class SafeJSONParser(JSONParser):
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses unknown keys: a misspelt one would otherwise be ignored silently."""
+    """Base class of serializers that refuse unknown keys, such as misspelt ones."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the values. Raises ValidationError with every unknown key."""
+        """Return the validated values; ValidationError names every unknown key."""
         if not isinstance(data, dict):
             return super().to_internal_value(data)
         known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
@@ -63,11 +63,11 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class StrictModelSerializer(StrictSerializer, serializers.ModelSerializer[Any]):
-    """Like `StrictSerializer`, for the fields of a model."""
+    """Base class of model serializers that refuse unknown keys."""
 
 
 class ApiViewSet(viewsets.GenericViewSet[Any]):
-    """A resource: rows by public id, request bodies of limited size."""
+    """Base class of API endpoints: rows by public id, limited request bodies."""
 
     lookup_field = "public_id"
     lookup_url_kwarg: str
@@ -76,11 +76,11 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
     parser_classes: Any = (SafeJSONParser,)
 
     def most_bytes(self, request: Request) -> int:
-        """Return the most bytes of a request's body."""
+        """Return the largest permitted request body, in bytes."""
         return settings.API_SMALL_BYTES
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse too large a body before it is read."""
+        """Refuse a request with too large a body before it is read."""
         super().initial(request, *args, **kwargs)
         most = self.most_bytes(request)
         # The web server buffers a chunked body and sets its length, so the header can be trusted.
@@ -90,7 +90,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
             )
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Apply the rate limit to unauthenticated requests too."""
+        """Return the error response; unauthenticated requests count for the rate limit too."""
         if isinstance(exc, NotAuthenticated | AuthenticationFailed):
             try:
                 self.check_throttles(self.request)
@@ -99,7 +99,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Forbid caching, and add the header with the number of the version that was read."""
+        """Forbid caching, and add a header with the number of the version that was read."""
         response = super().finalize_response(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         if (version := getattr(request, "version_shown", None)) is not None:
@@ -107,7 +107,7 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return response
 
     def checked(self, serializer: type[serializers.BaseSerializer[Any]], **kwargs: Any) -> Any:
-        """Return the valid serializer of the request's body. Raises ValidationError."""
+        """Return the valid serializer of the request body; else raise ValidationError."""
         valid_serializer = serializer(
             data=self.request.data, context=self.get_serializer_context(), **kwargs
         )

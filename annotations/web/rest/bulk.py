@@ -1,4 +1,4 @@
-"""Imports of many rows in a request's body, through the same stages as files."""
+"""Imports of many rows in a request body, processed like uploaded files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Load = Callable[..., ImportReport]
 
 @dataclass
 class Lines:
-    """A body of JSON Lines in an unnamed temporary file, which disappears with its process.
+    """JSON Lines or CSV body of a request, stored in an unnamed temporary file.
 
     `name` is the file's name for readers; its extension tells them the format.
     """
@@ -51,7 +51,7 @@ class Lines:
 
     @property
     def source(self) -> Source:
-        """The source that opens the file at its beginning, as often as needed."""
+        """Source that opens the temporary file at its beginning, as often as needed."""
         return make_stored_source(self.name, self._open, self.size)
 
     def _open(self) -> BinaryIO:
@@ -62,12 +62,12 @@ class Lines:
 
 
 class RowsParser(BaseParser):
-    """JSON with the rules of our files: numbers stay as typed, no repeated key, no NaN."""
+    """Strict JSON parser: keeps numbers as written, refuses repeated keys and NaN."""
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the value of the body. Raises ParseError."""
+        """Return the JSON value of a request's body; raise ParseError if it is invalid."""
         try:
             return parse_strictly(stream.read().decode())
         except UnicodeDecodeError as error:
@@ -79,13 +79,13 @@ class RowsParser(BaseParser):
 
 
 class LinesParser(BaseParser):
-    """JSON Lines, one row a line, written to a file while they arrive and never held in memory."""
+    """Parser that writes a JSON Lines body to a temporary file while it arrives."""
 
     media_type = LINES
     name = "rows.jsonl"
 
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
-        """Return the body as `Lines`."""
+        """Return the request body, stored in a temporary file."""
         # BulkViewSet.finalize_response closes it.
         file = tempfile.TemporaryFile()  # noqa: SIM115
         digest = hashlib.sha256()
@@ -97,14 +97,14 @@ class LinesParser(BaseParser):
 
 
 class CsvParser(LinesParser):
-    """A CSV file as it is, read like an uploaded one."""
+    """Parser that writes a CSV body to a temporary file, to be read like an upload."""
 
     media_type = CSV
     name = "rows.csv"
 
 
 class ImportOptionsSerializer(serializers.Serializer[Any]):
-    """How rows are taken in: in the query, because a body of JSON Lines has no place for it."""
+    """Options of an import in the URL query, because JSON Lines and CSV bodies have only rows."""
 
     dry_run = serializers.BooleanField(
         default=False, help_text="Do everything, report it, and store nothing."
@@ -112,7 +112,7 @@ class ImportOptionsSerializer(serializers.Serializer[Any]):
 
 
 class VersionOptionsSerializer(ImportOptionsSerializer):
-    """Into which version."""
+    """Options of an import, with the number of the version that gets the rows."""
 
     version = serializers.IntegerField(
         required=False,
@@ -123,7 +123,7 @@ class VersionOptionsSerializer(ImportOptionsSerializer):
 
 
 class ImportReportSerializer(serializers.Serializer[Any]):
-    """What became of the rows; n_rows = n_new + n_unchanged + n_repeated + n_superseded."""
+    """Report of an import; n_rows = n_new + n_unchanged + n_repeated + n_superseded."""
 
     what = serializers.CharField(help_text="answers, model answers, questions or passages")
     question_set = serializers.UUIDField()
@@ -158,7 +158,7 @@ class ImportReportSerializer(serializers.Serializer[Any]):
 
 
 class BulkViewSet(ApiViewSet):
-    """A resource whose rows are imported in one request; all rows are stored or none."""
+    """Base class of API endpoints that import many rows in one request, all or none."""
 
     parser_classes = (RowsParser, LinesParser)
     required_keys: tuple[str, ...]
@@ -167,42 +167,42 @@ class BulkViewSet(ApiViewSet):
 
     @property
     def throttle_scope(self) -> str | None:
-        """The rate limit of imports, which is stricter than that of other requests."""
+        """Name of the stricter rate limit for imports; None for other requests."""
         return "bulk" if getattr(self, "action", None) == "create" else None
 
     def get_parsers(self) -> list[BaseParser]:
-        """Return the parsers; JSON Lines are for imports only."""
+        """Return the parsers of request bodies; JSON Lines only for imports."""
         is_import = (getattr(self.request, "method", None) or "POST").upper() == "POST"
         return [RowsParser(), LinesParser()] if is_import else [RowsParser()]
 
     def most_bytes(self, request: Request) -> int:
-        """Return the most bytes of the body; less for JSON rows, which are held in memory."""
+        """Return the largest permitted body in bytes; less for JSON, which is held in memory."""
         if getattr(self, "action", None) != "create":
             return super().most_bytes(request)
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return LARGEST if kind == LINES else settings.API_BULK_BYTES
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Close the temporary file of the body."""
+        """Close the temporary file of the request body."""
         data = getattr(request, "_full_data", None)
         if isinstance(data, Lines):
             data.file.close()
         return super().finalize_response(request, *args, **kwargs)
 
     def taken_in(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
-        """Import the rows of the body and return the report. Raises `ApiProblem` for bad rows."""
+        """Import the rows of the body; return the report, `ApiProblem` for invalid rows."""
         with self.telling_rows():
             report = load(into, self.source(), **options)
         return self.answer(into, report)
 
     def source(self) -> Source:
-        """Return the rows of the body as a source. Raises `InputError` for invalid ones."""
+        """Return the rows of the body as a source; raise `InputError` for invalid ones."""
         data = self.request.data
         return data.source if isinstance(data, Lines) else self._write_lines(read_rows(data))
 
     @contextmanager
     def telling_rows(self) -> Iterator[None]:
-        """Convert an InputError of the block into an `ApiProblem`."""
+        """Convert an `InputError` in the block into an `ApiProblem`."""
         try:
             yield
         except InputError as error:
@@ -214,7 +214,7 @@ class BulkViewSet(ApiViewSet):
         return Response(ImportReportSerializer(body).data)
 
     def _write_lines(self, rows: list[Any]) -> Source:
-        """Return the rows as JSON Lines, row i in line i + 1. Raises `InputError` for bad ones.
+        """Return the rows as JSON Lines, one per line; raise `InputError` for invalid ones.
 
         The complete rows are checked even if others lack keys, to report all problems at once.
         """
@@ -236,7 +236,7 @@ class BulkViewSet(ApiViewSet):
 
 
 def read_rows(data: Any) -> list[Any]:
-    """Return the rows of a body {"rows": [...]}. Raises `ApiProblem` for any other body."""
+    """Return the rows of a body {"rows": [...]}; `ApiProblem` for any other body."""
     if not isinstance(data, dict):
         raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
     if unknown := [key for key in data if key != "rows"]:
@@ -248,7 +248,7 @@ def read_rows(data: Any) -> list[Any]:
 
 
 def read_options(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
-    """Return the options in the query. Raises `ApiProblem` for invalid or unknown ones."""
+    """Return the import options in the URL query; `ApiProblem` if invalid or unknown."""
     params = dict(request.query_params.items())
     option_serializer = serializer(data=params)
     faults = [
@@ -268,5 +268,5 @@ def read_options(request: Request, serializer: type[serializers.Serializer[Any]]
 
 
 def _find_missing_keys(row: Any, required: tuple[str, ...]) -> list[str]:
-    """Return the required keys that a row lacks; [] for a row that is no object."""
+    """Return the required keys that a row lacks; [] if the row is not an object."""
     return [key for key in required if key not in row] if isinstance(row, dict) else []

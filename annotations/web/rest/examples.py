@@ -1,4 +1,4 @@
-"""Examples for the schema, about a question set on rivers."""
+"""Example values for the OpenAPI schema, about a question set on rivers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODEL_ANSWER_ROWS: list[dict[str, Any]] = [
 
 
 def _build_report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
-    """Return an import report with `n_rows` new rows; `created` counts the further rows."""
+    """Return an example import report: `n_rows` new rows, and counts of `created` rows."""
     return {
         "what": what,
         "question_set": SET,

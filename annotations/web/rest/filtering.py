@@ -1,4 +1,4 @@
-"""Lists of the REST API, filtered and sorted as their `ListFilter` declares."""
+"""Lists of the REST API, filtered and sorted as a `ListFilter` declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotations.web.rest.paging import read_cursor, read_limit
 
 
 def build_sort_parameter(list_filter: type[ListFilter]) -> OpenApiParameter:
-    """Return the parameter of the order, for the schema."""
+    """Return the OpenAPI description of a list's parameter for the sort order."""
     return OpenApiParameter(
         SORT,
         str,
@@ -24,6 +24,6 @@ def build_sort_parameter(list_filter: type[ListFilter]) -> OpenApiParameter:
 
 
 def load_filtered_page(request: Request, list_filter: ListFilter) -> Page[Any]:
-    """Return the requested page of a list. Raises `QueryError`."""
+    """Return the requested page of a filtered list; raise `QueryError` if invalid."""
     rows, order = list_filter.in_order(list_filter.found())
     return order.take(rows, read_cursor(request), read_limit(request))

@@ -1,4 +1,4 @@
-"""Idempotency keys, for requests that are repeated because the response was lost."""
+"""Idempotency keys, so that requests can be repeated after a lost response."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LIFETIME = timedelta(days=1)
 
 
 def repeatable(action: Action) -> Action:
-    """Decorate an action: the same request with the same Idempotency-Key is executed once.
+    """Decorate an API action: a repeated request with its Idempotency-Key runs only once.
 
     Key and work are stored in one transaction: a failed request leaves no key, and simultaneous
     ones wait for each other. The same key with another request is the problem key-reused. A stored
@@ -55,7 +55,7 @@ def repeatable(action: Action) -> Action:
 
 
 def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
-    """Like `repeatable`, for an action that reads a long input before it stores: a generator.
+    """Decorate a generator action, which reads, yields, then stores: runs once per key.
 
     The part before its one `yield` runs outside the transaction, so that others do not wait for it.
     The part after it is stored together with the key.
@@ -79,13 +79,13 @@ def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
 
 
 def _run(steps: Generator[None, None, Response]) -> Response:
-    """Run both parts of a generator and return its response."""
+    """Run both parts of a generator (reading, storing) and return its response."""
     next(steps)
     return _finish(steps)
 
 
 def _finish(steps: Generator[None, None, Response]) -> Response:
-    """Run the second part of a generator and return its response."""
+    """Run the second part of a generator (storing) and return its response."""
     try:
         next(steps)
     except StopIteration as stop:
@@ -95,7 +95,7 @@ def _finish(steps: Generator[None, None, Response]) -> Response:
 
 
 def _read_key(request: Request) -> str | None:
-    """Return the key of a request; None without one. Raises ApiProblem for an invalid one."""
+    """Return the Idempotency-Key of a request, None without one; ApiProblem if invalid."""
     key = request.headers.get(HEADER)
     if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
         fault = Fault("write 1 to 255 printable ASCII characters", header=HEADER)
@@ -104,7 +104,7 @@ def _read_key(request: Request) -> str | None:
 
 
 def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -> Response:
-    """Run the action and store its response, or return the stored one."""
+    """Return the stored response to the key, or run the action and store its response."""
     request_hash = hash_request(request)
     with transaction.atomic():
         stored, is_first = _claim_key(request, key, request_hash)
@@ -153,12 +153,12 @@ def _check_readable(request: Request, address: str) -> None:
 
 
 def _load_own_requests(request: Request) -> QuerySet[IdempotentRequest]:
-    """Return the stored requests of the user."""
+    """Return a queryset of the user's stored requests."""
     return IdempotentRequest.objects.filter(user=int(request.user.pk or 0))
 
 
 def _claim_key(request: Request, key: str, request_hash: str) -> tuple[IdempotentRequest, bool]:
-    """Return the row of a key, and whether it is new. Deletes expired rows of the user first."""
+    """Return (row of the key, whether it is new), after deleting the user's expired rows."""
     own_requests = _load_own_requests(request)
     own_requests.filter(created_at__lt=timezone.now() - LIFETIME).delete()
     try:

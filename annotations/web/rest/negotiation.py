@@ -1,4 +1,4 @@
-"""Content negotiation for responses with files."""
+"""Content negotiation for API responses that are files."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from rest_framework.negotiation import BaseContentNegotiation
 
 
 class AnyForm(BaseContentNegotiation):
-    """Ignores the Accept header: a file has one format, or the one that `format` names.
+    """Content negotiation that ignores the Accept header, for responses that are files.
+
+    A file has one format, or the one that the query parameter `format` names.
 
     Errors are JSON in any case.
     """
 
     def select_parser(self, request: Any, parsers: Any) -> Any:
-        """Return None: these requests have no body."""
+        """Return None, because requests for files have no body."""
         return None
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        """Return the first renderer."""
+        """Return the first renderer, whatever the Accept header says."""
         return renderers[0], renderers[0].media_type

@@ -1,4 +1,4 @@
-"""Long lists in the REST API: opaque cursors, and the URL of the next page."""
+"""Long lists in the REST API: cursors, and the URL of the next page."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ MOST = 200
 
 
 def read_limit(request: Request) -> int:
-    """Return the number of rows of a page. Raises `QueryError` for anything but 1 to 200."""
+    """Return the requested number of rows per page; `QueryError` unless 1 to 200."""
     limit = parse_number(request.query_params, "limit", 1, MOST)
     return LIMIT if limit is None else limit
 
 
 def read_cursor(request: Request) -> str:
-    """Return the cursor of the requested page; "" for the first one."""
+    """Return the cursor of the requested page; "" for the first page."""
     return request.query_params.get("cursor", "")
 
 
 def load_page(request: Request, rows: QuerySet[Any, Any], order: Keyset) -> Page[Any]:
-    """Return the requested page. Raises `QueryError`."""
+    """Return the requested page of rows; raise `QueryError` for invalid parameters."""
     return order.take(rows, read_cursor(request), read_limit(request))
 
 
 def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str, Any]:
-    """Return the body of a page: its rows, and the URL of the next page or None."""
+    """Return the response body of a page: its rows, and the URL of the next page or None."""
     next_url = None
     if cursor is not None:
         next_url = replace_query_param(request.build_absolute_uri(), "cursor", cursor)
@@ -42,7 +42,7 @@ def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str
 
 
 def read_start(request: Request, name: str) -> int:
-    """Return the index of the first requested row, for a list in memory. Raises `QueryError`."""
+    """Return the requested start index in a list in memory; raise `QueryError` if invalid."""
     cursor = read_cursor(request)
     (start,) = decode_cursor(name, cursor) if cursor else (0,)
     if not isinstance(start, int) or not 0 <= start < 10**9:
@@ -53,7 +53,7 @@ def read_start(request: Request, name: str) -> int:
 def build_slice_body(
     request: Request, name: str, rows: Any, start: int, total: int
 ) -> dict[str, Any]:
-    """Return the body of a page of such a list: `rows` from `start` on, of `total`."""
+    """Return the response body of a page of a list in memory, with the URL of the next page."""
     next_start = start + read_limit(request)
     return build_page_body(
         request, rows, encode_cursor(name, next_start) if next_start < total else None
@@ -61,10 +61,10 @@ def build_slice_body(
 
 
 class KeysetPagination(BasePagination):
-    """Describes pages for the schema; `Keyset` loads them."""
+    """Description of pages for the OpenAPI schema; `Keyset` loads the pages."""
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of `page_body`."""
+        """Return the OpenAPI schema of a page's response body."""
         return {
             "type": "object",
             "required": ["next", "results"],
@@ -79,7 +79,7 @@ class KeysetPagination(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """Return the parameters `limit` and `cursor`."""
+        """Return the OpenAPI description of the parameters `limit` and `cursor`."""
         return [
             {
                 "name": "limit",

@@ -15,7 +15,7 @@ from annotations.exchange.reading.jsonlines import ONE_OBJECT
 
 @dataclass(frozen=True)
 class ProblemKind:
-    """A type of problem: its code, HTTP status and title."""
+    """Kind of API error: its code, HTTP status and title."""
 
     code: str
     status: int
@@ -51,7 +51,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """One invalid value in the body (`pointer`), the query (`parameter`) or a header.
+    """One error of a request: an invalid value in the body, the query or a header.
 
     `pointer` is a JSON pointer as a URI fragment, such as #/rows/3/answer. `index` is the row of a
     bulk import from 0, `line` the line of JSON Lines from 1. `code` names the fault.
@@ -67,13 +67,13 @@ class Fault:
     code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields that are set."""
+        """Return the fields that are set, for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 class ApiProblem(APIException):
-    """An error of a known type; `headers` are added to the response.
+    """API error, answered as a problem document; `headers` are added to the response.
 
     `reason` is a code for the reason; "" if the type has only one.
     """
@@ -98,19 +98,19 @@ class ApiProblem(APIException):
 def build_parameter_problem(
     name: str, detail: str, code: str = "invalid", reason: str = ""
 ) -> ApiProblem:
-    """Return the problem of one query parameter; `reason` is the code of its fault."""
+    """Return the API error about one query parameter; `reason` is a more precise code."""
     fault = Fault(detail, parameter=name, code=reason)
     return ApiProblem(code, f"{name}: {detail}", [fault])
 
 
 def build_field_problem(name: str, detail: str, code: str = "") -> ApiProblem:
-    """Return the problem of one value in the body; `name` may be a path such as a/b."""
+    """Return the API error about a value in the body; `name` may be a path such as a/b."""
     fault = Fault(detail, pointer=f"#/{name}", code=code)
     return ApiProblem("invalid", f"{name}: {detail}", [fault])
 
 
 def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") -> ApiProblem:
-    """Return the problem of an import, with a fault for each recorded bad row.
+    """Return the API error of an import, with an entry for each invalid row.
 
     `lines` says that the body was JSON Lines, whose rows have no JSON pointer.
     """
@@ -125,7 +125,7 @@ def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") ->
 
 
 def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
-    """Return the fault of one bad row."""
+    """Return the entry of an API error on one invalid row of an import."""
     reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
     if problem.code in ONE_OBJECT and not lines:
@@ -142,5 +142,5 @@ def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
 
 
 def escape_pointer(key: str) -> str:
-    """Return a key escaped as a part of a JSON pointer (RFC 6901)."""
+    """Return a key escaped for use in a JSON pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")

@@ -1,4 +1,4 @@
-"""JSON keys with a new name: for one release a response has both, and the old one is deprecated."""
+"""Renamed JSON keys: for one release, responses have the new and the deprecated old key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AnyField = serializers.Field[Any, Any, Any, Any]
 
 
 def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
-    """Return a decorator that adds each field of a serializer under its new name.
+    """Return a class decorator that adds each serializer field again under its new name.
 
     The keywords are the old names. The new key comes directly before the old one and has the same
     value and description; the schema marks the old key as deprecated. A name without a field is
@@ -40,7 +40,7 @@ def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
 
 
 def _copy_as(new: str, field: AnyField, old: str) -> AnyField:
-    """Return a copy of the field `old`, to be named `new`, that reads the same value."""
+    """Return a copy of the serializer field `old` with the name `new` and the same value."""
     copied = copy.deepcopy(field)
     if isinstance(copied, serializers.SerializerMethodField):
         copied.method_name = copied.method_name or f"get_{old}"

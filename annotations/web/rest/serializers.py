@@ -1,4 +1,4 @@
-"""Serializers of dataclasses, and excerpts of texts."""
+"""Serializers made from dataclasses, and excerpts of texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 def build_serializer(
     report: type[Any], *properties: str, without: tuple[str, ...] = ()
 ) -> type[serializers.Serializer[Any]]:
-    """Return the serializer of a dataclass or a named tuple.
+    """Return a serializer class for a dataclass or a named tuple.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def build_serializer(
 
 
 def _list_field_names(report: type[Any]) -> Sequence[str]:
-    """Return the names of the fields of a dataclass or a named tuple."""
+    """Return the field names of a dataclass or a named tuple."""
     if dataclasses.is_dataclass(report):
         return [field.name for field in dataclasses.fields(report)]
     names: Sequence[str] = report._fields
@@ -68,17 +68,17 @@ def _list_field_names(report: type[Any]) -> Sequence[str]:
 
 
 def _has_fields(hint: Any) -> bool:
-    """Return whether a type gets a serializer of its own."""
+    """Return whether a type is a dataclass or named tuple, with a serializer of its own."""
     return dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")
 
 
 def _get_return_type(prop: property) -> Any:
-    """Return the type of a property."""
+    """Return the annotated return type of a property."""
     return get_type_hints(prop.fget)["return"]
 
 
 def _build_field(hint: Any, **options: Any) -> Any:
-    """Return the serializer field of a type. Raises TypeError if it has no JSON form."""
+    """Return the serializer field for a type; raise TypeError if it has no JSON form."""
     if hint in PLAIN:
         return PLAIN[hint](**options)
     origin, inner = get_origin(hint), get_args(hint)
@@ -103,18 +103,18 @@ def _build_field(hint: Any, **options: Any) -> Any:
 
 
 class Excerpt(serializers.CharField):
-    """The first 240 characters of the text, with an ellipsis if there is more."""
+    """Serializer field with the first 240 characters of a text, and … if it is longer."""
 
     def __init__(self, **kwargs: Any) -> None:
         help_text = f"The first {EXCERPT_SHOWN} characters of the text; … if there is more."
         super().__init__(read_only=True, help_text=help_text, **kwargs)
 
     def to_representation(self, value: Any) -> str:
-        """Return the excerpt."""
+        """Return the excerpt of a text."""
         return shorten_text(value)
 
 
 def annotate_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Annotate rows with the `excerpt` that an `Excerpt` field shows."""
+    """Annotate rows with `excerpt`, the beginning of their text."""
     annotated: QuerySet[Any, Any] = rows.annotate(excerpt=select_beginning("text"))
     return annotated

@@ -1,4 +1,4 @@
-"""Descriptions of bulk imports for the schema."""
+"""Descriptions of bulk imports for the OpenAPI schema."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def describe_bulk_upload(
     files: bool = False,
     **more: Any,
 ) -> Any:
-    """Return the schema of an import with `rows` as the example of its body.
+    """Return the OpenAPI description of an import, with `rows` as example of its body.
 
     `answer` is the serializer of the response; with `files` the body may be CSV.
     """

@@ -1,4 +1,4 @@
-"""The version of a question set that a request names."""
+"""Choice of the version of a question set that an API request names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = OpenApiParameter(
 def select_version(
     request: Request, question_set: QuestionSet, *, answered: bool = False
 ) -> QuestionSetVersion | None:
-    """Return the version named by `version` in the query, by default `default_version` of the set.
+    """Return the version named in the URL's query, else the question set's default version.
 
     A response header has its number. Raises Http404 for a number that the set does not have.
     """

@@ -1,1 +1,1 @@
-"""Help: the documents of `platform/docs/` as pages of the site, with a search."""
+"""Help pages of the site, made of the documents in `platform/docs/`, with a search."""

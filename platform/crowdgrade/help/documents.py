@@ -1,4 +1,4 @@
-"""The documents of the project: read from Markdown, rendered to HTML, searched by section."""
+"""Documents of the help: read from Markdown, rendered to HTML, searched by section."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXCERPT_BEFORE, EXCERPT_LENGTH = 60, 200
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with the text below it, up to the next heading.
+    """Section of a document: a heading, and the text up to the next heading.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A document with its title, HTML and sections in their order."""
+    """Document of the help: its title, HTML, and sections in order."""
 
     slug: str
     title: str
@@ -52,7 +52,7 @@ class Document:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A section that contains all search terms, with an excerpt around the first of them."""
+    """Section that contains all search terms, with an excerpt around the first of them."""
 
     document: Document
     section: Section
@@ -60,14 +60,14 @@ class SearchResult:
 
 
 def find_folder() -> Path | None:
-    """Return the folder of the documents; None where an installation has none."""
+    """Return the folder of the documents; None if the installation has none."""
     return FOLDER if (FOLDER / f"{CONTENTS}.md").is_file() else None
 
 
 # Cached: the documents are files of the release and do not change while a process runs.
 @cache
 def load_document(slug: str) -> Document | None:
-    """Return a document by its slug; None for one that the contents page does not name."""
+    """Return a document by its slug; None if the contents page does not list it."""
     folder = find_folder()
     if folder is None or (slug != CONTENTS and slug not in list_slugs()):
         return None
@@ -85,7 +85,7 @@ def load_document(slug: str) -> Document | None:
 
 @cache
 def list_slugs() -> Sequence[str]:
-    """Return the slugs of the documents in the order of the contents page; none without it."""
+    """Return the slugs of the documents in the contents page's order; [] without that page."""
     folder = find_folder()
     if folder is None:
         return ()
@@ -94,14 +94,14 @@ def list_slugs() -> Sequence[str]:
 
 
 def find_picture(name: str) -> Path | None:
-    """Return the file of a picture that documents show; None for an unknown name."""
+    """Return the path of an image that documents show; None for an unknown name."""
     folder = find_folder()
     known = {} if folder is None else {path.name: path for path in folder.glob("screenshots/*.png")}
     return known.get(name)
 
 
 def search(query: str) -> list[SearchResult]:
-    """Return the sections that contain every word of the query, at most `MOST_RESULTS`.
+    """Return the sections that contain every word of the query, up to a limit.
 
     Words match at the beginning of words, without regard to case. Sections whose title contains
     more of the words come first, then those of documents that the contents page names earlier.
@@ -123,7 +123,7 @@ def search(query: str) -> list[SearchResult]:
 
 
 def make_anchor(heading: str, used: set[str]) -> str:
-    """Return the id of a heading as GitHub makes it, and add it to `used`.
+    """Return the HTML id of a heading, made as GitHub does, and add it to `used`.
 
     Lower case, without punctuation, a hyphen for each space; a repeated one ends in -1, -2, ...
     """
@@ -135,7 +135,7 @@ def make_anchor(heading: str, used: set[str]) -> str:
 
 
 def _cut_excerpt(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Return the part of a section around the first word that is found in its text."""
+    """Return the part of a section around the first matching word."""
     positions = [match.start() for pattern in patterns if (match := pattern.search(text))]
     begin = max(0, min(positions, default=0) - EXCERPT_BEFORE)
     end = begin + EXCERPT_LENGTH
@@ -154,7 +154,7 @@ def _build_parser() -> MarkdownIt:
 
 
 def _set_anchors(tokens: Sequence[Token]) -> None:
-    """Set the id of each heading, so that links with a fragment work."""
+    """Set the HTML id of each heading, so that links with a fragment work."""
     used: set[str] = set()
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
@@ -162,7 +162,7 @@ def _set_anchors(tokens: Sequence[Token]) -> None:
 
 
 def _drop_title(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Return the tokens without a first heading of level 1, which the page shows as its own."""
+    """Return the tokens without a level-1 heading at the start, which the page shows itself."""
     has_title = bool(tokens) and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
     return tokens[3:] if has_title else tokens
 
@@ -184,7 +184,7 @@ def _make_scrollable(html: str) -> str:
 
 
 def _rewrite_links(tokens: Sequence[Token]) -> None:
-    """Point links between documents and pictures to their pages in the site.
+    """Change links to other documents and images to their URLs in the site.
 
     A link to another file of the repository, which the site does not serve, stays as text only.
     """
@@ -202,7 +202,7 @@ def _rewrite_links(tokens: Sequence[Token]) -> None:
 
 
 def _find_address(link: str) -> str | None:
-    """Return the address in the site of a link in a document; None for a file it does not serve."""
+    """Return the site's URL for a link in a document; None for a file it does not serve."""
     parts = urlsplit(link)
     if parts.scheme or not parts.path:
         return link
@@ -235,7 +235,7 @@ def _split_sections(tokens: Sequence[Token]) -> Iterator[Section]:
 
 
 def _read_text(inline: Token) -> str:
-    """Return the text of a line without its marks."""
+    """Return the text of a Markdown line without its markup."""
     kinds = ("text", "code_inline")
     parts = (child.content if child.type in kinds else " " for child in inline.children or ())
     return " ".join("".join(parts).split())

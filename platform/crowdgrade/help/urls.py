@@ -1,4 +1,4 @@
-"""Addresses of the help; the admin site puts them behind its login."""
+"""URLs of the help pages; the admin site puts them behind its login."""
 
 from django.urls import path
 

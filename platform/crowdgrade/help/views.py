@@ -1,4 +1,4 @@
-"""Pages of the help: contents, one document, the results of a search."""
+"""Help pages: table of contents, one document, and search results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST_QUERY = 100
 
 
 def show_contents(request: HttpRequest) -> HttpResponse:
-    """Show the contents page, or with `?q=` the sections that contain the words of the query."""
+    """Show the table of contents, or with `?q=` the sections that contain the words."""
     query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     document = documents.load_document(documents.CONTENTS)
     context = {
@@ -26,7 +26,7 @@ def show_contents(request: HttpRequest) -> HttpResponse:
 
 
 def show_document(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a document; Http404 for one that the contents page does not name."""
+    """Show a document; Http404 if the contents page does not list it."""
     document = documents.load_document(slug)
     if document is None:
         raise Http404("There is no such document.")
@@ -41,7 +41,7 @@ def show_document(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def send_picture(request: HttpRequest, name: str) -> HttpResponse:
-    """Return a picture of the documents; Http404 for an unknown name."""
+    """Return an image that the documents show; Http404 for an unknown name."""
     path = documents.find_picture(name)
     if path is None:
         raise Http404("There is no such picture.")

@@ -1,1 +1,1 @@
-"""Invitation links: made by owners of question sets and by operators, used by one person once."""
+"""Invitation links, made by owners of question sets and by operators, each for one person."""

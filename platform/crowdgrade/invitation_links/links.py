@@ -1,4 +1,4 @@
-"""Make, list and use invitation links."""
+"""Creation, listing and use of invitation links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ REFUSALS: Final = {
 
 
 class InvitationError(ValueError):
-    """A link that a person cannot use; `code` is a key of `REFUSALS`."""
+    """An invitation link cannot be used; `code` is a key of `REFUSALS`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(REFUSALS[code])
@@ -37,7 +37,7 @@ class InvitationError(ValueError):
 def create_link(
     maker_id: int, role: str, note: str = "", question_set: QuestionSet | None = None
 ) -> tuple[InvitationLink, str]:
-    """Return a new link and its token, of which only a hash is stored."""
+    """Create an invitation link; return it and its token, of which only a hash is stored."""
     token = secrets.token_urlsafe(32)
     link = InvitationLink.objects.create(
         token_hash=hash_token(token),
@@ -51,20 +51,20 @@ def create_link(
 
 
 def find_link(token: str) -> InvitationLink | None:
-    """Return the link of a token; None for an unknown one."""
+    """Return the invitation link of a token; None for an unknown token."""
     rows = InvitationLink.objects.select_related("question_set", "created_by")
     return rows.filter(token_hash=hash_token(token)).first()
 
 
 def list_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:
-    """Return the links of a question set, or those for requesters, newest first."""
+    """Return the links of a question set, or with None those for requesters, newest first."""
     rows = InvitationLink.objects.filter(question_set=question_set)
     return rows.select_related("used_by").order_by("-pk")
 
 
 @transaction.atomic
 def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
-    """Give the person what the link offers, mark it as used, and return the account.
+    """Give a user the role that the link offers, mark it as used, and return the account.
 
     `find_user` returns the account, which it may create; it is called once the link is known to be
     open, and what it created is undone where the account cannot use the link. Raises
@@ -85,7 +85,7 @@ def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
 
 
 def _make_requester(user: User) -> None:
-    """Make a user a requester; raises `InvitationError` if they are one."""
+    """Make a user a requester; `InvitationError` if they are one already."""
     if user.is_staff:
         raise InvitationError("requester")
     user.is_staff = True
@@ -93,7 +93,7 @@ def _make_requester(user: User) -> None:
 
 
 def _share(question_set: QuestionSet, user: User, role: str) -> None:
-    """Share a set; raises `InvitationError` for its owner and for members of its team."""
+    """Share a set with a user; `InvitationError` for its owner and for members of its team."""
     if user.pk == question_set.owner_id:
         raise InvitationError("owner")
     if QuestionSet.objects.filter(pk=question_set.pk).editable_by(user).exists():

@@ -1,4 +1,4 @@
-"""Addresses of invitation links; the admin site puts them behind its login, but for `join`."""
+"""URLs of invitation links; the admin site puts them behind its login, except `join`."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages of invitation links: make and withdraw them, and join by one."""
+"""Pages of invitation links: create, withdraw, and join by one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OFFERS = {
 
 
 class LinkForm(forms.Form):
-    """Role and note of a new link."""
+    """Form with the role and note of a new invitation link."""
 
     role = forms.ChoiceField(label="Role", choices=[])
     note = forms.CharField(
@@ -74,14 +74,14 @@ def manage_set_links(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @never_cache
 def manage_requester_links(request: HttpRequest) -> HttpResponse:
-    """List the links for requesters; POST creates one. For operators."""
+    """List the links for new requesters; POST creates one. For operators."""
     _require_operator(request)
     return _show_links(request, None)
 
 
 @require_POST
 def withdraw_set_link(request: HttpRequest, set_id: UUID, link_id: UUID) -> HttpResponse:
-    """Delete an open link of a question set."""
+    """Delete an unused invitation link of a question set."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     _withdraw(request, question_set, link_id)
     return redirect("admin:invitation-links", question_set.public_id)
@@ -89,7 +89,7 @@ def withdraw_set_link(request: HttpRequest, set_id: UUID, link_id: UUID) -> Http
 
 @require_POST
 def withdraw_requester_link(request: HttpRequest, requester_link_id: UUID) -> HttpResponse:
-    """Delete an open link for a requester."""
+    """Delete an unused invitation link for a requester."""
     _require_operator(request)
     _withdraw(request, None, requester_link_id)
     return redirect("admin:requester-links")
@@ -129,7 +129,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _find_account(request: HttpRequest, form: AccountForm) -> User:
-    """Return the account that is signed in, else the new one of a valid form."""
+    """Return the signed-in account, or else the new one of a valid form."""
     account: Any = request.user if request.user.is_authenticated else form.save()
     return account
 
@@ -147,7 +147,7 @@ def _enter(
 
 
 def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpResponse:
-    """Render the page of links; POST creates one and shows its address this once."""
+    """Return the page of links; POST creates one and shows its URL this once."""
     form = LinkForm(question_set, request.POST or None)
     address = ""
     if request.method == "POST" and form.is_valid():
@@ -177,7 +177,7 @@ def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpR
 
 
 def _withdraw(request: HttpRequest, question_set: QuestionSet | None, link_id: UUID) -> None:
-    """Delete an open link; one that was used meanwhile stays in the list. Raises Http404."""
+    """Delete an unused link; one used meanwhile stays. Http404 if it is unknown."""
     link = get_object_or_404(list_links(question_set), public_id=link_id)
     n_deleted, _ = InvitationLink.objects.filter(pk=link.pk, used_at=None).delete()
     if n_deleted:

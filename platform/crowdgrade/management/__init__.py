@@ -1,1 +1,1 @@
-"""Management commands of the site."""
+"""Commands of `manage.py` for the site."""

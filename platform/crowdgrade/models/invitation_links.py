@@ -1,4 +1,4 @@
-"""Invitation links: each lets one person join, with an account that exists or a new one."""
+"""Model of invitation links, each for one person with an existing or a new account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VALID_FOR = timedelta(days=14)
 
 
 class InvitationLink(models.Model):
-    """A link that one person may use once, known by the SHA-512 of its token only.
+    """Link that one person may use once, stored as the SHA-512 of its token.
 
     `note` reminds its maker of the recipient. A link of a question set gives a share with `role`. A
     link without a question set makes a requester; only operators make such links. A withdrawn link
@@ -23,7 +23,7 @@ class InvitationLink(models.Model):
     """
 
     class Role(models.TextChoices):
-        """What the person may do after joining."""
+        """What the person may do after joining, such as being a requester."""
 
         VIEWER = Share.Role.VIEWER.value, "viewer"
         EXPERT = Share.Role.EXPERT.value, "expert"
@@ -60,7 +60,7 @@ class InvitationLink(models.Model):
 
     @property
     def state(self) -> str:
-        """Return `used`, `expired` or `open`."""
+        """State of the link: `used`, `expired` or `open`."""
         if self.used_at is not None:
             return "used"
         return "expired" if self.expires_at <= timezone.now() else "open"

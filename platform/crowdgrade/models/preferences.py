@@ -1,4 +1,4 @@
-"""Preferences of an account."""
+"""Preferences of an account, such as single-key shortcuts."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class Preferences(models.Model):
 
 
 def takes_single_keys(user: Any) -> bool:
-    """Whether single keys press buttons for a user; runs one query."""
+    """Return whether single keys press buttons for a user; runs one query."""
     return not Preferences.objects.filter(user=user.pk, single_keys=False).exists()

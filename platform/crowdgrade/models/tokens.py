@@ -1,4 +1,4 @@
-"""API tokens, by which programs authenticate as a user."""
+"""Model of API tokens, by which programs authenticate as a user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ USE_INTERVAL = timedelta(minutes=10)
 
 
 class ApiToken(AbstractAuthToken):
-    """A token of a user, stored as its SHA-512; 244 random bits need no slower hash.
+    """API token of a user, stored as its SHA-512; 244 random bits need no slower hash.
 
     `token_key` is the beginning of the token, by which users distinguish tokens. A token without an
     expiry is valid until it is revoked, which deletes the row.
@@ -58,7 +58,7 @@ class ApiToken(AbstractAuthToken):
 
     @property
     def has_expired(self) -> bool:
-        """Whether the expiry has passed."""
+        """Whether the token's expiry time has passed."""
         return self.expiry is not None and self.expiry <= timezone.now()
 
     @property
@@ -71,7 +71,7 @@ class ApiToken(AbstractAuthToken):
         return not any(constant_time_compare(self.password_mark, mark) for mark in marks)
 
     def note_use(self) -> None:
-        """Store the time of the last use, at most every ten minutes.
+        """Store the time of the token's last use, at most every ten minutes.
 
         A token from before password marks gets the mark of the present password.
         """
@@ -84,7 +84,7 @@ class ApiToken(AbstractAuthToken):
 
 
 def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[ApiToken, str]:
-    """Create a token that is valid for some days; None: until it is revoked.
+    """Create an API token valid for `days`, or with None until revoked; return row and token.
 
     Returns
     -------
@@ -98,14 +98,14 @@ def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[Api
 
 
 def list_tokens(user: AbstractBaseUser) -> QuerySet[ApiToken]:
-    """Return the user's tokens, newest first."""
+    """Return the API tokens of a user, newest first."""
     rows = ApiToken.objects.filter(user=user.pk).select_related("user")
     ordered: QuerySet[ApiToken] = rows.order_by("-created")
     return ordered
 
 
 def find_token(token: str) -> ApiToken | None:
-    """Return the row of a token with its user, expired or not; None for an unknown token."""
+    """Return the row of an API token with its user, expired or not; None if unknown."""
     # The database compares hashes, so the time it takes reveals nothing about tokens.
     rows = ApiToken.objects.select_related("user")
     if len(token) > CONSTANTS.DIGEST_LENGTH:

@@ -1,1 +1,1 @@
-"""Pages of the site itself, behind its login."""
+"""Pages on the user's own account and API tokens, behind the login."""

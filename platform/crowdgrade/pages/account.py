@@ -13,7 +13,7 @@ from crowdgrade.models import Preferences, takes_single_keys
 
 
 class AccountForm(forms.Form):
-    """Preferences of the account."""
+    """Form with the preferences of the user's account."""
 
     single_keys = forms.BooleanField(
         label="Single keys press buttons",
@@ -25,7 +25,7 @@ class AccountForm(forms.Form):
 
 
 def edit_account(request: HttpRequest) -> HttpResponse:
-    """Show the preferences; POST saves them."""
+    """Show the user's preferences; POST saves them."""
     if request.method == "POST":
         form = AccountForm(request.POST)
         if form.is_valid():

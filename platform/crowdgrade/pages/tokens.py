@@ -21,7 +21,7 @@ MAX_TOKENS_SHOWN = 100
 
 
 class TokenForm(forms.Form):
-    """Name and validity of a new token."""
+    """Form with the name and validity of a new API token."""
 
     name = forms.CharField(
         label="Name", max_length=100, help_text="What it is for, such as: lab notebook."
@@ -38,7 +38,7 @@ class TokenForm(forms.Form):
 # No cache may keep a page that shows a token.
 @never_cache
 def manage_tokens(request: HttpRequest) -> HttpResponse:
-    """List the user's tokens; POST creates one and shows it, this once."""
+    """List the user's API tokens; POST creates one and shows it, this once."""
     user: Any = request.user
     form = TokenForm(request.POST or None)
     token = None
@@ -65,7 +65,7 @@ def manage_tokens(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def revoke(request: HttpRequest, token_id: UUID) -> HttpResponse:
-    """Delete a token of the user; programs that use it are refused from now on."""
+    """Delete an API token of the user; programs that use it are refused from now on."""
     user: Any = request.user
     token = get_object_or_404(list_tokens(user), public_id=token_id)
     token.delete()

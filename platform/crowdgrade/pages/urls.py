@@ -1,4 +1,4 @@
-"""Addresses of the pages of the site itself; the site puts them behind its login."""
+"""URLs of the account and token pages; the admin site puts them behind its login."""
 
 from django.urls import path
 

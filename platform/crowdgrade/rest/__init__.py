@@ -1,4 +1,4 @@
-"""REST API as a whole: authentication, rate limits, errors, schema and documentation page.
+"""Parts of the REST API common to all endpoints: authentication, limits, errors, schema.
 
 The resources are in the packages' `api` modules; `crowdgrade.api` lists their URLs.
 """

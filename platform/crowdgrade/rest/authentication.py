@@ -1,4 +1,4 @@
-"""Authentication by a token in the Authorization header."""
+"""Authentication of API requests by a token in the Authorization header."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMES = (b"bearer", b"token")
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`Authorization: Bearer TOKEN`, or Token in place of Bearer.
+    """Authentication by the header `Authorization: Bearer TOKEN` (or `Token TOKEN`).
 
     django-rest-knox creates and hashes the tokens. Its own authentication is not used: it accepts
     one scheme only, fails on bytes that are not UTF-8, and deletes expired tokens, which their
@@ -23,7 +23,7 @@ class TokenAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, ApiToken] | None:
-        """Return (user, token), None without such a header; raises for an invalid token."""
+        """Return (user, token), None without the header; AuthenticationFailed if invalid."""
         words = get_authorization_header(request).split()
         if not words or words[0].lower() not in SCHEMES:
             return None
@@ -44,18 +44,18 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the value of WWW-Authenticate in a 401 response."""
+        """Return the value of the header WWW-Authenticate in a 401 response."""
         return 'Bearer realm="crowdgrade"'
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """The security scheme of `TokenAuthentication` in the OpenAPI schema."""
+    """OpenAPI security scheme for token authentication."""
 
     target_class = TokenAuthentication
     name = "token"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
-        """Return the OpenAPI security scheme."""
+        """Return the OpenAPI definition of the security scheme."""
         return {
             "type": "http",
             "scheme": "bearer",

@@ -1,4 +1,4 @@
-"""Converts exceptions to problem details (RFC 9457), the one form of errors in the API."""
+"""Conversion of exceptions to problem details (RFC 9457), the format of all API errors."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ REFUSALS = {
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Return the response to an exception of a view.
+    """Return the API's error response to an exception that a view raised.
 
     Unexpected exceptions and outages are logged; the response does not contain their text.
     """
@@ -112,7 +112,7 @@ def convert_error(error: Exception) -> Exception:
 
 
 def classify_error(error: Exception) -> ProblemKind:
-    """Return the kind of problem of an exception; "server-error" for an unknown one."""
+    """Return the kind of problem of an exception; "server-error" if it is unknown."""
     if isinstance(error, ApiProblem):
         return error.kind
     if (outage := find_outage(error)) is not None:
@@ -124,7 +124,7 @@ def classify_error(error: Exception) -> ProblemKind:
 
 
 def describe_error(error: Exception, kind: ProblemKind) -> str:
-    """Return the detail of a problem; "" if the title says enough."""
+    """Return the detail text of an error; "" if the title of its kind says enough."""
     if kind.code in SILENT and not isinstance(error, ApiProblem):
         return ""
     if (outage := find_outage(error)) is not None:
@@ -141,7 +141,7 @@ def describe_error(error: Exception, kind: ProblemKind) -> str:
 
 
 def list_faults(error: Exception) -> list[Fault]:
-    """Return the single faults of an invalid request; [] for other errors."""
+    """Return each fault of an invalid request; [] for other errors."""
     if isinstance(error, ApiProblem):
         return list(error.faults)
     if isinstance(error, exceptions.ValidationError):
@@ -150,7 +150,7 @@ def list_faults(error: Exception) -> list[Fault]:
 
 
 def flatten_faults(detail: Any, path: str = "#") -> Iterator[Fault]:
-    """Yield the faults in the nested errors of a serializer, each with its JSON pointer."""
+    """Yield the faults in a serializer's nested errors, each with its JSON pointer."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
             is_of_parent = key in ("non_field_errors", "detail")
@@ -166,7 +166,7 @@ def flatten_faults(detail: Any, path: str = "#") -> Iterator[Fault]:
 
 
 def build_headers(error: Exception, kind: ProblemKind) -> dict[str, str]:
-    """Return the headers of a problem's response, such as Retry-After."""
+    """Return the HTTP headers of an error response, such as Retry-After."""
     headers = dict(getattr(error, "headers", {}))
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
@@ -185,7 +185,7 @@ def build_document(
     faults: list[Fault] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a problem document; `type` is a URL that explains the kind.
+    """Return a problem document (RFC 9457); its `type` is a URL that explains the kind.
 
     `more` has further members of the document.
     """
@@ -204,12 +204,12 @@ def build_document(
 
 
 def is_api(request: HttpRequest) -> bool:
-    """Whether the URL belongs to the API."""
+    """Return whether the request's URL belongs to the API."""
     return request.path.startswith("/api/")
 
 
 def build_problem(request: HttpRequest, code: str) -> HttpResponse:
-    """Return the problem response to an error outside of the API's views."""
+    """Return the API error response with this code, for errors outside of API views."""
     kind = KINDS[code]
     try:
         body = build_document(request, kind)

@@ -238,7 +238,7 @@ VALUE_BY_TYPE: dict[str, Any] = {
 
 
 def add_examples(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
-    """Add an example to every object schema and `oneOf` schema (a hook of drf-spectacular)."""
+    """Add an example to every object schema and `oneOf` schema (a drf-spectacular hook)."""
     schemas = result["components"]["schemas"]
     for name, schema in schemas.items():
         if "properties" in schema or "oneOf" in schema:
@@ -247,7 +247,7 @@ def add_examples(result: dict[str, Any], generator: Any, request: Any, public: b
 
 
 def build_example(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
-    """Return an example of a component; for `oneOf`, an example of the first alternative."""
+    """Return an example of the named schema component; for `oneOf` of its first alternative."""
     if one_of := schemas[name].get("oneOf"):
         return build_example(_read_reference(one_of[0]), schemas)
     plain = name.removeprefix("Patched").removesuffix("Request")
@@ -258,7 +258,7 @@ def build_example(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
 
 
 def build_value(component: str, field: str, schema: Schema, schemas: dict[str, Schema]) -> Any:
-    """Return an example value of a field.
+    """Return an example value of a component's field.
 
     The first that applies: a referred component, an id, the default or first enum value, the value
     by name, by format, by type.
@@ -286,12 +286,12 @@ def build_value(component: str, field: str, schema: Schema, schemas: dict[str, S
 
 
 def _read_reference(schema: Schema) -> str:
-    """Return the name of the component that a schema refers to."""
+    """Return the name of the component to which a schema refers."""
     return str(schema["$ref"].rpartition("/")[2])
 
 
 def is_of_type(value: Any, kinds: list[str]) -> bool:
-    """Whether a value has one of the JSON types."""
+    """Return whether a value has one of the JSON types `kinds`."""
     json_type = {
         str: "string",
         bool: "boolean",

@@ -1,4 +1,4 @@
-"""Handlers of errors outside of views: problem documents below /api/, else Django's pages."""
+"""Handlers of errors outside of views: API errors below /api/, else Django's error pages."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from crowdgrade.rest.outage_page import render_outage
 
 
 def handle_bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Return the response with status 400."""
+    """Return the response with status 400: JSON for API URLs, else a page."""
     if is_api(request):
         return build_problem(request, "malformed")
     return defaults.bad_request(request, exception)
 
 
 def handle_permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Return the response with status 403."""
+    """Return the response with status 403: JSON for API URLs, else a page."""
     if is_api(request):
         return build_problem(request, "forbidden")
     return defaults.permission_denied(request, exception)
 
 
 def handle_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    """Return the response with status 404."""
+    """Return the response with status 404: JSON for API URLs, else a page."""
     if is_api(request):
         return build_problem(request, "not-found")
     return defaults.page_not_found(request, exception)
 
 
 def handle_server_error(request: HttpRequest) -> HttpResponseBase:
-    """Return the response with status 500, or the page of an outage.
+    """Return the response with status 500 (JSON or page), or the page of an outage.
 
     An outage can occur outside of a view, such as in the middleware of sessions.
     """

@@ -1,4 +1,4 @@
-"""Page of an outage: it retries if that can help, and keeps the values of a posted form."""
+"""Page shown during an outage; it retries if that can help, and keeps the posted values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def render_outage(request: HttpRequest, outage: Outage) -> HttpResponseBase:
-    """Return the page of an outage; for the API a problem.
+    """Return the page of an outage, or for API requests the error as JSON.
 
     Status 503 if the outage ends by itself, else 507. Posted values are in a form that sends them
     again, but for files, which a page cannot contain.
@@ -50,7 +50,7 @@ def render_outage(request: HttpRequest, outage: Outage) -> HttpResponseBase:
 
 
 def render_overtaken(request: HttpRequest, error: Exception) -> HttpResponseBase:
-    """Return 409 if a concurrent request was first, 404 if it deleted the row."""
+    """Return 409 if a concurrent request made the change first, 404 if it deleted the row."""
     is_gone = isinstance(error, ObjectDoesNotExist)
     if is_api(request):
         return build_problem(request, "not-found" if is_gone else "conflict")
@@ -60,7 +60,7 @@ def render_overtaken(request: HttpRequest, error: Exception) -> HttpResponseBase
 
 
 def _list_fields(request: HttpRequest) -> Iterator[tuple[str, str]]:
-    """Yield name and value of the posted fields."""
+    """Yield (name, value) of the posted form fields."""
     for name, values in request.POST.lists():
         for value in values:
             # A password must not be in a page; the user types it again.
@@ -68,24 +68,24 @@ def _list_fields(request: HttpRequest) -> Iterator[tuple[str, str]]:
 
 
 def _is_text(name: str, value: str) -> bool:
-    """Whether a value is probably typed text, worth showing: it contains a space."""
+    """Return whether a value is probably typed text, worth showing: it contains a space."""
     return " " in value.strip() and name != "csrfmiddlewaretoken"
 
 
 class OutageMiddleware:
-    """Returns the page of an outage for a view that raised one."""
+    """Returns the outage page for a view that raised an error of the environment."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response."""
+        """Return the response to the request, unchanged."""
         return self.get_response(request)
 
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponseBase | None:
-        """Return the page of an outage or of a lost race; None for other exceptions."""
+        """Return the page of an outage or of a concurrent change; None for other errors."""
         outage = find_outage(exception)
         if outage is not None:
             return render_outage(request, outage)

@@ -26,17 +26,17 @@ logger = logging.getLogger(__name__)
 
 
 class MayEnter(BasePermission):
-    """Accounts that may sign in to the site; each view decides which rows they see."""
+    """Permission for accounts that may sign in; each view decides which rows they see."""
 
     message = "This account has no role: it makes no question sets, and none is shared with it."
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Whether the user may sign in to the site."""
+        """Return whether the user may sign in to the site."""
         return may_enter(request.user)
 
 
 class CountingThrottle(SimpleRateThrottle):
-    """Counts requests in a cache that all processes share: files, or the Redis of CACHE_URL.
+    """Rate limit counted in a cache shared by all processes (files, or Redis by CACHE_URL).
 
     If that cache fails, each process counts alone: requests are still served, and still limited.
     The shared cache is tried again after `PAUSE` seconds, because an unreachable host costs a
@@ -48,7 +48,7 @@ class CountingThrottle(SimpleRateThrottle):
     _resting_until = 0.0
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Whether the request is within the rate limit."""
+        """Return whether the request is within the rate limit."""
         if time.monotonic() >= CountingThrottle._resting_until:
             try:
                 return super().allow_request(request, view)
@@ -61,16 +61,16 @@ class CountingThrottle(SimpleRateThrottle):
 
 
 class AnonymousThrottle(CountingThrottle, AnonRateThrottle):
-    """Limit by IP address, for requests without authentication."""
+    """Rate limit per IP address, for requests without authentication."""
 
     scope = "anonymous"
 
 
 class UserThrottle(CountingThrottle, UserRateThrottle):
-    """Limit by user, for all tokens and sessions together."""
+    """Rate limit per user, for all tokens and sessions together."""
 
     scope = "user"
 
 
 class UploadThrottle(CountingThrottle, ScopedRateThrottle):
-    """Limit by user, for views with a `throttle_scope`, such as bulk uploads."""
+    """Rate limit per user, for views with a `throttle_scope`, such as bulk uploads."""

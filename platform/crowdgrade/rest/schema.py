@@ -1,4 +1,4 @@
-"""The OpenAPI schema, with the problems that every operation may return."""
+"""OpenAPI schema, with the errors that every operation may return."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ ALWAYS = (401, 403, 406, 429, 500)
 
 @cache
 def build_schema() -> Any:
-    """Return the OpenAPI schema, generated once per process: it depends only on the code."""
+    """Return the OpenAPI schema, generated once per process, as it depends only on the code."""
     generator: Any = SchemaGenerator  # without annotations
     return generator().get_schema(request=None, public=True)
 
 
 class CachedSchemaGenerator(SchemaGenerator):
-    """Serves the OpenAPI schema from the process's cache, because generating it takes seconds."""
+    """Schema generator that caches the OpenAPI schema, because generating takes seconds."""
 
     def get_schema(self, request: Any = None, public: bool = False) -> Any:
-        """Return the schema, which is the same for every user."""
+        """Return the cached OpenAPI schema, which is the same for every user."""
         return build_schema()
 
 
 class FaultSerializer(serializers.Serializer[Any]):
-    """One thing that is wrong with a request."""
+    """One error of a request, such as an invalid value, with its place in the request."""
 
     detail = serializers.CharField()
     pointer = serializers.CharField(required=False, help_text="Where in the body: #/rows/3/answer.")
@@ -47,7 +47,7 @@ class FaultSerializer(serializers.Serializer[Any]):
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """Problem details (RFC 9457)."""
+    """Problem details (RFC 9457), the body of all error responses."""
 
     type = serializers.URLField(help_text="An address that explains the kind of problem.")
     code = serializers.ChoiceField(choices=list(KINDS), help_text="The kind, for programs.")
@@ -61,7 +61,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 def add_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> Any:
-    """Add to every operation the problems it may return (a hook of drf-spectacular)."""
+    """Add to every operation the errors that it may return (a drf-spectacular hook)."""
     components = result["components"]
     components["responses"] = {
         name_response(status): describe_status(status)
@@ -87,7 +87,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
 
 
 def complete_operation(operation: dict[str, Any], path: str, method: str) -> None:
-    """Add the problems of one operation, sorted by status."""
+    """Add to one OpenAPI operation the error responses it may return, sorted by status."""
     statuses = set(ALWAYS)
     if "{" in path:
         statuses.add(404)
@@ -109,12 +109,12 @@ def complete_operation(operation: dict[str, Any], path: str, method: str) -> Non
 
 
 def name_response(status: int) -> str:
-    """Return the name of the response component of a status."""
+    """Return the name of the OpenAPI response component for an error status."""
     return f"Problem{status}"
 
 
 def describe_status(status: int) -> dict[str, Any]:
-    """Return the response component of all problems of a status, with an example of each."""
+    """Return the OpenAPI response component for an error status, with examples."""
     kinds = [kind for kind in KINDS.values() if kind.status == status]
     response: dict[str, Any] = {
         "description": "; ".join(kind.title for kind in kinds) + ".",
@@ -132,7 +132,7 @@ def describe_status(status: int) -> dict[str, Any]:
 
 
 def build_example(code: str) -> dict[str, Any]:
-    """Return an example problem document of a kind."""
+    """Return an example problem document with this code."""
     kind = KINDS[code]
     body: dict[str, Any] = {
         "type": f"https://crowdgrade.example.org/api/v1/problems/{code}/",
@@ -156,7 +156,7 @@ def build_example(code: str) -> dict[str, Any]:
 
 
 def build_serializer_schema(serializer: serializers.Serializer[Any]) -> dict[str, Any]:
-    """Return the JSON schema of a serializer that has no nested fields."""
+    """Return the JSON schema of a serializer without nested fields."""
     types = {
         serializers.IntegerField: {"type": "integer"},
         serializers.URLField: {"type": "string", "format": "uri"},

@@ -1,4 +1,4 @@
-"""Views of the API itself: root, schema, documentation, kinds of problems, unknown URLs."""
+"""Views of the API itself: root, schema, documentation, kinds of errors, unknown URLs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ ROOTS = {
 
 
 class OpenView(APIView):
-    """A view without authentication, for responses without personal data."""
+    """Base class of views without authentication, for responses without personal data."""
 
     permission_classes = (AllowAny,)
 
 
 @extend_schema(exclude=True)
 class RootView(OpenView):
-    """The URLs of the main resources."""
+    """Root of the API: the URLs of its main resources."""
 
     def get(self, request: Request) -> Response:
         """Return the URLs of the main resources by name."""
@@ -51,10 +51,10 @@ class RootView(OpenView):
 
 @extend_schema(exclude=True)
 class ProblemView(OpenView):
-    """Explanation of a kind of problem."""
+    """Explanation of one kind of API error, at the URL in its `type`."""
 
     def get(self, request: Request, code: str) -> Response:
-        """Return code, title and status of a kind; 404 for an unknown code."""
+        """Return code, title and status of a kind of error; 404 for an unknown code."""
         kind = KINDS.get(code)
         if kind is None:
             raise Http404
@@ -63,17 +63,17 @@ class ProblemView(OpenView):
 
 @extend_schema(exclude=True)
 class NowhereView(OpenView):
-    """Unknown URLs below /api/."""
+    """View for unknown URLs below /api/, which returns 404."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Raise NotFound for every method; a URL without its last slash is not redirected."""
+        """Raise NotFound for every method; a URL without its final slash is not redirected."""
         super().initial(request, *args, **kwargs)
         raise NotFound
 
 
 @extend_schema(exclude=True)
 class SchemaView(SpectacularAPIView):
-    """The schema as JSON; as YAML if the request accepts only application/yaml."""
+    """OpenAPI schema as JSON; as YAML if the request accepts only application/yaml."""
 
     generator_class = CachedSchemaGenerator
     permission_classes = (AllowAny,)
@@ -90,7 +90,7 @@ class DocsView(TemplateView):
     def http_method_not_allowed(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Return the problem 405, as other URLs of the API do."""
+        """Return the error 405 as JSON, as other URLs of the API do."""
         response = build_problem(request, "method-not-allowed")
         response["Allow"] = "GET, HEAD"
         return response

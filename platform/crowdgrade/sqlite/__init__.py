@@ -1,1 +1,1 @@
-"""SQLite as Django has it, in a folder that is made when the database is first opened."""
+"""Django's SQLite back-end, with a private folder created when the database is first opened."""

@@ -11,13 +11,13 @@ from crowdgrade.home import create_private_folder
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Creates the folder (mode 700) and the file (mode 600) before it opens the database.
+    """SQLite connection whose folder (mode 700) and file (mode 600) are private.
 
     Not done in the settings, so that a command that opens no database creates no files.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Open the database file; create it if it does not exist."""
+        """Open the SQLite database file, created if it does not exist."""
         name = str(conn_params["database"])
         if not self.is_in_memory_db() and not name.startswith("file:"):
             path = Path(name)

@@ -22,7 +22,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
+        """Add the options: user, and name and validity of a new token, or token to revoke."""
         parser.add_argument("username", metavar="USERNAME")
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--name", default="command line", help="what the token is for")
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             self._make(user, options)
 
     def _make(self, user: Any, options: dict[str, Any]) -> None:
-        """Create a token and print it."""
+        """Create an API token and print it."""
         name, days = options["name"].strip(), options["days"]
         if not 1 <= days <= MAX_DAYS or not 1 <= len(name) <= 100:
             raise CommandError(

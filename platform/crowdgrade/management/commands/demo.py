@@ -32,7 +32,7 @@ HOST = "127.0.0.1"
 
 
 class Command(BaseCommand):
-    """Run the demo on this machine, without other services."""
+    """Run the demo site on this machine, without other services."""
 
     help = (
         "Load the demo into a database of its own (var/demo), grade it with a real worker, print "
@@ -41,7 +41,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
+        """Add the command-line options of the demo."""
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--no-serve", action="store_true", help="end after the tables")
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             self.stdout.write("\nThe demo has stopped.")
 
     def _run(self) -> None:
-        """Migrate, load the data, queue the run, and supervise the processes."""
+        """Migrate, load the data, queue the grading run, and supervise the processes."""
         call_command("migrate", verbosity=0, interactive=False)
         self.check()
         demo.ensure_login(settings.HOME)
@@ -82,7 +82,7 @@ class Command(BaseCommand):
             )
 
     def _open_sockets(self) -> list[socket.socket]:
-        """Return listening sockets; raises `CommandError` if the port is in use."""
+        """Return listening sockets; `CommandError` if the port is in use."""
         try:
             return listen(HOST, self._port)
         except OSError:
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             ) from None
 
     def _report_when_finished(self) -> bool:
-        """Show progress; once the run has ended, print its tables. Whether the demo may end."""
+        """Show progress, and once the run ends its tables; return whether the demo may end."""
         if self._printed:
             return not self._serve
         self._graded_run.refresh_from_db()

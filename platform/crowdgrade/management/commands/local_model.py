@@ -26,7 +26,7 @@ STOPPED = "The model has stopped."
 
 
 class Command(BaseCommand):
-    """Serve SmolLM2-135M until Ctrl-C, and register it."""
+    """Serve SmolLM2-135M until Ctrl-C, and register it with the site."""
 
     help = (
         "Serve the packaged language model (SmolLM2-135M-Instruct) on this machine until Ctrl-C, "
@@ -35,7 +35,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
+        """Add the command-line options of the model server."""
         parser.add_argument("--port", type=int, default=8081, help="(%(default)s)")
         parser.add_argument(
             "--register-only", action="store_true", help="register the model; serve nothing"
@@ -69,7 +69,7 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{STOPPED}")
 
     def _serve(self, address: str) -> None:
-        """Print the address and wait for a signal; the caller runs and ends the server."""
+        """Print the model's URL and wait for a signal; the caller runs and ends the server."""
         self.stdout.write(f"{smollm2.MODEL} answers at {address}/v1, a chat address as OpenAI has.")
         self.stdout.write("Ctrl-C ends it.")
         self.stdout.flush()
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             time.sleep(LOOK_EVERY)
 
     def _register(self, address: str) -> None:
-        """Register the model with the site of the settings, if that has a database."""
+        """Register the model in the configured database; without one do nothing."""
         if not _is_set_up():
             self.stdout.write(f"No site in {settings.HOME} yet, so none knows the model.")
             return
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             self.stdout.write("Models on this machine need CROWDGRADE_MODEL_NETWORKS=127.0.0.0/8.")
 
     def _register_in_demo(self, port: int) -> None:
-        """Register the model with the demo too, in a process that has the demo's settings."""
+        """Register the model in the demo's database too, in a process with its settings."""
         home = Path(settings.DEMO_HOME)
         if home == Path(settings.HOME) or not (home / "crowdgrade.sqlite3").exists():
             return
@@ -101,7 +101,7 @@ class Command(BaseCommand):
 
 
 def _is_set_up() -> bool:
-    """Whether the database exists and has the site's tables."""
+    """Return whether the database exists and has the site's tables."""
     name = connection.settings_dict["NAME"]
     if connection.vendor == "sqlite" and not Path(name).exists():
         return False  # a query would create the file

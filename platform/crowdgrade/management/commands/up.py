@@ -30,12 +30,12 @@ class Command(BaseCommand):
     help = "Migrate, then run web servers and a worker; restarts what dies; Ctrl-C ends all."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options."""
+        """Add the command-line options: host and port."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrate, then run all processes until SIGTERM or Ctrl-C."""
+        """Migrate, create the static files, then run all processes until SIGTERM or Ctrl-C."""
         host, port = options["host"], options["port"]
         home = create_private_folder(settings.HOME)
         try:
@@ -59,7 +59,7 @@ class Command(BaseCommand):
 
 
 def open_sockets(host: str, port: int) -> list[socket.socket]:
-    """Return listening sockets; raises `CommandError` with the reason if that fails."""
+    """Return listening sockets; `CommandError` with the reason if that fails."""
     try:
         return listen(host, port)
     except OSError as error:
