@@ -470,10 +470,7 @@ class AqerParameters(Parameters):
         )
 
     def estimator(self) -> AQER:
-        """Return an unfitted `AQER` with these parameters.
-
-        Remedies that depend on the crowd are none of its parameters: see `evaluation.runs.flow`.
-        """
+        """Return an unfitted `AQER` with these parameters, without remedies that need the crowd."""
         from evaluation.consensus import AQER
 
         return AQER(**self.of_estimator())

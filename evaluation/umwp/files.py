@@ -125,8 +125,7 @@ def evaluate_umwp(
 ) -> UmwpStudy:
     """Classify the replies and write the tables.
 
-    `picture` returns the SVG of F1 by size; "" if there is nothing to draw. Raises `InputError` if
-    a file is invalid, and `BackendError` if the encoder is unavailable.
+    `picture` returns the SVG of F1 by size, "" without any. Raises `InputError`, `BackendError`.
     """
     # Refuse before reading: embedding the replies of a large file takes minutes.
     inputs = (request.problems, request.replies, request.templates, request.labels, request.people)
@@ -335,10 +334,9 @@ NOISE_FILES = (NOISE.file, SUMMARY)
 
 
 def look_for_noise(problems: Path, least: float, output: Path) -> Noise:
-    """Find contradictions among the problems of a file, and write noise.csv and summary.json.
+    """Write the contradictions among a file's problems to noise.csv and summary.json.
 
-    Problems are similar from the Jaccard index `least` on, above 0 to 1. Raises `InputError` if
-    the file is invalid.
+    Problems are similar from the Jaccard index `least` on, above 0 to 1. Raises `InputError`.
     """
     refuse_to_replace(output, NOISE_FILES, (problems,))
     file = read_word_problems(problems)

@@ -89,7 +89,7 @@ def test_the_crowds_years_and_who_contradicts_them_are_written(files, capsys):
     # Wilson, 5 of 5: 5 / (5 + 1.96^2) = .5655.
     assert float(rows["ada"]["fact_agreement_low"]) == pytest.approx(0.5655, abs=1e-4)
     assert (rows["fay"]["facts"], rows["fay"]["fact_agreement"]) == ("5", "0.0")
-    assert list(rows["ada"])[-4:] == list(table(out / "models.csv")[0])[-4:]
+    assert list(rows["ada"])[-5:-1] == list(table(out / "models.csv")[0])[-4:]
     summary = json.loads((out / "summary.json").read_text())
     assert summary["facts"] == {
         "questions": 6, "spoken": 5, "agreed": 5, "contested": 0, "silent": {"no_shared_slot": 1},
@@ -111,10 +111,10 @@ def test_without_facts_no_grade_is_another_one_and_their_cells_say_why(files):
     out = evaluate(files, "--no-facts")
     assert not list(out.glob("*facts.csv"))
     without = table(out / "workers.csv")
-    assert [list(row.values())[:-4] for row in with_facts] == [
-        list(row.values())[:-4] for row in without
+    assert [list(row.values())[:-5] for row in with_facts] == [
+        list(row.values())[:-5] for row in without
     ]
-    assert {cell for row in without for cell in list(row.values())[-4:]} == {""}
+    assert {cell for row in without for cell in list(row.values())[-5:-1]} == {""}
     undefined = json.loads((out / "summary.json").read_text())["undefined"]
     why = [one["reason"] for one in undefined if one["column"] == "facts"]
     assert why == ["not_asked_for"] * 2

@@ -91,12 +91,12 @@ def test_the_tables_hold_what_the_model_read_and_asking_again_costs_nothing(file
 
 def test_no_grade_moves(files, chat):
     out, _ = evaluate(files, chat.spec)
-    with_model = [list(row.values())[:-4] for row in table(out / "workers.csv")]
+    with_model = [list(row.values())[:-5] for row in table(out / "workers.csv")]
     manage(
         *("evaluate", "aqer", files / "answers.csv", "--models", files / "models.csv"),
         *("--questions", files / "questions.csv", "--output", files / "plain", *PLAIN),
     )
-    assert with_model == [list(row.values())[:-4] for row in table(files / "plain/workers.csv")]
+    assert with_model == [list(row.values())[:-5] for row in table(files / "plain/workers.csv")]
 
 
 def test_a_server_that_fails_leaves_what_came_and_the_same_command_goes_on(files, chat):

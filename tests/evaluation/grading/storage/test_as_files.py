@@ -20,6 +20,7 @@ from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import join_ids
 from evaluation.grading.facts.files import AGREEMENT
 from evaluation.grading.remedies.report import read_suggested_anchors
+from evaluation.grading.results.report.tables import build_workers_table
 from evaluation.grading.summary import read_summary
 from evaluation.models import HumanJudgement, Run
 from evaluation.runs.background import runs
@@ -72,6 +73,7 @@ def stored(run):
     exemplars = run.exemplary_answers.order_by("pk").select_related(
         "question", "nearest_response__submission__worker"
     )
+    raw = {row[3]: row[-1] for row in build_workers_table(run).rows}
     return {
         "workers": [
             [
@@ -80,6 +82,7 @@ def stored(run):
                     support[grade.support] if name == "support" else getattr(grade, name)
                     for name in (*WORKERS, *AGREEMENT)
                 ),
+                raw[grade.worker.external_id],
             ]
             for grade in run.worker_grades.order_by("pk").select_related("worker")
         ],
