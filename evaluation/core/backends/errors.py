@@ -6,7 +6,7 @@ from typing import Any
 
 
 class BackendError(Exception):
-    """A back-end cannot do what was requested.
+    """A back-end (model, library or server) cannot do what was requested.
 
     `str()` is the sentence for people: what failed, where, and what to do. `code` and `values` hold
     the same for programs, which build a sentence of their own from them.
@@ -24,7 +24,7 @@ class BackendError(Exception):
 
 
 class EmbedderError(BackendError):
-    """Texts cannot be embedded."""
+    """The embedder cannot be loaded or cannot embed the texts."""
 
     code = "embedder"
 

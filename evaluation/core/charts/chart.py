@@ -34,12 +34,12 @@ class Chart:
 
     @property
     def wide(self) -> SafeString:
-        """The drawing for desktop screens."""
+        """The chart as SVG for desktop screens."""
         return self._inline(WIDE)
 
     @property
     def narrow(self) -> SafeString:
-        """The drawing for phones."""
+        """The chart as SVG for phones."""
         return self._inline(NARROW)
 
     def standalone(self, captions: Sequence[str] = ()) -> str:
@@ -52,6 +52,6 @@ class Chart:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
 
     def _inline(self, width: float) -> SafeString:
-        """Return the drawing of a width as safe markup."""
+        """Return the chart drawn at a width in pixels, as safe HTML."""
         # `Drawing` escapes every text and attribute; nothing else is in its markup.
         return mark_safe(self.draw(width).markup())  # noqa: S308

@@ -25,7 +25,7 @@ RIGHT = 14.0
 
 @dataclass(frozen=True)
 class Row:
-    """An estimate with its interval, tooltip and link.
+    """One row of a chart: an estimate with its interval, tooltip and link.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Layout:
-    """The positions of the rows of a chart.
+    """Pixel positions of the rows of a chart of estimates.
 
     Names are left of their rows, or above them if they would take half of a phone's width.
 
@@ -57,17 +57,17 @@ class Layout:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows in the chart."""
         return len(self.names)
 
     @property
     def named(self) -> bool:
-        """Whether there is space for names."""
+        """Whether there is space for the names of rows."""
         return self.n_rows <= NAMED
 
     @property
     def row_height(self) -> float:
-        """Pixels per row."""
+        """Height of one row in pixels."""
         if not self.named:
             return UNNAMED_HEIGHT
         return STACKED_HEIGHT if self.stacked else NAMED_HEIGHT
@@ -79,7 +79,7 @@ class Layout:
 
     @property
     def stacked(self) -> bool:
-        """Whether names are above their rows."""
+        """Whether the names are drawn above their rows, not beside them."""
         return self.named and self.is_narrow and self._longest > 0.36 * self.width
 
     @property
@@ -109,12 +109,12 @@ class Layout:
         return self.bottom + BOTTOM
 
     def y(self, at: int) -> float:
-        """Return the vertical position of a row's dot."""
+        """Return the vertical position in pixels of the dot of row `at`."""
         top = self.top + at * self.row_height
         return top + (27 if self.stacked else self.row_height / 2)
 
     def draw_row(self, drawing: Drawing, at: int) -> None:
-        """Draw the name of a row if there is space, and the area for the pointer."""
+        """Draw a row's name if there is space, and the area that reacts to the pointer."""
         top = self.top + at * self.row_height
         drawing.rectangle(0, top, self.width, self.row_height, "hit")
         if self.stacked:
@@ -126,12 +126,12 @@ class Layout:
 
     @cached_property
     def _labels(self) -> list[str]:
-        """The names shortened to the space; the tooltip has the full name."""
+        """The row names, shortened to the available space."""
         room = self.right - self.left if self.stacked else self.left - 14
         return fit_labels(self.names, room)
 
     def draw_heading(self, drawing: Drawing, y: float, text: str) -> None:
-        """Draw the title of a part without rows, in the place of names."""
+        """Draw a heading between rows, in the column of names."""
         if self.left < 90:
             drawing.text(self.left, y - 60, text, "label")
         else:
@@ -173,7 +173,7 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
 def draw_estimates(
     name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
 ) -> Chart:
-    """Return the chart of estimates; `axis` names the numbers."""
+    """Return a chart of estimates with intervals; `axis` is the title of the axis."""
 
     def draw(width: float) -> Drawing:
         layout = Layout(width, [row.name for row in rows])

@@ -126,7 +126,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 def find_column_description(table: str, column: str, own: Mapping[str, str] | None = None) -> str:
-    """Return the description of a table's column; "" without one."""
+    """Return the description of a result table's column; "" without one."""
     for words in (own or {}, COLUMNS):
         for name in (f"{table}.{column}", column):
             if name in words:

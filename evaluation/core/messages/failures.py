@@ -1,4 +1,4 @@
-"""Sentences on failed runs whose cause the requester can fix."""
+"""Build the sentences on failed runs whose cause the requester can fix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.core.messages.reasons import describe_reason
 
 
 def _format_no_reply(of: Mapping[str, Any]) -> str:
-    """Return the sentence on a run in which no model replied."""
+    """Return the sentence on a run in which no model gave a reply."""
     reason = of["reason"]
     return f"No model replied at all. {f'The first reason: {reason}' if reason else ''}"
 
@@ -50,7 +50,7 @@ def _format_no_rewording(of: Mapping[str, Any]) -> str:
 
 
 def _get_counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
-    """Return the counts stored under a name; empty for older runs."""
+    """Return a failure's counts stored under a name; empty for older runs."""
     found = of.get(name)
     return found if isinstance(found, Mapping) else {}
 

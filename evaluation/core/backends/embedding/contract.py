@@ -29,7 +29,7 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
 
 @dataclass(frozen=True)
 class EmbedderInfo:
-    """How vectors are made; part of a run's signature and of cache keys.
+    """An embedder's model, precision and versions, for run signatures and cache keys.
 
     `dimension` is None where only the first vectors tell it (remote and not yet fitted embedders),
     `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
@@ -52,7 +52,7 @@ class EmbedderInfo:
 
 
 class Embedder(ABC):
-    """Converts texts into vectors; equal texts have equal vectors.
+    """Contract of an embedder: converts texts into vectors; equal texts have equal vectors.
 
     `n_truncated_` is the number of texts of the last `embed` call that were longer than
     `max_length` and were cut; it stays 0 where nothing is cut or nobody can know.
@@ -63,7 +63,7 @@ class Embedder(ABC):
 
     @abstractmethod
     def describe(self) -> EmbedderInfo:
-        """Return how the vectors are made."""
+        """Return the embedder's model, revision, precision and other facts about its vectors."""
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
         """Fit on all worker answers of a run, in order, with repeats; does nothing by default."""
