@@ -47,8 +47,6 @@ class Layout:
     """Pixel positions of the rows of a chart of estimates.
 
     Names are left of their rows, or above them if they would take half of a phone's width.
-
-    Names stand to the left of their rows; above them where they would take half of a phone.
     """
 
     width: float

@@ -202,7 +202,7 @@ def _format_cell(value: object) -> str:
 
 
 def find_remedy_option(code: str, message: str) -> str:
-    """Return the command-line option that helps with a fault; "" without one.
+    """Return advice on the command-line option that helps with a fault; "" without one.
 
     Of a request that was refused it names the parameter that the server names.
     """

@@ -1,4 +1,4 @@
-"""Statistics on arrays, without Django, files or models.
+"""Statistics on arrays, which need neither Django nor files nor language models.
 
 `planner` computes how many workers a question needs; `simulation` makes crowds whose truth is
 known; `statistics` are those of two columns; `inference` gives intervals and compares models.

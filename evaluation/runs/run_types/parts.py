@@ -21,9 +21,6 @@ class Part(Generic[Value]):
 
     The name is imported when the field is first read. `finish` takes the object and the declared
     value, and returns what a reader of the field gets.
-
-    A name is imported when the field is first read. `finish` takes the object and what was
-    declared, and returns what a reader of the field gets.
     """
 
     def __init__(

@@ -37,8 +37,6 @@ class Fault:
 
     `again` is True if another attempt may succeed; `wait` is the pause in seconds that the server
     asked for.
-
-    `again` says that it may pass, `wait` how many seconds the server wants to be left alone.
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Statistics over items with bootstrap intervals; whole items are drawn, with all replies.
+"""Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
 
 `means` is for whatever is the mean of a number an item; `drawn_intervals` for any other statistic,
 which is computed anew from how often each item was drawn.
@@ -27,7 +27,7 @@ _REASONS = {"fewer_than_2_questions": FEWER_THAN_2_ITEMS}
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic of n items with its interval; None with `reason` where it is undefined.
+    """A statistic of n items with its interval; None with a `reason` where it is undefined.
 
     `reason` says why the value is None, or else why the interval is.
     """
@@ -91,7 +91,7 @@ def compute_drawn_intervals(
     level: float = 0.95,
     kinds: NDArray[np.int64] | None = None,
 ) -> list[Estimate]:
-    """Return estimates of given statistics with bootstrap intervals, by recomputing each draw.
+    """Return each statistic's bootstrap interval; `statistic` recomputes them for the draws.
 
     Parameters
     ----------

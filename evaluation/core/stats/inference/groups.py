@@ -1,4 +1,4 @@
-"""Scores by group of questions: means of one model and differences of two models.
+"""Scores by group of questions: means of one model, and differences of two models.
 
 A group is a category, a passage, a language: a label a question. A group of one question has a mean
 and no interval; whether a difference in a group is more than chance is corrected for the number of
@@ -30,7 +30,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class GroupMean:
-    """Mean of the n known scores of a group of questions, with a closed-form 95% interval.
+    """A model's mean score over the n scored questions of a group, with a closed-form 95% interval.
 
     `mean` is None without a score, `low` and `high` also below 2; `reason` then says which.
     """
@@ -50,7 +50,7 @@ class GroupMean:
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """Mean of a - b in a group, as in `Comparison`; p-values corrected over the groups."""
+    """Mean difference of two models in a group of questions; p-values corrected over groups."""
 
     group: str
     difference: float | None
@@ -111,7 +111,7 @@ def compare_by_group(
     n_draws: int = 400,
     seed: int = 0,
 ) -> list[GroupDifference]:
-    """Return the difference of two models in each group, in order of first appearance.
+    """Return the difference of two models in each group of questions, in order of appearance.
 
     Every question is a cluster of its own: the interval of `bootstrap_mean_difference`, the p of
     `permutation_p_value`, and 2.8 paired standard errors.
@@ -160,7 +160,7 @@ def compare_by_group(
 
 
 def _compute_standard_error(scores: FloatArray) -> float:
-    """Return sd / sqrt(n); NaN below 2 scores."""
+    """Return the standard error of the mean, sd / sqrt(n); NaN below 2 scores."""
     return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else np.nan
 
 

@@ -96,7 +96,7 @@ def compute_rater_agreement(
 def _convert_ratings(
     ratings: Sequence[float] | Sequence[str], *, graded: bool
 ) -> NDArray[np.float64] | NDArray[np.str_]:
-    """Return ratings as an array: whole numbers of half steps where `graded`, else labels."""
+    """Return ratings as an array: numbers of half steps if `graded`, else labels."""
     if graded:
         return np.rint(np.asarray(ratings, dtype=np.float64) * STEPS)
     return np.asarray(ratings, dtype=np.str_)

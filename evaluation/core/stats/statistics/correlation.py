@@ -1,4 +1,4 @@
-"""Pearson's and Spearman's correlation of two columns.
+"""Pearson's and Spearman's correlation of two columns of numbers.
 
 One rule for every correlation of the project: pairs in which a number is missing (NaN) are left
 out; with fewer than 2 pairs left, or where a side has no spread, there is no correlation.
@@ -31,7 +31,7 @@ def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> 
 
 
 def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
-    """Return Spearman's rank correlation, ties by mean ranks, -1 to 1; None where it is undefined.
+    """Return Spearman's rank correlation (mean ranks for ties), -1 to 1; None where undefined.
 
     Parameters and errors as `pearson`. Ranks are those among the pairs that count.
     """

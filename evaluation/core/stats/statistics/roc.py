@@ -1,4 +1,4 @@
-"""Area under the ROC curve and average precision of a score for two classes."""
+"""Area under the ROC curve and average precision of a score that separates two classes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 
 
 def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
-    """Return the average precision, 0 to 1, step-wise; None without a positive.
+    """Return the step-wise average precision of scores, 0 to 1; None without a positive.
 
     The area under the precision-recall curve in steps, as scikit-learn computes it: of things with
     the same number all are found at once. 1 where every positive has a greater number than every
