@@ -1,4 +1,4 @@
-"""Start, pause, resume, cancel, rename and repeat runs; all interfaces use it."""
+"""Start, pause, resume, cancel, rename and repeat runs, for all interfaces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evaluation.runs.run_types import Kind, get_kind, get_run_kind
 
 
 class LabelError(ValueError):
-    """A name or notes of `given` characters, more than `most`; `field` names which."""
+    """A run's name or notes are too long: `given` characters, more than `most`."""
 
     def __init__(self, field: str, given: int, most: int) -> None:
         super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
@@ -41,7 +41,7 @@ class LabelError(ValueError):
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
-    """Return the runs visible to the user, with version and question set."""
+    """Return the runs that the user may see, with version and question set."""
     return Run.objects.visible_to(user).select_related("version__question_set")
 
 
@@ -53,7 +53,7 @@ def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
 def find_version(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
-    """Return the set's version of that number, else the latest one; None if there is none.
+    """Return the set's version of a number, else the latest one; None if there is none.
 
     One without answers is none, unless `answered` says that answers are not needed.
     """
@@ -80,7 +80,7 @@ def queue_run(
     notes: str = "",
     made_from: Run | None = None,
 ) -> Run:
-    """Store a queued run, and send the message for it once the transaction is committed.
+    """Store a run as queued, and wake the background processes after the commit.
 
     `made_from` is the run with whose settings somebody began. `trusted` says that an operator
     asks, in whomever's name: somebody at the command line. Raises `OptionError` where the options
@@ -163,7 +163,7 @@ def _check_length(field: str, text: str, most: int) -> str:
 
 
 def cancel_run(run: Run) -> bool:
-    """Cancel a queued, running or paused run; return False if it had ended before.
+    """Cancel a queued, running or paused run; return False if it has ended already.
 
     Only the state is changed: the worker that has it finds its claim gone, and writes no more.
     """
@@ -175,7 +175,7 @@ def cancel_run(run: Run) -> bool:
 
 
 def pause_run(run: Run) -> bool:
-    """Pause a queued or running run until it is resumed; return False for any other run.
+    """Pause a queued or running run until it is resumed; return False for other states.
 
     As with `cancel` the worker that has it finds its claim gone; what it committed stays.
     """
@@ -206,7 +206,7 @@ def resume_run(run: Run) -> bool:
 
 @transaction.atomic
 def repeat_run(run: Run, owner_id: int) -> Run:
-    """Start a run of the same version with the same parameters, beside the old one.
+    """Start a new run of the same version with the same parameters; the old run stays.
 
     Raises `OptionError` where these are not for the owner, or will not do any more, or where the
     owner has too many runs under way. A kind or

@@ -1,4 +1,4 @@
-"""Find the run types of this site by their names."""
+"""Find the run types of this installation by their names."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def get_options(run: Run) -> type[Parameters]:
 
 
 def find_judging(declared: JudgingKey) -> Judging:
-    """Return the declaration of how something is judged. Raises `UnknownKindError`.
+    """Return the declaration of experts' judgements with a key. Raises `UnknownKindError`.
 
     Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
     """
@@ -82,6 +82,6 @@ def find_judging(declared: JudgingKey) -> Judging:
 
 @cache
 def _import_kinds(paths: tuple[str, ...]) -> Mapping[str, Kind]:
-    """Return the run types at these dotted paths by name, cached."""
+    """Return the run types at these dotted paths, by run type name; cached."""
     kinds: list[Kind] = [import_string(path) for path in paths]
     return {kind.name: kind for kind in kinds}

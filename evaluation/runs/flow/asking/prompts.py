@@ -48,7 +48,7 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A prompt: template, system text ("" for none), and whether it shows a passage (strategy).
+    """A prompt: system text ("" for none), template, and strategy ("closed" or "passage").
 
     A template is text with names in braces, `{question}`; a brace itself is written twice. Raises
     TemplateError: a name that the strategy does not have or a needed one that is missing, braces

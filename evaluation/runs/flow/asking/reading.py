@@ -135,7 +135,7 @@ class AnswerColumns:
         }
 
     def codes(self) -> tuple[Integers, Integers, Booleans]:
-        """Return codes (N,) of questions and of authors, and which authors are workers."""
+        """Return the answers' question codes and author codes, and whether authors are workers."""
         asked = encode_labels(np.array([str(one) for one in self.questions], dtype=object))[0]
         who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
         author = encode_labels(np.array(who, dtype=object))[0]

@@ -1,4 +1,4 @@
-"""The requests of a run that asks models: each model with its prompt and its questions."""
+"""Plan the requests of a run that asks models: each model with its prompt and questions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class ModelAsking:
-    """One model with its prompt, its parameters and the questions it is asked.
+    """What one model is asked in a run: its prompt, parameters and questions.
 
     Attributes
     ----------
@@ -58,18 +58,18 @@ class ModelAsking:
 
     @property
     def id(self) -> str:
-        """The public id of the model."""
+        """The public id of the model that is asked."""
         return str(self.model.public_id)
 
     @property
     def prices(self) -> Prices | None:
-        """Prices of the model's tokens; None where the registration has none."""
+        """Prices of the model's tokens; None if its registration has none."""
         price_in, price_out = self.model.price_in, self.model.price_out
         return None if price_in is None or price_out is None else Prices(price_in, price_out)
 
     @cached_property
     def sent(self) -> dict[str, Any]:
-        """Parameters that are sent with every request, without the seed."""
+        """Parameters sent with every request, without the seed."""
         return self.options.sent(self.model.parameters)
 
     @property
@@ -97,7 +97,7 @@ class ModelAsking:
 
     @cached_property
     def planned(self) -> list[Planned]:
-        """All requests, first samples of all questions first; none where the model has no chat."""
+        """All requests, all questions' first samples first; none if the model has no chat."""
         if self.chat is None:
             return []
         items = build_items(self.questions, self.prompt.prompt, self.options.samples)
@@ -112,7 +112,7 @@ class ModelAsking:
 def build_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[ModelAsking]:
-    """Return the asking of each chosen model, in the order of the options."""
+    """Return what each chosen model is asked, in the order of the options."""
     questions = load_questions(version)
     found = []
     for model in select_models(user, options):
@@ -137,7 +137,7 @@ def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
 def select_prompt(
     model: LanguageModel, questions: Sequence[Question], user: AnyUser, options: AskOptions
 ) -> NamedPrompt:
-    """Return the chosen prompt, else the built-in one of the model's strategy.
+    """Return the chosen prompt, else the built-in prompt of the model's strategy.
 
     Raises UnknownPromptError.
     """
@@ -149,7 +149,7 @@ def select_prompt(
 
 
 def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
-    """Return the problems of the options that only the database shows: models, questions, prompt.
+    """Return the options' problems that only the database shows: models, prompt, questions.
 
     What is wrong with one model alone is no problem here, but a state of that model in the run;
     `find_refused_models` tells it beforehand.
@@ -176,12 +176,12 @@ def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOption
 def find_problems_at_start(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
-    """Return the problems that prevent the start of a run: those of options and of models."""
+    """Return the problems that prevent a run's start: of the options and of the models."""
     return find_problems(version, user, options) or find_refused_models(user, options)
 
 
 def find_refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
-    """Return a problem for each model that is archived, without address or refused."""
+    """Return a problem for each chosen model that is archived, without URL, or refused."""
     found = []
     for model in select_models(user, options):
         if model.archived_at is not None:
@@ -218,5 +218,5 @@ def _find_contradictions(
 
 
 def _normalize_id(public_id: str) -> str:
-    """Return a public id in the canonical form of UUIDs."""
+    """Return a public id in the canonical text form of UUIDs."""
     return str(UUID(public_id))
