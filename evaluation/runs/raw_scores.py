@@ -113,7 +113,7 @@ def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mappin
     sd = np.array([spread.get(row[0], (0, None))[1] or 0.0 for row in rows], dtype=float)
     # Of the population, over sqrt(n - 1): SQLite's of a sample fails for one answer.
     error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
-    # No row has no interval: `t_interval` takes a number as one row, and no rows as an error.
+    # No rows, no interval: `compute_t_interval` takes a number as one row, no rows as an error.
     interval = compute_t_interval(value, error, n) if rows else None
     found = {}
     for at, row in enumerate(rows):

@@ -10,9 +10,6 @@ class BackendError(Exception):
 
     `str()` is the sentence for people: what failed, where, and what to do. `code` and `values` hold
     the same for programs, which build a sentence of their own from them.
-
-    `str()` says to people what, where and what to do. `code` and `values` say the same to
-    programs: a door that speaks another language makes its own sentence of them.
     """
 
     code = "backend"

@@ -25,8 +25,6 @@ class KeyRule:
     """An environment variable (or prefix of names) and the server that may receive its value.
 
     The origin is scheme, host and port; "" for any.
-
-    The origin is scheme, host and port; "" for any.
     """
 
     name: str

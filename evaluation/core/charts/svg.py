@@ -131,8 +131,6 @@ class Drawing:
     """An SVG drawing; later shapes are drawn over earlier ones.
 
     Shapes are added to the drawing, or to the group that `mark` opened last.
-
-    Shapes are added to the picture, or to the group that `mark` opened last.
     """
 
     def __init__(self, width: float, height: float, title: str, description: str) -> None:

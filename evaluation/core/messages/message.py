@@ -36,8 +36,6 @@ class Message:
     """A message as a code and the values of its sentence: numbers, texts, booleans, None.
 
     A value `sentence` is the sentence itself, at every interface.
-
-    With a value `sentence` that is what every door says.
     """
 
     code: str

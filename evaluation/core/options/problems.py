@@ -34,8 +34,6 @@ class OptionError(ValueError):
     """The options of a run cannot be used; `problems` lists the reasons.
 
     The text is for logs; each interface builds its own sentences.
-
-    The text is for logs: a door makes its own of the problems.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -226,7 +226,7 @@ def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArra
     """Return, elementwise, the fewest answers with an average error of at most the target.
 
     From error(S, M) <= t follows M >= r^2 (1 - S^2) / (S^2 (1 - r^2)) with r = 1 - t, so this is
-    what `workers_needed` finds on average, without a search.
+    what `find_workers_needed` finds on average, without a search.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def find_answers_for_width(
 
     Raises
     ------
-    ValueError : as `width_after`, or target not above 0.
+    ValueError : as `predict_width`, or target not above 0.
     """
     if not (target > 0 and math.isfinite(target)):
         raise ValueError("target must be above 0")

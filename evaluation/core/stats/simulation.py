@@ -3,7 +3,8 @@
 A question's truth is a vector of independent standard normal numbers. A worker answers it with
 the truth plus a bias plus noise. Groups of workers differ in their noise, their bias and in whether
 their members err together. This is the simulator of Yahav et al. 2025, appendix F, built anew from
-its description: `few_workers`, `noisy`, `correlated_weak` and `biased` are its four stress tests.
+its description: `build_few_workers`, `build_noisy_groups`, `build_correlated_weak_groups` and
+`build_biased_groups` are its four stress tests.
 
 Two things differ from what the authors' script does, and both can be had:
 
@@ -11,7 +12,7 @@ Two things differ from what the authors' script does, and both can be had:
   (`quality`). The script averages over all pairs of an answer and a truth, of other questions too
   (`quality_of_script`).
 - The script does not bring the answer that correlated workers share to unit variance, so their
-  answers correlate higher than its rho says: `actual_correlation`.
+  answers correlate higher than its rho says: `compute_actual_correlation`.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
 def detect_main_language(texts: Sequence[str]) -> str:
     """Return the code of the language of most sentences; "" if too few are clear.
 
-    Judged as in `language_warning`: sentences of five words and more, each with the identifier's
+    Judged as in `check_language`: sentences of five words and more, each with the identifier's
     probability of one half and more, of which five are needed.
     """
     unique = list(dict.fromkeys(texts))

@@ -1,6 +1,6 @@
 """Compare short answers: normalise them, or measure how similar their letters are.
 
-`normalised` removes case, punctuation, articles and spaces, as evaluations of extractive questions
+`normalise` removes case, punctuation, articles and spaces, as evaluations of extractive questions
 do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 """
 

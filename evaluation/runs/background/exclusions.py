@@ -89,8 +89,8 @@ def start_without_excluded(
 
     Whom the run left out already stays out, and so does who was excluded in another run of the set.
     `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises
-    NobodyExcludedError, ChangedMeanwhileError, OtherSettingsError, `OptionError` and `LabelError`
-    as `lifecycle.queue` does.
+    `NoExclusionsError`, `StaleDecisionsError`, `OtherSettingsError`, `OptionError` and `LabelError`
+    as `runs.queue_run` does.
     """
     from evaluation.runs.background import runs as lifecycle  # loads all that a run may undo
 

@@ -27,7 +27,7 @@ def notify_on_commit() -> None:
 def notify() -> bool:
     """Wake the background processes; log and return False if the broker cannot take a message.
 
-    The run is in the database, and `ring_if_needed` will ring for it again.
+    The run is in the database, and `notify_if_needed` will ring for it again.
     """
     try:
         current_app.send_task(WORK)

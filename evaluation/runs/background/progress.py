@@ -19,9 +19,6 @@ class Progress:
 
     `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
     they are unknown. `waiting` is True if no background process is running.
-
-    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
-    nobody can say. `waiting` says that no worker listens.
     """
 
     state: str

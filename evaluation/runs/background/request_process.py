@@ -77,7 +77,7 @@ class Slots:
             return list(self._taken.values())
 
     def fill(self) -> None:
-        """Claim queued runs while slots are free, one for each owner; else end the longest turn."""
+        """Claim queued runs for free slots, one per owner; else end the longest turn."""
         while len(slots := self.list_taken()) < self._most:
             claim = claim_oldest(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
             if claim is None:

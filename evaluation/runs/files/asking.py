@@ -142,8 +142,6 @@ class Estimate:
 
     `requests` counts all, `stored` those with a reply. The tokens are estimates; those of replies,
     and so the cost, are upper limits. `cost` is None without prices.
-
-    Tokens are reckoned; those of replies, and so the cost, are the most that they can be.
     """
 
     name: str

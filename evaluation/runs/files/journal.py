@@ -38,9 +38,6 @@ class Configuration:
 
     `wanted` is the requested name, `name` the name in use; they differ if another configuration of
     the same folder has the requested name.
-
-    `wanted` is the name that was asked for, `name` the one it has; they differ where another
-    configuration of the same folder had the name already.
     """
 
     name: str

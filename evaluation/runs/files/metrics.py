@@ -87,7 +87,7 @@ def build_study_summary(
     Parameters
     ----------
     input_hashes : SHA-256 of each input file, by what it is. counts : what there was, by its name.
-    made : see `study_signature`. more : what only this study says, by its key.
+    made : see `build_study_signature`. more : what only this study says, by its key.
     """
     input_hash = combine_hashes(input_hashes.values())
     return {

@@ -28,8 +28,6 @@ class EndedEarlyError(Exception):
     """A study's step ended before all requests were sent; replies so far are stored.
 
     Reasons are the budget, Ctrl-C, a full disk, or too many failures. The message is for people.
-
-    What came is kept. The message is for people.
     """
 
 

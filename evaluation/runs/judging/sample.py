@@ -38,10 +38,10 @@ class ExpertProgress:
 def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhibit]:
     """Return a random sample of `count` items of a run to judge; earlier drawn ones stay.
 
-    Where they are of several strata it holds these in their shares (`stratified_order`). The order
-    of all is drawn once with a seed, and the sample is its beginning: a larger sample holds the
-    smaller one, and `seed` counts in the first draw only. Where a run shows fewer than `count`,
-    all.
+    If the items have several strata, the sample holds each in proportion (`draw_stratified_order`).
+    The order of all items is drawn once with a seed, and the sample is its beginning: a larger
+    sample holds the smaller one, and `seed` counts in the first draw only. If a run has fewer than
+    `count` items, the sample holds all.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)

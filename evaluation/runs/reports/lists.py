@@ -20,9 +20,6 @@ def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
 
     `is_of_record` marks an official run. `n_drawn` counts the answers that experts are to grade,
     `n_judged` those that one graded.
-
-    `is_of_record` says that one was chosen, or the first of its kind, to speak for its set.
-    `n_drawn` are the answers that experts are to grade, `n_judged` those that one graded.
     """
     return rows.defer(*LONG).annotate(
         embedder=KT("parameters__embedder"),

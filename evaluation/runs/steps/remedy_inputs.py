@@ -41,7 +41,7 @@ def find_worker_keys(
     """Return primary keys of the graded workers named by external or public ids.
 
     `voting` are the keys of those who are graded; of the others, whose answers were rejected, none
-    is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue`
+    is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue_run`
     lets pass has none.
     """
     if not ids:

@@ -50,8 +50,6 @@ class Allowance:
     """Requests and tokens that a server still accepts, and seconds until its limits reset.
 
     None where the server reports nothing.
-
-    None where it says nothing.
     """
 
     requests: int | None = None

@@ -75,9 +75,6 @@ class Embedder(ABC):
 
         (n, d) float32, or an (n, d) csr_matrix of float64 for the lexical embedders. No texts give
         no rows.
-
-        Comes back: (n, d) float32, or for the lexical embedders (n, d) csr_matrix of float64; all
-        values finite. No texts give no rows. Raises BackendError.
         """
 
 

@@ -38,9 +38,6 @@ class LexicalEmbedder(Embedder):
 
     Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term (methods.md,
     section 1). `revision` is a hash of the fitted texts, "unfitted" before `fit`.
-
-    Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term. `revision`
-    is a hash of the fitted texts, "unfitted" before `fit`.
     """
 
     def __init__(self, kind: str) -> None:

@@ -50,8 +50,6 @@ class RemoteEmbedder(Embedder):
     """Embedder behind an OpenAI-compatible URL.
 
     See `OpenAIServer` for the key and for retries.
-
-    For the key, and for what is tried again, see `OpenAIServer`.
     """
 
     def __init__(

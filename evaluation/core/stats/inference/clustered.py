@@ -1,7 +1,7 @@
 """Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
 
-`means` is for whatever is the mean of a number an item; `drawn_intervals` for any other statistic,
-which is computed anew from how often each item was drawn.
+`compute_means` is for means of one number per item; `compute_drawn_intervals` is for any other
+statistic, which is computed anew from how often each item was drawn.
 """
 
 from collections.abc import Callable
@@ -99,8 +99,8 @@ def compute_drawn_intervals(
     statistic : takes (draws, items), how often each item was drawn, and returns the (k, draws)
         statistics of these draws, NaN where a draw leaves one undefined.
     items : how many there are.
-    n_draws, seed, level : as in `means`.
-    kinds : see `draws.multiplicities`; then `statistic` takes how often each kind was drawn.
+    n_draws, seed, level : as in `compute_means`.
+    kinds : see `draws.draw_multiplicities`; then `statistic` takes how often each kind was drawn.
     """
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
     counts = np.broadcast_to(np.asarray(n, dtype=np.int64), found.shape)

@@ -61,7 +61,7 @@ def compute_clustered_interval(
     Returns
     -------
     No interval with fewer than 2 clusters ("fewer_than_2_questions"), or where fewer than 2 draws
-    are defined ("fewer_than_2_draws"). See `intervals.widened_percentile_interval`.
+    are defined ("fewer_than_2_draws"). See `intervals.compute_widened_percentile_interval`.
 
     Raises
     ------

@@ -94,9 +94,9 @@ def compare_models(
 ) -> list[Comparison]:
     """Return the comparison of every pair of models on their common questions.
 
-    Per pair the interval of `bootstrap_mean_difference` (the same numbers: all pairs with the same
-    common questions share the draws) and the p of the sign-flip test, exact up to 14 differing
-    questions, or of the exact McNemar test for right/wrong scores.
+    Per pair the interval of `compute_bootstrap_mean_difference` (the same numbers: all pairs with
+    the same common questions share the draws) and the p of the sign-flip test, exact up to 14
+    differing questions, or of the exact McNemar test for right/wrong scores.
 
     Parameters
     ----------

@@ -113,8 +113,8 @@ def compare_by_group(
 ) -> list[GroupDifference]:
     """Return the difference of two models in each group of questions, in order of appearance.
 
-    Every question is a cluster of its own: the interval of `bootstrap_mean_difference`, the p of
-    `permutation_p_value`, and 2.8 paired standard errors.
+    Every question is a cluster of its own: the interval of `compute_bootstrap_mean_difference`, the
+    p of `compute_permutation_p_value`, and 2.8 paired standard errors.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def compute_bootstrap_t_interval(
 
     Raises
     ------
-    ValueError : as in `t_interval`, and for infinite draws or cosines outside -1..1.
+    ValueError : as in `compute_t_interval`, and for infinite draws or cosines outside -1..1.
     """
     values, n_rows = _broadcast_columns(estimate, n)
     rows = shape_draws(draws, len(values))

@@ -237,7 +237,7 @@ def compute_smallest_detectable_difference(
     """Return 2.8 paired standard errors: the difference found with 80% power at 5%.
 
     In the units of the scores, at least 0 (0 where all pairs differ by the same amount). The error
-    is the clustered one of `bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
+    is the clustered one of `compute_bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
     clusters.
 
     Raises

@@ -19,7 +19,7 @@ def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
     Parameters
     ----------
     ratings : (n, k) numbers of n things by k raters, NaN for a missing one. Labels are coded first
-        (`cells.codes_of`); of them only the nominal alpha means something.
+        (`cells.encode_labels`); of them only the nominal alpha means something.
 
     Returns
     -------

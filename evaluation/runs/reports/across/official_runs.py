@@ -27,9 +27,6 @@ def select_official_runs(user: AnyUser) -> QuerySet[Run]:
 
     The official run, else the newest finished run (`run_that_counts`, for all sets at once). A set
     without a grading run has none. No other module of this package decides it.
-
-    The official run, else the newest that is done (`run_that_counts`, for all sets at once). A
-    set without a grading has none. This is the only place of this room that decides it.
     """
     done = filter_unarchived(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     of_set = done.filter(version__question_set=OuterRef("version__question_set"))

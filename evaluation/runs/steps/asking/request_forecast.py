@@ -90,7 +90,7 @@ class RequestForecast:
 
 
 class RequestCounter:
-    """Stand-in for `AskedInTurns` that counts requests and returns placeholder replies.
+    """Stand-in for `StudyAsker` that counts requests and returns placeholder replies.
 
     Every conversation gets a reply of its own, as long as the model may write (up to
     `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps

@@ -1,7 +1,7 @@
 """Ask registered models for a study within the turns of its run; replies are stored with it.
 
-    models = registered(run, parameters.models)
-    asked = AskedInTurns(turn, run, models, budget=parameters.budget)
+    models = load_registered_models(run, parameters.models)
+    asked = StudyAsker(turn, run, models, budget=parameters.budget)
     replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
 
 What is committed is never asked again, neither by the next turn nor by another run of the owner
@@ -83,7 +83,7 @@ def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
 
 
 class StepAsker(Protocol):
-    """Protocol of objects that ask models step by step, such as `AskedInTurns`."""
+    """Protocol of objects that ask models step by step, such as `StudyAsker`."""
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Return the replies of each round (one model each), by item and sample."""
