@@ -19,7 +19,7 @@ CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and its 95% interval; each None where it is undefined."""
+    """A number with its 95% interval; each part is None where it is undefined."""
 
     value: float | None
     low: float | None = None

@@ -1,4 +1,4 @@
-"""Raw leave-one-out scores of a run's workers, with their intervals."""
+"""Load the raw (leave-one-out) scores of a run's workers, with their intervals."""
 
 from __future__ import annotations
 

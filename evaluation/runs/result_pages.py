@@ -42,7 +42,7 @@ def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
 
 
 def annotate_other_gradings(runs: QuerySet[Run]) -> QuerySet[Any]:
-    """Return runs annotated with `has_other_gradings`: the set has another finished grading."""
+    """Annotate runs with whether their question set has another finished grading run."""
     others = Run.objects.filter(
         version__question_set=OuterRef("version__question_set"),
         kind=GRADING,

@@ -15,7 +15,7 @@ from evaluation.core.backends.errors import BackendError
 
 
 class CrossEncoder:
-    """A transformer with a classification head for pairs of texts.
+    """A transformer that classifies pairs of texts (base of entailment models, re-ranker).
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ class EmbedderError(BackendError):
 
 
 class EntailmentError(BackendError):
-    """The entailment model is missing or fails."""
+    """The entailment model is missing or fails on a text."""
 
     code = "entailment"
 
@@ -45,6 +45,6 @@ class SpellingError(BackendError):
 
 
 class ChatError(BackendError):
-    """No request can be sent to a language model; faults of single replies are in the reply."""
+    """A language model cannot be asked at all; faults of single requests are in the replies."""
 
     code = "chat"

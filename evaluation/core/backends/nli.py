@@ -43,7 +43,7 @@ class EntailmentModel(CrossEncoder):
         return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
 
     def _find_class(self, called: str, begins: str) -> int:
-        """Return the index of the one class whose label begins with `begins`; `called` names it."""
+        """Return the index of the one class whose label begins with `begins`."""
         # "not_entailment" does not begin with "entail".
         matches = [int(i) for i, one in self.labels.items() if str(one).lower().startswith(begins)]
         if len(matches) != 1:

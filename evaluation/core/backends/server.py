@@ -249,7 +249,7 @@ class OpenAIServer:
 
     @property
     def _address(self) -> str:
-        """The full URL of requests, with the path before any query."""
+        """The full URL to which requests are sent, with the path before any query."""
         base, mark, query = self.url.partition("?")
         base = base.rstrip("/").removesuffix(f"/{self.path}")
         return f"{base}/{self.path}{mark}{query}"
@@ -261,7 +261,7 @@ class OpenAIServer:
         return _build_auth_header(key) | own
 
     def _classify_exception(self, error: Exception) -> Exception:
-        """Return the FaultError for a transport error; any other exception unchanged."""
+        """Return the FaultError for a transport error; other exceptions unchanged."""
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
             problem = f"the connection failed ({error or type(error).__name__})"
             return FaultError("connection", problem, again=True)
@@ -377,7 +377,7 @@ def classify_failure(
 
 
 def find_message(value: Any, depth: int = 0) -> str:
-    """Return the message in a server's error JSON, to a depth of 4; "" without any."""
+    """Return the message in a server's error JSON, searched 4 levels deep; "" without one."""
     message = ""
     if isinstance(value, str):
         message = value
@@ -423,7 +423,7 @@ def _choose_code(status: int, words: str) -> str:
 
 
 def _decode_body(content: bytes, response: httpx.Response) -> str:
-    """Return the body as text: UTF-8, or the character set that the server names."""
+    """Return a response's body as text: UTF-8, or the character set that the server names."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

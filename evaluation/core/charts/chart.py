@@ -1,4 +1,4 @@
-"""Define a chart in the two widths of pages, and as a file of its own."""
+"""Define a chart that is drawn for wide and for narrow screens, and as a file to download."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Draw = Callable[[float], Drawing]
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with its title, explanation and drawing function.
+    """A chart: title, explanation, and a function that draws it at a given width.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Draw the scores of a worker or model across question sets, in time order."""
+"""Draw the chart of a worker's or model's scores across question sets, in time order."""
 
 from __future__ import annotations
 

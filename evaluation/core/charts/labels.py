@@ -62,7 +62,7 @@ def _cut_middle(name: str, most: int) -> str:
 
 
 def _count_common_letters(names: Sequence[str]) -> int:
-    """Return the number of first letters that all names share."""
+    """Return how many letters at the beginning all names share."""
     columns = zip(*names, strict=False)
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
 

@@ -1,4 +1,4 @@
-"""Draw estimates as dots with whiskers on a common scale, a row each."""
+"""Draw charts of estimates: one row each, a dot with an interval on a common scale."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Layout:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the chart is for a phone."""
+        """Whether the chart is drawn for a phone (at most 600 pixels wide)."""
         return self.width <= 600
 
     @property
@@ -86,19 +86,19 @@ class Layout:
 
     @property
     def left(self) -> float:
-        """Left end of the scale in pixels."""
+        """Horizontal position of the scale's left end in pixels."""
         if not self.named or self.stacked:
             return 14.0
         return min(max(96.0, self._longest), 0.36 * self.width)
 
     @property
     def right(self) -> float:
-        """Right end of the scale in pixels."""
+        """Horizontal position of the scale's right end in pixels."""
         return self.width - RIGHT
 
     @property
     def bottom(self) -> float:
-        """Bottom of the last row in pixels."""
+        """Vertical position of the last row's lower edge in pixels."""
         return self.top + self.n_rows * self.row_height
 
     @property
@@ -137,7 +137,7 @@ class Layout:
 
 
 def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
-    """Draw grid lines from `top` at round numbers, the numbers, and the axis title."""
+    """Draw the horizontal axis: grid lines from `top`, round numbers, and its title."""
     for tick in scale.ticks(4 if layout.is_narrow else 6):
         x = scale(tick)
         drawing.line(x, top, x, layout.bottom, "grid")
@@ -151,7 +151,7 @@ def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: f
 
 
 def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
-    """Draw the whisker, the dot (a diamond for a model) and the name of each row."""
+    """Draw each row: its interval, its dot (a diamond for a model), and its name."""
     for at, row in enumerate(rows):
         y = layout.y(at)
         drawing.mark(row.tip, row.link)

@@ -1,4 +1,4 @@
-"""Descriptions of the columns of a run's tables, for the README of a download.
+"""Describe the columns of result tables, for the README of a download.
 
 A column has one meaning in all tables, unless this module or the run type describes it with the
 table before it: "items.score".

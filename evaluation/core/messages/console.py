@@ -1,4 +1,4 @@
-"""Terminal output of commands: progress bars, tables, errors, signals."""
+"""Write terminal output of commands: progress bars, tables, errors; and handle signals."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def report_bad_input() -> Iterator[None]:
 
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
-    """End the block on Ctrl-C or SIGTERM, quietly and after its cleanup."""
+    """End the block on Ctrl-C or SIGTERM without a traceback, after its cleanup."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -16,7 +16,7 @@ def _format_no_reply(of: Mapping[str, Any]) -> str:
 
 
 def _format_unknown_workers(of: Mapping[str, Any]) -> str:
-    """Return the sentence on worker ids that match no worker."""
+    """Return the sentence that a run's options name ids of no known worker."""
     more = f" and {of['more']} more" if of["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
@@ -25,7 +25,7 @@ def _format_unknown_workers(of: Mapping[str, Any]) -> str:
 
 
 def _format_no_rewording(of: Mapping[str, Any]) -> str:
-    """Return the sentences on unusable rewordings; older runs have the count alone."""
+    """Return the sentences on rewordings that cannot be used; older runs only have the count."""
     reasons, silent = _get_counts(of, "reasons"), _get_counts(of, "silent")
     parts = [f"The rewriter gave no usable rewording: 0 of {of['rewordings']:,} kept."]
     if reasons:

@@ -43,7 +43,7 @@ class Message:
 
     @classmethod
     def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return the message stored by `as_dict` or `as_text`; older runs stored a sentence."""
+        """Return a message from its stored form: of `as_dict`, `as_text`, or an older sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):

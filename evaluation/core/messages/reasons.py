@@ -237,7 +237,7 @@ def describe_unchecked(code: str | None) -> str:
 
 
 def describe_not_chosen(code: str | None) -> str:
-    """Return why anchors chose no ranking, or are not suggested; "" without a code."""
+    """Return why experts' grades chose no ranking or none is suggested; "" without a code."""
     return _find_words(WHY_NOT_CHOSEN, code)
 
 

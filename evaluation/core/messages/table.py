@@ -1,4 +1,4 @@
-"""Write all message codes with their sentences: `python -m evaluation.core.messages.table`."""
+"""Write the document of all message codes: `python -m evaluation.core.messages.table`."""
 
 from __future__ import annotations
 

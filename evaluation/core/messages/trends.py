@@ -28,7 +28,7 @@ class TrendTest(Protocol):
 
     @property
     def slope(self) -> float | None:
-        """Median change from one score to the next."""
+        """Median change of the score from one question set to the next; None if undefined."""
 
     @property
     def low(self) -> float | None:
@@ -49,7 +49,7 @@ def _build_trend_sentence(words: str) -> Sentence:
 
 
 def _format_too_few(of: Mapping[str, Any]) -> str:
-    """Return the sentence on too few scores for a trend."""
+    """Return the sentence that there are too few scores to test for a trend."""
     have = {0: "There is no score yet", 1: "There is one score"}.get(
         of["n"], f"There are {of['n']} scores"
     )

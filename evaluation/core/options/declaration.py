@@ -74,7 +74,7 @@ class Option:
         return self._check(value)
 
     def _check(self, value: Any) -> Problem | None:
-        """Return the problem of a value other than None; each option type implements it."""
+        """Return the problem of a value that is not None; each option type implements it."""
         raise NotImplementedError
 
     def read(self, text: str) -> Any:
@@ -236,7 +236,7 @@ class Real(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Option):
-    """An option that is on or off.
+    """An option whose value is true or false.
 
     Attributes
     ----------
@@ -254,7 +254,7 @@ class Switch(Option):
         return "yes" if value else "no"
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the label, with "no" if the option is off."""
+        """Return the label, followed by "no" if the option is off."""
         return self._called() if value else f"{self._called()}: no"
 
 

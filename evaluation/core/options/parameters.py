@@ -64,7 +64,7 @@ class Parameters:
         return found or [*self._idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield the problems between options whose values are valid by themselves."""
+        """Yield the problems of options that are valid alone but not together."""
         yield from ()
 
     def _idle(self) -> Iterator[Problem]:
@@ -170,7 +170,7 @@ def build_signature_parts(parameters: Parameters) -> dict[str, str]:
 
 
 def compute_short_hash(texts: Sequence[str]) -> str:
-    """Return the first 12 digits of one SHA-256 over several texts."""
+    """Return the first 12 hexadecimal digits of one SHA-256 over several texts."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:SHORT]
 
 

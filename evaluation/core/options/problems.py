@@ -26,7 +26,7 @@ class Problem:
 
 
 def build_problem(code: str, option: str = "", **values: Any) -> Problem:
-    """Return a problem with its values by name."""
+    """Return the problem of a code, with the values of its sentence as keyword arguments."""
     return Problem(code, option, values)
 
 

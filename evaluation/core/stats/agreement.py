@@ -1,4 +1,4 @@
-"""Agreement of each pair of experts on the answers that both graded."""
+"""Compute how well each pair of experts agrees on the answers that both graded."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ class Cells:
         return replace(self, row=rows[self.row])
 
     def _refuse_repeats(self) -> None:
-        """Raise ValueError where a worker answered the same question twice."""
+        """Raise ValueError if a worker answered the same question twice."""
         key = np.sort(self.question * self.n_workers + self.worker)
         repeated = key[1:][key[1:] == key[:-1]]
         if len(repeated):

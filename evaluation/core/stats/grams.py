@@ -272,7 +272,7 @@ def _refuse_non_finite(x: Floats, rows: Integers) -> None:
 
 
 def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
-    """Return the first of `rows` whose vector has NaN or infinity; one must have."""
+    """Return the first of `rows` whose vector has NaN or infinity (at least one has)."""
     step = max(1, CHUNK // vectors.shape[1])
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]

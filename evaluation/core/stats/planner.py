@@ -177,7 +177,7 @@ def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
 
 
 def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requirement:
-    """Return the fewest workers with an average and a worst error of at most `target_error`.
+    """Return the fewest workers with an error of at most `target_error`, on average and at worst.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArra
 
 
 def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
-    """Return the expected interval width with `after` scores, from the width with `answers`.
+    """Return the expected interval width with `after` answers, from that with `answers`.
 
     width sqrt(answers / after): the standard error of a mean falls with the root of its size.
     Elementwise with broadcasting; the new scores are taken to scatter as the old ones do.

@@ -47,7 +47,7 @@ class WorkerGroup:
     rho: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative size or noise, an infinite bias, or rho outside 0..1."""
+        """Raise ValueError for a negative size or noise, infinite bias, or rho outside 0..1."""
         if self.size < 0 or self.noise < 0 or not math.isfinite(self.bias):
             raise ValueError(f"size and noise must not be negative, bias finite: {self}")
         if self.rho is not None and not 0 <= self.rho <= 1:

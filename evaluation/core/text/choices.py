@@ -90,7 +90,7 @@ class Choices:
         return index_by_text
 
     def read(self, reply: str) -> ParsedChoice:
-        """Return the choices that a reply names, or why it names none."""
+        """Return the choices that a reply names, or the fault why it names none."""
         lines = [line for line in reply.splitlines() if line.strip()]
         attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
         last_fault = UNREADABLE
@@ -122,7 +122,7 @@ class Choices:
         return None
 
     def _find_by_text(self, text: str) -> int | None:
-        """Return the index of the choice with this text; None without one."""
+        """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
         if index is None and not _A_AND_MORE.match(text):
             return self._normalised.get(normalise(text))

@@ -1,4 +1,4 @@
-"""Define the items of a question-answering benchmark, and the rules that judge replies."""
+"""Define questions of question-answering benchmarks, and the rules that judge replies."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
 
 
 def is_short(text: str) -> bool:
-    """Return whether an answer has at most 3 words, or numbers for at least half of its words."""
+    """Return whether an answer has at most 3 words, or at least half of its words are numbers."""
     text = text.strip()
     if len(text) > LONG:
         return False

@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], dict[str, Any]]:
-    """Return the texts with corrected spelling, and the counts of corrections.
+    """Return texts with corrected spelling, and the counts of corrections.
 
     The second has `language`, `words` (how many were corrected), `texts` (in how many texts),
     `library` and its `version`.

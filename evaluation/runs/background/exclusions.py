@@ -85,7 +85,7 @@ def start_without_excluded(
     name: str = "",
     notes: str = "",
 ) -> Run:
-    """Start a run of the same version and settings without the excluded workers.
+    """Start a new run with the same version and settings but without excluded workers.
 
     Whom the run left out already stays out, and so does who was excluded in another run of the set.
     `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises

@@ -45,7 +45,7 @@ def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
 
 @dataclass(frozen=True)
 class Claim:
-    """A process's claim on a run, valid while the run still has this `attempt`."""
+    """A process's claim on a run; valid until another attempt at the run begins."""
 
     run_id: int
     attempt: int
@@ -84,7 +84,7 @@ class Claim:
         return released
 
     def release(self) -> bool:
-        """Put the run back into the queue; return False if the claim is lost."""
+        """Put the claimed run back into the queue; return False if the claim is lost."""
         return bool(
             Run.objects.filter(self.held()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
@@ -110,7 +110,7 @@ def filter_lane(lane: Lane) -> Q:
 
 
 def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
-    """Claim the next run in fair order and return the claim; None if there is none.
+    """Claim the next queued run in fair order among owners; None if there is none.
 
     Of one `lane` only, where it is given, and of none of the requesters in `busy`, by their keys.
 

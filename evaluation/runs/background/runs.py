@@ -46,7 +46,7 @@ def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
 
 
 def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
-    """Return a run; raises `Run.DoesNotExist` also where the user may not see it."""
+    """Return a run by public id; raises `Run.DoesNotExist` if the user may not see it."""
     return visible_runs(user).get(public_id=public_id)
 
 
@@ -110,7 +110,7 @@ def queue_run(
 def _check_start(
     kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
 ) -> None:
-    """Raise `OptionError` or `RefusedError` if the run may not start; the only such check."""
+    """Raise `OptionError` or `RefusedError` if a new run may not start."""
     problems: Sequence[Problem] = options.problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:
@@ -126,7 +126,7 @@ def _check_start(
 
 
 def _refuse_too_many(owner_id: int) -> None:
-    """Raise `OptionError` if an owner who is no operator has too many unfinished runs.
+    """Raise `OptionError` if an owner (not an operator) has too many unfinished runs.
 
     Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
     requests at a time do not both find a place.
@@ -146,17 +146,17 @@ def rename_run(run: Run, name: str, notes: str) -> None:
 
 
 def tidy_name(name: str) -> str:
-    """Return the name on one line. Raises `LabelError` if it is too long."""
+    """Return a run's name on one line. Raises `LabelError` if it is too long."""
     return _check_length("name", " ".join(name.split()), LONGEST_NAME)
 
 
 def tidy_notes(notes: str) -> str:
-    """Return the notes with uniform line breaks. Raises `LabelError` if they are too long."""
+    """Return a run's notes with uniform line breaks. Raises `LabelError` if they are too long."""
     return _check_length("notes", "\n".join(notes.strip().splitlines()), LONGEST_NOTES)
 
 
 def _check_length(field: str, text: str, most: int) -> str:
-    """Return the text unchanged. Raises `LabelError` if it is too long."""
+    """Return the name or notes unchanged. Raises `LabelError` if they are too long."""
     if len(text) > most:
         raise LabelError(field, len(text), most)
     return text

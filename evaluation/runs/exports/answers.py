@@ -1,4 +1,4 @@
-"""Workers' answers in long format, with times, flags and, if a run is given, grades."""
+"""Export workers' answers with times and flags and, if a run is given, scores and grades."""
 
 from __future__ import annotations
 

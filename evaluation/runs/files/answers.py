@@ -84,5 +84,5 @@ def check_not_empty(answers: AnswerFile, given: GradingInput) -> None:
 def _return_vectors(
     made: Embedded, answers: Sequence[str], models: Sequence[str] | None
 ) -> Embedded:
-    """Return the precomputed vectors, whatever the texts are."""
+    """Return the precomputed vectors unchanged; the texts are not used."""
     return made

@@ -53,7 +53,7 @@ LONGEST_NAME = 255
 
 @dataclass(frozen=True)
 class AskSettings:
-    """The model to ask, its sampling parameters, request rates and budget.
+    """Model to ask, sampling parameters, request rates and budget of ``manage.py ask``.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def ask_questions(
     progress: Progress | None = None,
     batch: Path | None = None,
 ) -> AskResult:
-    """Send the missing requests, or read a provider's batch of replies, and write the tables.
+    """Send the missing requests, or read a provider's batch, and write the reply tables.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def ask_until_signal(
 
 
 def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
-    """Return the model, its configuration and all planned requests."""
+    """Return the model to ask, its journal configuration and all planned requests."""
     prompt = _build_prompt(request)
     items = _build_items(request, prompt)
     asking, model = request.asking, request.asking.chat()

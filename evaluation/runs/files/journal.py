@@ -34,7 +34,7 @@ SYNC_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Configuration:
-    """A model with its prompt and parameters, under one name in the tables.
+    """A model with its prompt and parameters, as the journal stores it under one name.
 
     `wanted` is the requested name, `name` the name in use; they differ if another configuration of
     the same folder has the requested name.
@@ -242,7 +242,7 @@ class Journal:
             self._by_key.setdefault(row.key, row)
 
     def _discard_row(self, row: ReplyRow) -> None:
-        """Remove a rejected reply from the indices; its cost still counts."""
+        """Remove a rejected reply from the indices; its cost remains counted."""
         place = row.configuration, row.question, row.sample
         if place in self.rows:
             self._dropped.append(self.rows.pop(place))
@@ -348,7 +348,7 @@ class Journal:
 
 
 def _upgrade_row(row: ReplyRow) -> ReplyRow:
-    """Return a row of an older journal with the thinking separated from the answer."""
+    """Return a row of an older journal with thinking separated from the answer."""
     parsed = read_reply(row.answer, row.status, row.finish_reason)
     upgraded = replace(row, answer=parsed.text, status=parsed.status, thinking=parsed.thinking)
     if parsed.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:

@@ -33,7 +33,7 @@ class EndedEarlyError(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a study, with its prompt and parameters.
+    """One step of a study, such as rewording: its name, prompt and parameters.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class StudyFolder:
 
 
 def _format_early_end(step: Step, outcome: Outcome) -> str:
-    """Return the sentence on a step that ended early."""
+    """Return the sentence that a study's step ended early, and why."""
     return (
         f"{step.name}: {outcome.n_left:,} of {outcome.n_planned:,} not asked"
         + (f": {outcome.reason}" if outcome.reason else "")

@@ -63,7 +63,7 @@ class TenMore:
 def forecast_more_people(
     questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
 ) -> TenMore | None:
-    """Return the forecast for `people` more workers; None with too few answers.
+    """Return the expected error with `people` more workers; None with too few answers.
 
     Parameters
     ----------

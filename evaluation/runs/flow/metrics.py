@@ -50,7 +50,7 @@ class MetricRow(NamedTuple):
 
 
 def build_group_name(key: str, name: str) -> str:
-    """Return the name of a group of items, such as ``dataset:arc``."""
+    """Return a group's name in metrics.csv, such as ``dataset:arc``."""
     return f"{key}:{name}"
 
 
@@ -88,12 +88,12 @@ class Exclusions:
         self.found[reason] = (before + (len(more) if count is None else count), names)
 
     def merge(self, others: Exclusions) -> None:
-        """Add the exclusions of another part of the study."""
+        """Add the exclusions that another part of the study counted."""
         for reason, (count, named) in others.found.items():
             self.add_all(reason, named, count)
 
     def count(self, reason: str) -> int:
-        """Return how many items were excluded for a reason."""
+        """Return how many items the study excluded for a reason."""
         return self.found.get(reason, (0, []))[0]
 
     def __bool__(self) -> bool:

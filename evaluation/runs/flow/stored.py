@@ -14,7 +14,7 @@ class Stored:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Self:
-        """Return an object from stored JSON; missing fields get defaults, unknown ones are dropped.
+        """Return an object from its stored JSON; missing fields get defaults, others are dropped.
 
         Raises ValueError where a value has another type, or one without a default is missing.
         """
@@ -28,7 +28,7 @@ class Stored:
 
     @classmethod
     def _get_adapter(cls) -> TypeAdapter[Any]:
-        """Return the class's pydantic adapter, cached because its creation takes milliseconds."""
+        """Return the class's pydantic adapter, which converts from and to JSON; cached."""
         made: TypeAdapter[Any] | None = cls.__dict__.get("_made")
         if made is None:
             made = TypeAdapter(cls)

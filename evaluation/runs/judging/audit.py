@@ -118,7 +118,7 @@ def load_drawable(run: Run) -> Drawable:
 def draw_audit(
     run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
 ) -> Audit:
-    """Return the run's sample with at least `count` answers; draw the missing ones.
+    """Return the run's random sample of at least `count` answers; keep those drawn before.
 
     Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
     `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.

@@ -1,4 +1,4 @@
-"""Read experts' judgements of a run."""
+"""Load the experts' judgements of a run's items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the head of every report: the run and its question set."""
+"""Build the head of every report: facts about the run and its question set."""
 
 from __future__ import annotations
 

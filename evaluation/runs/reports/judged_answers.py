@@ -281,7 +281,7 @@ def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -
 
 
 def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
-    """Return the correlation of scores with grades, weighted by the sample's strata."""
+    """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
     if not judged:
         return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
     return estimate_correlation(

@@ -91,7 +91,7 @@ class RunFilter(ListFilter):
 
 
 def annotate_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[LanguageModel]:
-    """Annotate models with `n_answers` and `n_sets`, of the answers visible to the user."""
+    """Annotate models with their answers and question sets (`n_answers`, `n_sets`) for a user."""
     answers = LLMResponse.objects.visible_to(user).filter(model=OuterRef("pk")).order_by()
     by_model = answers.values("model")
 
@@ -107,7 +107,7 @@ def annotate_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[L
 
 
 class RunApiFilter(RunFilter):
-    """`RunFilter` with the REST API's name of the run type; `kind` is its deprecated name."""
+    """`RunFilter` for the REST API, which names the run type `run_type` (formerly `kind`)."""
 
     run_type = django_filters.ChoiceFilter(
         field_name="kind", label="Run type", choices=known_kinds, empty_label="Any"
@@ -156,7 +156,7 @@ class ModelFilter(ListFilter):
 
 
 def annotate_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
-    """Annotate prompts with their number of versions and the time of the latest."""
+    """Annotate prompts with the number of their versions and the time of the latest."""
     versions = PromptVersion.objects.filter(prompt=OuterRef("pk")).order_by().values("prompt")
     return rows.annotate(
         n_versions=Subquery(versions.annotate(n=Count("pk")).values("n")),

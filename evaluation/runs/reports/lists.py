@@ -36,7 +36,7 @@ def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
-    """Return the expression for the number of these answers in a run's sample."""
+    """Return the database expression for the number of these answers in a run's sample."""
     # A subquery for each count: joins would multiply the rows and need DISTINCT.
     mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
     counted = mine.annotate(n=Count("pk")).values("n")
@@ -49,7 +49,7 @@ def filter_unarchived(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def count_alarms(run: Any) -> Coalesce:
-    """Return the expression for the number of unresolved alarms of a run."""
+    """Return the database expression for a run's number of unresolved alarms."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
     ringing = ringing.exclude(SETTLED)
     counted = ringing.values("run").annotate(n=Count("pk")).values("n")

@@ -1,4 +1,4 @@
-"""Report how many answers a question needs, by the paper's bounds and the run's own numbers."""
+"""Report how many answers a question needs, by error bounds and a run's own similarity."""
 
 from __future__ import annotations
 

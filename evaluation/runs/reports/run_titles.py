@@ -25,7 +25,7 @@ _LENGTH_OF_ID = 36
 
 @dataclass(frozen=True)
 class RunTitle:
-    """The title of a run, and its non-default options.
+    """The title of a run, its non-default options, and its date.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def build_run_file_name(run: Run, what: str) -> str:
 
 
 def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
-    """Return the titles of runs, by one query at most.
+    """Return the titles of runs, unique among them, by one query at most.
 
     Runs of the list that share a title get the time at which they were started.
     """

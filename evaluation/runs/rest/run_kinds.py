@@ -53,17 +53,17 @@ class NewRunSerializer(StrictSerializer):
     )
 
     def validate_run_type(self, name: str) -> str:
-        """Return the name of a run type; ValidationError for an unknown one lists all."""
+        """Return the run type's name; ValidationError lists all if it is unknown."""
         if name not in list_run_kinds():
             raise serializers.ValidationError(f"There are {', '.join(list_run_kinds())}.")
         return name
 
     def validate_kind(self, name: str) -> str:
-        """Return the name of a run type, as `validate_run_type` does."""
+        """Return the run type's name, given under the former name of the field."""
         return self.validate_run_type(name)
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values with `run_type` alone; ValidationError where `kind` contradicts it."""
+        """Return the values with `run_type`; ValidationError if `kind` contradicts it."""
         former = values.pop("kind", None)
         run_type = values.setdefault("run_type", former or GRADING)
         if former not in (None, run_type):

@@ -298,11 +298,11 @@ class Kind:
         return issubclass(self.summary, summary)
 
     def summary_of(self, run: Run) -> RunSummary:
-        """Return the stored summary of a run."""
+        """Return a run's stored summary, as an object of the run type's class."""
         return self.summary.of(run.summary)
 
     def counts_of(self, run: Run) -> Mapping[str, int]:
-        """Return the input counts of a finished run, by name."""
+        """Return what went into a finished run as counts by name, such as questions."""
         return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
 
     def found(self, run: Run) -> Any:

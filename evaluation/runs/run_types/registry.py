@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UnknownKindError(LookupError):
-    """The setting `RUN_KINDS` has no run type of this name; the message is for people."""
+    """This installation has no run type of this name; the message is for people."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ def list_asking_kinds() -> list[str]:
 
 
 def get_kind(name: str) -> Kind:
-    """Return the run type of that name. Raises `UnknownKindError`."""
+    """Return the run type with a name. Raises `UnknownKindError`."""
     try:
         return list_run_kinds()[name]
     except KeyError:
@@ -52,7 +52,7 @@ def get_kind(name: str) -> Kind:
 
 
 def get_run_kind(run: Run) -> Kind:
-    """Return the run type of a run. Raises `UnknownKindError`."""
+    """Return the run type of a stored run. Raises `UnknownKindError`."""
     return get_kind(run.kind)
 
 

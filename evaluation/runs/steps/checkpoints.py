@@ -46,7 +46,7 @@ class OtherLaneError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The turn's time is up; committed work stays, and the next turn continues."""
+    """The turn's time is up: committed work stays, and the next turn continues the run."""
 
 
 class RunInputError(Exception):
@@ -125,7 +125,7 @@ class Turn:
             raise OtherLaneError(lane)
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Store the run's progress, at most once a second; raise if the claim is lost.
+        """Store the run's progress, at most once a second; raises if the claim is lost.
 
         Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
         matters, because only progress is written.

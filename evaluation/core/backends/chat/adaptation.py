@@ -75,7 +75,7 @@ class AdaptedParameters:
         return False
 
     def _other_name(self, name: str) -> str:
-        """Return the parameter's alternative name; "" if it was tried before or there is none."""
+        """Return a parameter's alternative name; "" if there is none or it was tried before."""
         other = OTHER_NAMES.get(name, "")
         return "" if other in self._changes else other
 

@@ -25,7 +25,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
-    """Return the reply in the JSON of a chat completion; an ERROR reply for other JSON.
+    """Return the reply that the JSON of a chat completion holds; an ERROR for other JSON.
 
     `parameters` are those that were sent: a reply without a text that has as many tokens as they
     allow was cut off, whatever its finish reason.

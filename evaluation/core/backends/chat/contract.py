@@ -15,7 +15,7 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One conversation to be sent, without history from other requests.
+    """One conversation to send to a model, with parameters; independent of other requests.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Requests and tokens that a server still accepts, and seconds until its limits reset.
+    """Requests and tokens that a server still accepts, and seconds until these limits reset.
 
     None where the server reports nothing.
     """
@@ -126,7 +126,7 @@ class ChatModel(ABC):
 
     @abstractmethod
     async def reply(self, request: ChatRequest) -> Reply:
-        """Send one request and return the reply; a server's failure is a reply with a fault."""
+        """Send one request and return the reply; a failure is a reply with a fault."""
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON request body as it is sent and stored, without the API key."""

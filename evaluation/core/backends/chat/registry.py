@@ -1,4 +1,4 @@
-"""Create the chat model that a SPEC names; its module is imported only then."""
+"""Create the chat model that a SPEC (kind and name) names; imports its module only then."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def is_serving(address: str) -> bool:
 
 
 def _build_parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
-    """Return the server's parameters: loopback, one thread, no GPU."""
+    """Return the library's parameters for the server: loopback, one thread, no GPU."""
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.model_alias = {MODEL}  # else its answers name the file, and with it a folder of ours

@@ -77,7 +77,7 @@ def _run_threads(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None,
 ) -> None:
-    """Run the batches on several threads; raise the first error after all have ended."""
+    """Run batches on several threads; after all have ended, raise the first error."""
     # One thread a batch instead of all threads in each operation: nobody waits at the end of every
     # matrix product. Measured with MiniLM: that waiting took half the time on two busy cores.
     batch_iterator = iter(batches)

@@ -47,7 +47,7 @@ class EmbedderInfo:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
+        """Return all fields as plain values, ready for JSON."""
         return asdict(self)
 
 
@@ -66,7 +66,7 @@ class Embedder(ABC):
         """Return the embedder's model, revision, precision and other facts about its vectors."""
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
-        """Fit on all worker answers of a run, in order, with repeats; does nothing by default."""
+        """Fit on all worker answers of a run, repeats included; does nothing by default."""
         return self
 
     @abstractmethod
@@ -94,7 +94,7 @@ def import_library(module: str, purpose: str, package: str | None = None) -> Any
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the installed versions by package name, without missing packages."""
+    """Return the installed versions of packages by name; missing packages are left out."""
     versions = {}
     for package in packages:
         try:

@@ -62,7 +62,7 @@ class LexicalEmbedder(Embedder):
         )
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
-        """Fit vocabulary and document frequencies; every answer counts, repeats included.
+        """Fit the vocabulary and document frequencies on all answers, repeats included.
 
         EmbedderError where no text holds a term.
         """

@@ -1,4 +1,4 @@
-"""Read precomputed vectors from an .npz file: one row for each data row of the answers."""
+"""Read precomputed vectors from an .npz file, one row for each data row of the answer files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PrecomputedVectors:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read an .npz file without unpickling. Raises EmbedderError."""
+        """Return the vectors in an .npz file, read without unpickling. Raises EmbedderError."""
         path = Path(path)
         try:
             # np.load would hand a single array of an .npy file back, and try to unpickle the rest.
@@ -89,7 +89,7 @@ class PrecomputedVectors:
 
 
 def _read_array(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
-    """Return a named two-dimensional array of floats. Raises EmbedderError."""
+    """Return the file's two-dimensional float array of a name. Raises EmbedderError."""
     if name not in arrays.files:
         array_names = ", ".join(arrays.files) or "none"
         raise EmbedderError(f"{path}: there is no array {name!r} (found: {array_names}): {REMEDY}")

@@ -1,4 +1,4 @@
-"""Create the embedder that a SPEC names; its module is imported only then."""
+"""Create the embedder that a SPEC (kind and name) names; imports its module only then."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Estimate:
 def compute_means(
     values: ArrayLike, n_draws: int = 400, seed: int = 0, level: float = 0.95
 ) -> list[Estimate]:
-    """Return the mean of each row over its defined items, with a bootstrap interval.
+    """Return each row's mean over the items that have a value, with a bootstrap interval.
 
     Every row is drawn alike; a draw's mean is over the drawn items that the row has a number for.
 

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of any statistic of clustered rows, such as a correlation of answers.
+"""Bootstrap intervals of any statistic of rows in clusters, such as answers by question.
 
 Answers to one question are not independent: whole questions are drawn, with all their rows. See
 `clustered` for statistics that can be computed from how often each was drawn.

@@ -1,4 +1,4 @@
-"""Comparison of several models on the same questions: all pairs, and significant ranks."""
+"""Compare several models on the same questions: all pairs, and ranks by significance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class SignificantRank:
-    """Rank of a model: 1 + the number of models significantly better; ranks may be shared.
+    """A model's rank: 1 + the number of significantly better models; ranks can be shared.
 
     `n_compared` of the other models could be compared. `rank` is None, with `reason`
     "no_comparison", where there are others and none of them could.
@@ -92,7 +92,7 @@ def compare_models(
     n_permutations: int | None = None,
     level: float = 0.95,
 ) -> list[Comparison]:
-    """Return the comparison of every pair of models on their common questions.
+    """Return the score difference of each pair of models on their common questions.
 
     Per pair the interval of `compute_bootstrap_mean_difference` (the same numbers: all pairs with
     the same common questions share the draws) and the p of the sign-flip test, exact up to 14
@@ -180,7 +180,7 @@ def compare_models(
 def rank_by_significance(
     comparisons: Sequence[Comparison], names: Sequence[str], alpha: float = 0.05
 ) -> list[SignificantRank]:
-    """Return the rank of each model: 1 + the number of models significantly better.
+    """Return each model's rank: 1 + the number of models significantly better.
 
     Better means an adjusted p-value below alpha and a higher mean on the common questions. A model
     that must not be ranked yet (a question still in ERROR) is for the caller to leave out, before

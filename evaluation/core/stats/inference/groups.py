@@ -44,7 +44,7 @@ class GroupMean:
 
     @property
     def is_small(self) -> bool:
-        """Whether the group has fewer than 10 questions with a score."""
+        """Whether fewer than 10 questions of the group have a score."""
         return self.n < SMALL
 
 
@@ -64,14 +64,14 @@ class GroupDifference:
 
     @property
     def is_small(self) -> bool:
-        """Whether the group has fewer than 10 questions with a score."""
+        """Whether fewer than 10 questions of the group have a score."""
         return self.n < SMALL
 
 
 def compute_group_means(
     scores: ArrayLike, groups: Sequence[str], level: float = 0.95
 ) -> list[GroupMean]:
-    """Return one model's mean score in each group, in order of the groups' first appearance.
+    """Return a model's mean score in each group of questions, in order of first appearance.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _find_rows_of_groups(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
 
 
 def _check_scores(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
-    """Return scores as floats (n,). Raises ValueError for a wrong length or infinity."""
+    """Return the scores as floats. Raises ValueError for a wrong length or infinity."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or len(values) != len(groups):
         raise ValueError("scores and groups must be as many: a label for every question")

@@ -1,4 +1,4 @@
-"""Confidence intervals of many rows, from a standard error or from bootstrap draws.
+"""Confidence intervals of many estimates at once, from standard errors or bootstrap draws.
 
 The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
 standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile

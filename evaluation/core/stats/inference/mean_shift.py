@@ -78,7 +78,7 @@ def detect_mean_shifts(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> MeanShifts:
-    """Return, for each question, the distance of its two waves' mean answers and its p-value.
+    """Return how far each question's mean answer moved between two waves, with p-values.
 
     199 deals for each question; where fewer than 10 of them reach the real distance 999, or as many
     as a p-value needs to stay below alpha after Benjamini and Hochberg with that many questions,
@@ -154,7 +154,7 @@ class _PermutationTest:
     def of(
         cls, vectors: Vectors, rows: Integers, label: Booleans, person: Integers, seed: list[int]
     ) -> _PermutationTest | None:
-        """Return the test of a question's answers; None where a wave has no answer to it."""
+        """Return the test of one question's answers; None if a wave has no answer to it."""
         if not label.any() or label.all():
             return None
         _, place, counts = np.unique(person, return_inverse=True, return_counts=True)
@@ -172,7 +172,7 @@ class _PermutationTest:
         return (self.reached + 1) / (self.drawn + 1)
 
     def draw(self, count: int) -> None:
-        """Draw `count` more permutations of the wave labels; none for a negative number."""
+        """Draw `count` more permutations of the wave labels; none if `count` is negative."""
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:
             part = min(count, at_once)

@@ -1,4 +1,4 @@
-"""Paired comparison of two score vectors: difference, interval, p-value, detectable difference.
+"""Compare two columns of scores of the same items: difference, interval, p-value.
 
 Every function pairs row i of one vector with row i of the other; a pair in which either value is
 NaN (missing) is dropped, and n says how many are left. `clusters` names the question each pair
@@ -154,7 +154,7 @@ def compute_permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Return the two-sided sign-flip p-value of a mean paired difference of 0.
+    """Return the two-sided sign-flip p-value for a mean paired difference of 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -234,7 +234,7 @@ def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray
 def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None
 ) -> DetectableDifference:
-    """Return 2.8 paired standard errors: the difference found with 80% power at 5%.
+    """Return the difference that 80% power at 5% detects: 2.8 paired standard errors.
 
     In the units of the scores, at least 0 (0 where all pairs differ by the same amount). The error
     is the clustered one of `compute_bootstrap_mean_difference`'s closed form, sd / sqrt(n) without

@@ -61,7 +61,7 @@ def estimate_powered_group_means(
     level: float = 0.95,
     weights: ArrayLike | None = None,
 ) -> list[GroupMean]:
-    """Return the mean grade of each group that has a grade, in order of first appearance.
+    """Return the mean grade of each group with grades, in order of first appearance.
 
     The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
     1 + n/N; the slope is that of grades on scores within groups, taken over all groups but the one

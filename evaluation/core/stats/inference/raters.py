@@ -50,7 +50,7 @@ def compute_rater_agreement(
     n_draws: int = 400,
     seed: int = 0,
 ) -> RaterAgreement:
-    """Return kappas and correlations of two raters (Cohen 1960, 1968; Spearman 1904).
+    """Return kappa, correlation and difference of two raters' ratings of the same items.
 
     Intervals are 95%, of draws of whole clusters with replacement.
 

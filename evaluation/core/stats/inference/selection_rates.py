@@ -1,4 +1,4 @@
-"""Selection rates of groups and their ratio to the best group: the four-fifths rule.
+"""Selection rates of groups and their ratios to the highest rate (the four-fifths rule).
 
 The four-fifths rule of thumb: a group that is selected less than .8 times as often as the group
 that is selected most often is worth a look (Uniform Guidelines on Employee Selection Procedures,

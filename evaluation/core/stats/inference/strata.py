@@ -1,4 +1,4 @@
-"""Mean over several sets of questions, each set with equal weight."""
+"""Mean score over several question sets, each with equal weight."""
 
 from __future__ import annotations
 

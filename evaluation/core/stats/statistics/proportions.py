@@ -1,4 +1,4 @@
-"""Confidence intervals of proportions."""
+"""Confidence intervals of proportions (Wilson)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from evaluation.core.stats.cells import Floats
 
 
 def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
-    """Return the area under the ROC curve, 0 to 1, ties counted half; None if a class is missing.
+    """Return the area under the ROC curve, 0 to 1; None if one class is missing.
 
     The probability that a random positive has a greater number than a random negative, ties
     counted half: 1 tells them apart, .5 not at all, 0 takes each for the other.

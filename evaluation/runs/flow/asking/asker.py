@@ -280,7 +280,7 @@ class _Asker:
         return not self._has_ended()
 
     async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
-        """Return reply, attempts and seconds, after retries of errors that may pass."""
+        """Send one request, retrying errors that may pass; return reply, attempts and seconds."""
         tokens = estimate_prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
         reply = Reply.failed(Fault("not_asked", "not asked"))
@@ -397,7 +397,7 @@ class _Asker:
         return True
 
     def _end_for_store_error(self, error: OSError) -> None:
-        """End the asking because the store cannot keep replies."""
+        """End the asking because the store failed to keep a reply."""
         self._end(End.STORE, "")
         self.outcome.end = End.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"

@@ -110,7 +110,7 @@ class Budget:
         )
 
     def can_spend(self, price: float) -> bool:
-        """Return whether a request of this price may be sent now."""
+        """Return whether the budget allows a request of this price now."""
         purse = self.purse
         # A sum of floats that should be the limit may be a hair above it.
         return purse.limit is None or purse.spent + purse.reserved + price <= purse.limit * (
@@ -118,12 +118,12 @@ class Budget:
         )
 
     def reserve(self, price: float) -> None:
-        """Reserve the price of a request that is sent now."""
+        """Reserve money for a request that is about to be sent."""
         self.purse.reserved += price
         self.purse.under_way += 1
 
     def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
-        """Release a reservation and return the cost of the reply.
+        """Replace a request's reserved price by the cost of its reply, and return the cost.
 
         A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one
         that it refused costs nothing.

@@ -51,7 +51,7 @@ class MemoryStore:
         self._by_key: dict[str, KeptReply] = {}
 
     def has(self, planned: Planned) -> bool:
-        """Return False: a new store knows no item."""
+        """Return False, as a new store has no reply to any item."""
         return False
 
     def known(self, key: str) -> bool:

@@ -154,7 +154,7 @@ class AskedModel(Stored):
 
     @property
     def complete(self) -> bool:
-        """Whether every reply is a text, empty or a refusal."""
+        """Whether every reply of the model is a text, empty or a refusal."""
         return not self.failures and not self.not_asked and not self.cut_off
 
 
@@ -191,7 +191,7 @@ class AskSummary(RunSummary):
         return all(model.complete for model in self.models)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the counts for the run's page: questions, models, model answers."""
+        """Return the counts for the run's page: questions, models and their answers."""
         return {
             "questions": self.questions,
             "models": len(self.models),

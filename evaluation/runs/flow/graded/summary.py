@@ -25,7 +25,7 @@ Verdict = Literal["better", "default", "apart", "small"]
 
 @dataclass(frozen=True)
 class Between:
-    """A correlation or difference of correlations with its 95% interval over workers.
+    """A correlation, or a difference of two, with its 95% interval over workers.
 
     All None where it is undefined, the ends alone where only they are.
     """
@@ -37,7 +37,7 @@ class Between:
 
 @dataclass(frozen=True)
 class MethodRow:
-    """Correlation (Pearson's r) of one method's worker scores with mean grades.
+    """How well one scoring method's worker scores correlate with mean grades.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class GradedSummary(RunSummary):
     notes: tuple[dict[str, Any], ...] = ()
 
     def row(self, name: str) -> MethodRow:
-        """Return a method's row. Raises KeyError for a method that was not tried."""
+        """Return a scoring method's row. Raises KeyError for a method that was not tried."""
         return {row.name: row for row in self.rows}[name]
 
     def shown_counts(self) -> dict[str, int]:

@@ -23,7 +23,7 @@ Scale = tuple[str, ...]
 
 
 def select_official_runs(user: AnyUser) -> QuerySet[Run]:
-    """Return one grading run of each set whose answers the user may see.
+    """Return the grading run that represents each set whose answers the user may see.
 
     The official run, else the newest finished run (`run_that_counts`, for all sets at once). A set
     without a grading run has none. No other module of this package decides it.

@@ -1,4 +1,4 @@
-"""Run that asks models the questions of a set, from its options to its summary.
+"""Execute a run that asks models the questions of a set, from its options to its summary.
 
 The models are asked beside each other, in a thread with an event loop; this thread writes what
 comes, a short transaction for all that came meanwhile, tells how far the run is, and looks whether
@@ -51,7 +51,7 @@ STAGE = "asking"
 
 
 def ask_models(turn: Turn) -> None:
-    """Ask the models of a claimed run for all missing replies, within the turn's time."""
+    """Ask the models of a claimed run for missing replies, until the turn's time is up."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
     states = {one.id: one for one in read_progress(turn.run_id)}

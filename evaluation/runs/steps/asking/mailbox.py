@@ -66,7 +66,7 @@ class Mailbox(Generic[AskingT]):
         return found
 
     def close(self) -> None:
-        """Refuse further replies."""
+        """Refuse further replies: later `put` calls raise MailboxClosedError."""
         self._closed = True
 
 

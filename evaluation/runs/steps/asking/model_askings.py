@@ -74,7 +74,7 @@ class ModelAsking:
 
     @property
     def seed(self) -> int | None:
-        """Seed of the first sample; None for a model without seeds."""
+        """Seed of the first sample; None for a model that takes no seed."""
         return self.options.get_first_seed(self.model.parameters)
 
     @cached_property
@@ -90,7 +90,7 @@ class ModelAsking:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of `stored_parameters`, the same for all answers of this asking."""
+        """SHA-256 of `stored_parameters`, which identifies the answers of this asking."""
         return hashlib.sha256(
             json.dumps(self.stored_parameters, sort_keys=True).encode()
         ).hexdigest()
@@ -105,7 +105,7 @@ class ModelAsking:
 
     @property
     def n_planned(self) -> int:
-        """Number of replies: questions times samples."""
+        """Number of planned replies: questions times samples."""
         return len(self.questions) * self.options.samples
 
 
@@ -202,7 +202,7 @@ def _find_contradictions(
     questions: Sequence[Question],
     options: AskOptions,
 ) -> Iterator[Problem]:
-    """Yield problems of prompt and model strategy, missing passages, missing prices."""
+    """Yield problems of models with prompt or questions: strategy, passages, prices."""
     for model, prompt in zip(models, prompts, strict=True):
         own, strategy = model.strategy, prompt.prompt.strategy
         if own in TEMPLATES and own != strategy:

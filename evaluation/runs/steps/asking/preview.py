@@ -49,7 +49,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Requests, tokens, cost and duration of asking one model.
+    """Expected number of requests, tokens, cost and duration of asking one model.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
 
 
 def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
-    """Return the time of `open_` requests at the pace of the model's latest replies."""
+    """Return the expected time of requests, by the pace of the model's latest replies."""
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
     seconds = [one for one in told if isinstance(one, int | float) and one > 0]

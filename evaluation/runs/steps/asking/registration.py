@@ -47,7 +47,7 @@ def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Pro
 
 
 def convert_to_columns(options: ModelOptions) -> dict[str, Any]:
-    """Return the options as column values of `LanguageModel`."""
+    """Return a model's registration options as column values of `LanguageModel`."""
     values = options.as_dict()
     return values | {name: values[name] or "" for name in ("spec", "key_variable")}
 

@@ -245,7 +245,7 @@ CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
 
 
 def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
-    """Insert new rows; overwrite rows that hold an ERROR; store raw requests and replies."""
+    """Insert new reply rows, or replace rows that hold an ERROR; store raw requests too."""
     questions = list({question for question, _ in fresh})
     stored = {}
     for first in range(0, len(questions), QUERIED):

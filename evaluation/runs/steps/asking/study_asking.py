@@ -54,7 +54,9 @@ RepliesByItem = dict[tuple[str, int], StoredReply]
 
 @dataclass(frozen=True)
 class Round:
-    """Requests to one model in one step; the model's own parameters override `parameters`.
+    """Requests to one model in one step of a study, with their shared parameters and seed.
+
+    The parameters registered with the model override `parameters`.
 
     Attributes
     ----------
@@ -112,7 +114,7 @@ class StudyAsker:
         self._progress = {one.id: one for one in read_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Ask for all missing replies of a step; return the replies of each round.
+        """Ask for all missing replies of a step; return each round's (model's) replies.
 
         A model that fails again and again is given up: what it was not asked is an ERROR that says
         so, here and in later steps (`reason_given_up`).
@@ -157,7 +159,7 @@ class StudyAsker:
         return compute_usage(self.run.pk, self.models)
 
     def note(self, work: _StepWork, seconds: float = 0.0) -> None:
-        """Update a model's progress, `seconds` after its step continued in this turn."""
+        """Update a model's progress, `seconds` after its step went on in this turn."""
         progress, n_missing = work.progress, work.unknown
         reason = self.reason_given_up(work.model) if n_missing else ""
         self._progress[work.id] = replace(
