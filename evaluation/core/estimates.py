@@ -64,12 +64,12 @@ class ComputedPage(Generic[T]):
 
     @property
     def after(self) -> int:
-        """Index in the list of the page's first row; 0 on the first page."""
+        """Index of the page's first row in the whole list; 0 on the first page."""
         return self.start
 
     @property
     def end(self) -> int:
-        """Index in the list after the page's last row."""
+        """Index of the row after the page's last row, in the whole list."""
         return self.start + len(self.rows)
 
     @property

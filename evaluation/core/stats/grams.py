@@ -199,7 +199,7 @@ def _take(vectors: Vectors, rows: Integers) -> Vectors:
 
 
 def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write inner products of x, scaled to unit length, and its lengths into the slice `part`."""
+    """Write products of answers' vectors x, scaled to unit length, into the block's `part`."""
     inner = block.inner[part]
     squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
@@ -220,7 +220,7 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
 
 
 def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write inner products of x minus its question's mean into the slice `part` of the block."""
+    """Write products of answers' vectors x, less the question's mean, into the block's `part`."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
     if not _is_safe(squared):

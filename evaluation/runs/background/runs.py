@@ -110,7 +110,7 @@ def queue_run(
 def _check_start(
     kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
 ) -> None:
-    """Raise `OptionError` or `RefusedError` if a new run may not start."""
+    """Raise `OptionError` or `RefusedError` if a new run may not start: the only such check."""
     problems: Sequence[Problem] = options.problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UnknownKindError(LookupError):
-    """This installation has no run type of this name; the message is for people."""
+    """The installation has no run type of this name; the message is for people."""
 
     def __init__(self, name: str) -> None:
         super().__init__(

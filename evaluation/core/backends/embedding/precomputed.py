@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of th
 
 @dataclass(frozen=True)
 class PrecomputedVectors:
-    """Vectors read from a file: a row per worker answer, and per model answer or None.
+    """Vectors from a file: one row per worker answer, and one per model answer if any.
 
     Whole numbers and bools become float64. The rows may differ for equal texts.
     """
@@ -55,7 +55,7 @@ class PrecomputedVectors:
         return cls(path, answers, models)
 
     def check(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
-        """Raise EmbedderError unless a named array fits a file of `n_rows` data rows.
+        """Raise EmbedderError unless the array named `array` fits a file of `n_rows` rows.
 
         `used_rows`: a mask of n_rows bools or row indices; other rows (EMPTY, REFUSED, ERROR) may
         hold anything; None means all. EmbedderError: array missing, another count of rows, a value

@@ -37,7 +37,7 @@ class Store(Protocol):
         """Return whether a reply to a request with this key is stored, also for another item."""
 
     def copy(self, planned: Planned) -> Awaitable[None] | None:
-        """Store the known reply to the request's key also for the request's item."""
+        """Store the known reply of the request's key for the request's own item, too."""
 
     def keep(self, planned: Planned, kept: KeptReply) -> Awaitable[None] | None:
         """Store a reply; raises OSError if it cannot be stored, which ends the asking."""
@@ -59,7 +59,7 @@ class MemoryStore:
         return key in self._by_key
 
     def copy(self, planned: Planned) -> None:
-        """Store the known reply to the request's key also for the request's item."""
+        """Store the known reply of the request's key for the request's own item, too."""
         self.kept[planned.place, planned.request.sample] = self._by_key[planned.key]
 
     def keep(self, planned: Planned, kept: KeptReply) -> None:

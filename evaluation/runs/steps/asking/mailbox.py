@@ -71,7 +71,7 @@ class Mailbox(Generic[AskingT]):
 
 
 def settle(posts: Iterable[Post[AskingT]], error: OSError | None = None) -> None:
-    """Resolve each post's future: as committed, or with the error."""
+    """Complete the future of each queued reply: as committed, or with the error."""
     for post in posts:
 
         def tell(written: asyncio.Future[None] = post.written) -> None:
