@@ -134,7 +134,7 @@ def build_check_counts(run: Run) -> dict[str, TableCounts]:
 def load_experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> ExpertsCheck:
     """Return the agreement of a run's scores with experts' grades, of a sample if any.
 
-    `found` is what was read of `build_check_counts`, where it was: then nothing is read for nothing.
+    `found` is the result of `build_check_counts`, if it was read: it can save queries.
     """
     audit = find_audit(run) if found is None or found["audits"] != [(0,)] else None
     if audit is None and found is not None and found["judged"] == [(0,)]:
