@@ -1,1 +1,1 @@
-"""Shared parts that know no feature: statistics, text, options, messages, back-ends, charts."""
+"""Code that all features share: statistics, text, options, messages, model back-ends, charts."""

@@ -1,4 +1,4 @@
-"""Define small values that several reports share."""
+"""Define records that several reports share: estimates, exclusions, computed pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and its 95% interval; each None where it is undefined."""
+    """A number with its 95% interval; each part is None where it is undefined."""
 
     value: float | None
     low: float | None = None
@@ -27,13 +27,13 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Whether both ends are known."""
+        """Whether both ends of the interval are known."""
         return self.low is not None and self.high is not None
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Excluded items of a study: their number and the reason."""
+    """Number of items that a study excluded for one reason, with the reason in words."""
 
     count: int
     reason: str
@@ -41,7 +41,7 @@ class Exclusion:
 
 
 def list_exclusions(exclusions: Iterable[Mapping[str, Any]]) -> list[Exclusion]:
-    """Return the exclusions of a study, by reason, in words."""
+    """Return a study's stored exclusions, one entry per reason, with the reason in words."""
     return [
         Exclusion(one["count"], one["reason"], describe_reason(one["reason"])) for one in exclusions
     ]
@@ -49,7 +49,7 @@ def list_exclusions(exclusions: Iterable[Mapping[str, Any]]) -> list[Exclusion]:
 
 @dataclass(frozen=True)
 class ComputedPage(Generic[T]):
-    """A page of a list whose order is computed, so that all of it is read.
+    """One page of a list that is sorted in Python, so that the whole list is read.
 
     Lists that the database orders are shown by `annotations.web.paging`.
 
@@ -64,15 +64,15 @@ class ComputedPage(Generic[T]):
 
     @property
     def after(self) -> int:
-        """Index of the first row; 0 on the first page."""
+        """Index of the page's first row in the whole list; 0 on the first page."""
         return self.start
 
     @property
     def end(self) -> int:
-        """Index after the last row."""
+        """Index of the row after the page's last row, in the whole list."""
         return self.start + len(self.rows)
 
     @property
     def next(self) -> int | None:
-        """Index at which the next page begins; None on the last page."""
+        """Index in the list at which the next page begins; None on the last page."""
         return self.end if self.end < self.total else None

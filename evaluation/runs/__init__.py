@@ -1,1 +1,1 @@
-"""Runs of every type: their life cycle, inputs and outputs, pages and REST views."""
+"""Runs (computations on a question set) of every type: life cycle, inputs, outputs, pages, REST."""

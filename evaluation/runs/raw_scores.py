@@ -1,4 +1,4 @@
-"""Raw leave-one-out scores of a run's workers, with their intervals."""
+"""Load the raw (leave-one-out) scores of a run's workers, with their intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evaluation.models.runs_of_record import run_that_counts
 
 @dataclass(frozen=True, slots=True)
 class RawScore:
-    """A worker's mean similarity to the exemplary answers of the others, on the run's own scale.
+    """A worker's mean similarity to the exemplary answers of the others, on the run's scale.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RawScore:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the raw scores of people lie, for who has to name one.
+    """Distribution of workers' raw scores, for a user who must choose a minimum score.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Spread:
 
 
 def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
-    """Return how scores lie; None where nobody has one with answers enough."""
+    """Return the distribution of supported raw scores; None if there are none."""
     known = sorted(one.value for one in scores.values() if one.supported and one.value is not None)
     if not known:
         return None
@@ -67,7 +67,7 @@ def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
 
 
 def run_of(version: QuestionSetVersion) -> Run | None:
-    """Return the grading that counts for a version: that of record, if it is of this version.
+    """Return the grading run that represents a version: the official one, else the latest.
 
     Else the newest that is done; None without any. With it comes `n_ranked`, the people with a
     rank.
@@ -79,7 +79,7 @@ def run_of(version: QuestionSetVersion) -> Run | None:
 
 
 def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mapping[int, RawScore]:
-    """Return the scores of workers by their keys, everybody's without any; one query."""
+    """Return raw scores by worker key, of all workers if None are given; one query."""
     if run is None:
         return {}
     grades = WorkerGrade.objects.filter(run=run)
@@ -113,7 +113,7 @@ def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mappin
     sd = np.array([spread.get(row[0], (0, None))[1] or 0.0 for row in rows], dtype=float)
     # Of the population, over sqrt(n - 1): SQLite's of a sample fails for one answer.
     error = np.where(n >= 2, sd / np.sqrt(np.maximum(n - 1, 1)), np.nan)
-    # No row has no interval: `t_interval` takes a number as one row, and no rows as an error.
+    # No rows, no interval: `compute_t_interval` takes a number as one row, no rows as an error.
     interval = compute_t_interval(value, error, n) if rows else None
     found = {}
     for at, row in enumerate(rows):

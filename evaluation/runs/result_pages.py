@@ -1,4 +1,4 @@
-"""What pages and files of results share: the run, who may see it, ways to other pages."""
+"""Serve result pages and files of runs: access check, tabs, and links to other pages."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from evaluation.runs.run_types import (
 
 
 def run_or_404(request: HttpRequest, run_id: UUID) -> Run:
-    """Return a run that the one who asks may see, with its question set."""
+    """Return a run with its question set; 404 if the user may not see it."""
     rows = Run.objects.select_related("version__question_set", "of_record")
     return get_visible_or_404(request, annotate_other_gradings(rows), run_id)
 
 
 def annotate_other_gradings(runs: QuerySet[Run]) -> QuerySet[Any]:
-    """Return runs annotated with `has_other_gradings`: the set has another finished grading."""
+    """Annotate runs with whether their question set has another finished grading run."""
     others = Run.objects.filter(
         version__question_set=OuterRef("version__question_set"),
         kind=GRADING,
@@ -57,7 +57,7 @@ View = Callable[..., HttpResponseBase]
 
 @dataclass(frozen=True)
 class Tab:
-    """A page of the results, as every other one links to it.
+    """A result page of a run as a tab links to it: title, URL, and whether it is shown.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Tab:
 
 @dataclass(frozen=True)
 class TabGroup:
-    """Pages that stand under one tab; the tab leads to the first of them.
+    """Result pages that share one tab, which links to the first of them.
 
     Attributes
     ----------
@@ -84,17 +84,17 @@ class TabGroup:
 
     @property
     def address(self) -> str:
-        """Where the tab leads."""
+        """URL that the group's tab links to: its first page."""
         return self.pages[0].address
 
     @property
     def is_here(self) -> bool:
-        """Whether one of its pages is shown, or one below it."""
+        """Whether the shown page is one of the group's pages, or below one."""
         return any(page.is_here or page.is_above for page in self.pages)
 
 
 def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
-    """Return the kind of a run.
+    """Return the run type of a run; 404 if it is unknown or has another summary.
 
     404 for one that the site does not know (any more), and for one that stores another `summary`.
     """
@@ -108,7 +108,7 @@ def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
 
 
 def tabs_of(kind: Kind, run: Run, path: str) -> list[TabGroup]:
-    """Return the pages of the results as the kind declares them, then what experts judge."""
+    """Return the tabs of a run's result pages, then those of experts' judgements."""
     found: dict[str, list[Tab]] = {}
     for page in kind.pages:
         if page.offered(run):
@@ -135,7 +135,7 @@ def _tab(page: Page, run: Run, path: str) -> Tab:
 def results_page(
     template: str, summary: type[RunSummary] = RunSummary
 ) -> Callable[[Callable[..., Context]], View]:
-    """Make a view of a function that takes the request, a run that is done and further ids.
+    """Return a decorator that makes a view of a function returning a finished run's context.
 
     It returns what the template shows, beside what every page does; a run that is not done gets a
     page that says so, and one whose kind stores another `summary` than the page reads is not found.
@@ -168,7 +168,7 @@ def results_page(
 
 
 def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
-    """Make a view of a function that takes the request, a run and further ids and sends a file.
+    """Return a view of a finished run from a function that sends a file.
 
     404 for a run that is not done or whose kind stores another `summary` than the file is made of.
     """
@@ -186,7 +186,7 @@ def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
 
 
 def way_here(run: Run) -> Breadcrumbs:
-    """Return the pages above the ones of a worker, a question or the models."""
+    """Return the breadcrumbs to a run's result pages: its question set and its results."""
     return [
         (run.version.question_set.name, question_set_link(run)),
         (build_title(run, get_options(run)).title, results_link(run)),
@@ -194,7 +194,7 @@ def way_here(run: Run) -> Breadcrumbs:
 
 
 def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Return the page of a run that is waiting, running, failed or cancelled."""
+    """Return the page shown in place of results while a run is not done."""
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": build_about(run),
@@ -206,32 +206,32 @@ def _without_results(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 
 def status_link(run: Run) -> str:
-    """Return the page that shows how far a run is."""
+    """Return the URL of the page that shows a run's progress."""
     return _reverse("run", run_id=run.public_id)
 
 
 def question_set_link(run: Run) -> str:
-    """Return the page of the run's question set."""
+    """Return the URL of the page of the run's question set."""
     return _reverse("question-set", set_id=run.version.question_set.public_id)
 
 
 def results_link(run: Run) -> str:
-    """Return the page of a run's results."""
+    """Return the URL of a run's results."""
     return reverse("admin:results-run", kwargs={"run": run.public_id})
 
 
 def worker_link(run: Run, worker: UUID) -> str:
-    """Return the page of a worker in a run."""
+    """Return the URL of a worker's page in a run's results."""
     return reverse("admin:results-worker", kwargs={"run": run.public_id, "worker": worker})
 
 
 def question_link(run: Run, question: UUID) -> str:
-    """Return the page of a question in a run."""
+    """Return the URL of a question's page in a run's results."""
     return reverse("admin:results-question", kwargs={"run": run.public_id, "question": question})
 
 
 def _reverse(name: str, **ids: UUID) -> str:
-    """Return a page of another room; the overview on a site that has no such page."""
+    """Return the URL of a named admin page; of the admin's overview if it does not exist."""
     try:
         return reverse(f"admin:{name}", kwargs=ids)
     except NoReverseMatch:
@@ -239,14 +239,14 @@ def _reverse(name: str, **ids: UUID) -> str:
 
 
 def asked_correction(asked: QueryDict) -> Correction:
-    """Return the correction that the address names, Holm's without one; 404 for an unknown one."""
+    """Return the p-value correction that the URL's query names, else Holm; 404 if unknown."""
     word: Any = parse_choice(asked, "correction", CORRECTED_BY, HOLM)
     return word
 
 
 @dataclass(frozen=True)
 class StartLink:
-    """A way to start a run of a kind; `words` say what it does.
+    """A link to start a run of one type; `words` describe what the run does.
 
     `is_research` and `is_suited` are those of the kind, the latter for the questions of a set.
     """
@@ -260,7 +260,7 @@ class StartLink:
 
 
 def start_link(kind: Kind, question_set: QuestionSet) -> str:
-    """Return the address at which a run of a kind is started."""
+    """Return the URL of the page on which a run of this type is started."""
     key = {"set_id": question_set.public_id}
     if kind.start.address:
         return reverse(f"admin:{kind.start.address}", kwargs=key)

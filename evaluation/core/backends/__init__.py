@@ -1,4 +1,4 @@
-"""Embedders, entailment models and chat models behind small contracts, loaded on demand.
+"""Embedders, entailment models and chat models, each behind a small contract, loaded on demand.
 
 `get_embedder("minilm")` returns an `Embedder`; `PrecomputedVectors` reads vectors from a file.
 Importing this package loads no model library.

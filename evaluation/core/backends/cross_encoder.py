@@ -15,7 +15,7 @@ from evaluation.core.backends.errors import BackendError
 
 
 class CrossEncoder:
-    """A transformer with a classification head for pairs of texts.
+    """A transformer that classifies pairs of texts (base of entailment models, re-ranker).
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class CrossEncoder:
     def logits(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
-        """Return the (n, classes) logits of the pairs; equal pairs have equal logits.
+        """Return logits, one row per pair and one column per class; equal pairs, equal rows.
 
         Long pairs are cut, the longer text first. Raises `error`: the model fails on a batch.
         """
@@ -114,12 +114,12 @@ class CrossEncoder:
         return unique_logits[[places[pair] for pair in pairs]]
 
     def _format_labels(self) -> str:
-        """Return the model's class labels, joined by commas."""
+        """Return the names of the model's classes, joined by commas."""
         return ", ".join(map(str, self.labels.values()))
 
 
 def _find_max_length(model: Any, tokenizer: Any) -> int:
-    """Return the tokens that tokenizer and model both accept."""
+    """Return the largest number of tokens that tokenizer and model both accept."""
     # A tokenizer without a limit of its own names a huge one; positions end at the model's.
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     return int(min(tokenizer.model_max_length, positions))

@@ -6,13 +6,10 @@ from typing import Any
 
 
 class BackendError(Exception):
-    """A back-end cannot do what was requested.
+    """A back-end (model, library or server) cannot do what was requested.
 
     `str()` is the sentence for people: what failed, where, and what to do. `code` and `values` hold
     the same for programs, which build a sentence of their own from them.
-
-    `str()` says to people what, where and what to do. `code` and `values` say the same to
-    programs: a door that speaks another language makes its own sentence of them.
     """
 
     code = "backend"
@@ -24,13 +21,13 @@ class BackendError(Exception):
 
 
 class EmbedderError(BackendError):
-    """Texts cannot be embedded."""
+    """The embedder cannot be loaded or cannot embed the texts."""
 
     code = "embedder"
 
 
 class EntailmentError(BackendError):
-    """The entailment model is missing or fails."""
+    """The entailment model is missing or fails on a text."""
 
     code = "entailment"
 
@@ -48,6 +45,6 @@ class SpellingError(BackendError):
 
 
 class ChatError(BackendError):
-    """No request can be sent to a language model; faults of single replies are in the reply."""
+    """A language model cannot be asked at all; faults of single requests are in the replies."""
 
     code = "chat"

@@ -19,7 +19,7 @@ class CutStreamError(ValueError):
 
 
 def parse_body(text: str) -> Any:
-    """Return the JSON of an answer; chunks of a streamed completion are joined into one.
+    """Return a response's JSON; chunks of a streamed completion are joined into one.
 
     Raises ValueError for what is neither JSON nor such a stream, CutStreamError for a stream that
     ends in the middle, RecursionError for JSON that is nested beyond reason.
@@ -38,7 +38,7 @@ def parse_body(text: str) -> Any:
 
 
 def _split_events(text: str) -> Iterator[str]:
-    """Yield the data of each event of a stream."""
+    """Yield the data of each event of a server-sent event stream."""
     lines: list[str] = []
     for line in [*text.splitlines(), ""]:
         if line.startswith("data:"):
@@ -49,7 +49,7 @@ def _split_events(text: str) -> Iterator[str]:
 
 
 def _join_chunks(text: str) -> Any:
-    """Return the chunks of a stream as one chat completion."""
+    """Return the chunks of an event stream joined into one chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": None}
     fields: dict[str, Any] = {}
@@ -86,7 +86,7 @@ def _parse_chunks(data: str) -> Iterator[Any]:
 
 
 def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[str, Any]) -> None:
-    """Append a chunk's text, thinking and logprobs to the joined choice, in place."""
+    """Append a chunk's text, thinking and logprobs to the joined completion, in place."""
     delta = chunk.get("delta") or chunk.get("message")
     for name, value in delta.items() if isinstance(delta, Mapping) else ():
         if value is None or name == "role":
@@ -113,5 +113,5 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
 
 
 def _as_parts(value: Any) -> list[Any]:
-    """Return a list of content parts unchanged, a text as a list of one part."""
+    """Return a message's content as a list of parts; a string becomes one part."""
     return value if isinstance(value, list) else [{"type": "text", "text": value}]

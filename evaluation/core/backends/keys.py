@@ -22,9 +22,7 @@ def parse_origin(url: str) -> str:
 
 @dataclass(frozen=True)
 class KeyRule:
-    """A variable (or a prefix of variables) and the origin that may receive its key.
-
-    The origin is scheme, host and port; "" for any.
+    """An environment variable (or prefix of names) and the server that may receive its value.
 
     The origin is scheme, host and port; "" for any.
     """
@@ -44,22 +42,22 @@ class KeyRule:
         return cls(name.removesuffix("*"), name.endswith("*"), parse_origin(url) if at else "")
 
     def allows(self, variable: str, url: str) -> bool:
-        """Return whether the key in a variable may be sent to a URL."""
+        """Return whether the API key in an environment variable may be sent to a URL."""
         named = variable.startswith(self.name) if self.prefix else variable == self.name
         return named and (not self.origin or self.origin == parse_origin(url) != "none")
 
 
 @dataclass(frozen=True)
 class KeyRules:
-    """The rules of an installation; without a rule no key may be sent."""
+    """An installation's rules on API keys; without a rule no key may be sent."""
 
     rules: tuple[KeyRule, ...] = ()
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> Self:
-        """Parse the entries of the setting."""
+        """Parse the installation's rules, one per entry (see `KeyRule.of`)."""
         return cls(tuple(map(KeyRule.of, entries)))
 
     def allow(self, variable: str, url: str) -> bool:
-        """Return whether any rule allows sending the variable's key to the URL."""
+        """Return whether any rule allows sending an environment variable's key to a URL."""
         return any(rule.allows(variable, url) for rule in self.rules)

@@ -30,7 +30,7 @@ class EntailmentModel(CrossEncoder):
     def probabilities(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
-        """Return the (n,) probabilities that the first text of each pair entails the second.
+        """Return, for each pair, the probability that the first text entails the second.
 
         See `logits`, of which they are the softmax.
         """
@@ -39,11 +39,11 @@ class EntailmentModel(CrossEncoder):
     def _compute_class_shares(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None
     ) -> NDArray[np.float64]:
-        """Return the (n, classes) softmax of the logits."""
+        """Return class probabilities (softmax), one row per pair of texts."""
         return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
 
     def _find_class(self, called: str, begins: str) -> int:
-        """Return the index of the one class whose label begins with `begins`; `called` names it."""
+        """Return the index of the one class whose label begins with `begins`."""
         # "not_entailment" does not begin with "entail".
         matches = [int(i) for i, one in self.labels.items() if str(one).lower().startswith(begins)]
         if len(matches) != 1:
@@ -70,7 +70,7 @@ class ContradictionModel(EntailmentModel):
     def both_ways(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return (n,) contradiction and (n,) entailment probabilities, over both reading orders.
+        """Return contradiction and entailment probability of each pair, over both orders.
 
         Each pair is read both ways. Two texts contradict each other whichever is read first, so of
         the two probabilities the less counts; of entailment, which goes one way, the greater.

@@ -41,7 +41,7 @@ class Reranker(CrossEncoder):
     def scores(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
-        """Return (n,) scores of (question, text) pairs; a better answer has a greater score.
+        """Return one score per (question, text) pair; a better answer has a greater score.
 
         Raises `RerankerError` for a score that is not finite.
         """

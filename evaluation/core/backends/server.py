@@ -67,7 +67,7 @@ VERSION = "api-version"
 
 @dataclass(frozen=True)
 class Patience:
-    """How often and how long one request is tried; times in seconds.
+    """Retry rules of one request: number of attempts, timeout and waits, times in seconds.
 
     Attributes
     ----------
@@ -83,14 +83,14 @@ class Patience:
     longest_wait: float = 60.0
 
     def wait(self, attempt: int, asked: float | None = None) -> float:
-        """Return the seconds to wait after an attempt: as the server asked, or doubling."""
+        """Return the seconds to wait after a failed attempt: as the server asked, or doubling."""
         if asked is not None:
             return asked
         return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
 
 
 class FaultError(Exception):
-    """One attempt failed.
+    """One attempt to send a request failed.
 
     Attributes
     ----------
@@ -122,14 +122,14 @@ class FaultError(Exception):
 
 @dataclass(frozen=True)
 class Received:
-    """An answer with status 200: its JSON and its headers."""
+    """A server's response with status 200: its JSON and its headers."""
 
     payload: Any
     headers: httpx.Headers
 
 
 class OpenAIServer:
-    """An OpenAI-compatible server, the key for it, and the retry rules.
+    """An OpenAI-compatible server, with its API key and retry rules.
 
     The key is read from the environment variable `api_key_env` at each call ("", unset or empty: no
     Authorization header) and appears nowhere else: it is blotted out of what comes back. Redirects
@@ -182,13 +182,13 @@ class OpenAIServer:
         )
 
     def _build_pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
-        """Return a pool of connections, checked by `vet` if there is one."""
+        """Return a pool of connections; the check `vet`, if set, must accept each address."""
         if self.vet is not None:
             return VettedTransport(self.vet, limits)
         return httpx.AsyncHTTPTransport(verify=trusted(), limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Send a request, with retries, and return the JSON of the answer.
+        """Send a request, with retries, and return the response's JSON.
 
         Raises `error`: the server cannot be reached, refuses, or does not answer JSON.
         """
@@ -214,7 +214,7 @@ class OpenAIServer:
             raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
 
     async def attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Received:
-        """Send a request once and return the answer. Raises FaultError."""
+        """Send a request once and return the response. Raises FaultError."""
         key = self._read_key()
         content = bytearray()
         try:
@@ -239,7 +239,7 @@ class OpenAIServer:
         return self._parse_response(response, bytes(content), key)
 
     def _send_once(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Send a request once, synchronously, and return the JSON. Raises FaultError."""
+        """Send a request once, synchronously, and return the response's JSON. Raises FaultError."""
         key = self._read_key()
         try:
             response = client.post(self._address, json=body, headers=self._build_headers(key))
@@ -249,19 +249,19 @@ class OpenAIServer:
 
     @property
     def _address(self) -> str:
-        """The full URL of requests, with the path before any query."""
+        """The full URL to which requests are sent, with the path before any query."""
         base, mark, query = self.url.partition("?")
         base = base.rstrip("/").removesuffix(f"/{self.path}")
         return f"{base}/{self.path}{mark}{query}"
 
     def _build_headers(self, key: str) -> dict[str, str]:
-        """Return the headers that carry the key."""
+        """Return the request headers that carry the API key."""
         # A server with versions in its addresses takes keys in a header of its own.
         own = {"api-key": key} if key and "?" in self.url else {}
         return _build_auth_header(key) | own
 
     def _classify_exception(self, error: Exception) -> Exception:
-        """Return the FaultError for a transport error; any other exception unchanged."""
+        """Return the FaultError for a transport error; other exceptions unchanged."""
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
             problem = f"the connection failed ({error or type(error).__name__})"
             return FaultError("connection", problem, again=True)
@@ -284,7 +284,7 @@ class OpenAIServer:
         return error
 
     def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Received:
-        """Return the answer of status 200 with the key removed. Raises FaultError."""
+        """Return a response of status 200, the key removed. Raises FaultError for others."""
         status, headers = response.status_code, response.headers
         # "EMPTY" and the like, as servers without keys are given, are words of answers, too.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
@@ -320,13 +320,13 @@ class OpenAIServer:
         )
 
     def _compute_wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds before the next attempt."""
+        """Return the seconds to wait before the next attempt."""
         reason = state.outcome.exception() if state.outcome else None
         asked = reason.wait if isinstance(reason, FaultError) else None
         return self.patience.wait(state.attempt_number, asked)
 
     def _read_key(self) -> str:
-        """Return the key from the environment; "" if there is none. Raises FaultError."""
+        """Return the API key from the environment; "" without one. Raises FaultError."""
         key = os.environ.get(self.api_key_env, "").strip()
         # An HTTP library would show the whole header in its complaint.
         if not (key.isascii() and key.isprintable()):
@@ -339,7 +339,7 @@ class OpenAIServer:
         return key
 
     def error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
-        """Return the error of `error_class` that names the caller, the problem and the remedy."""
+        """Return an exception that names the caller, the problem and the remedy."""
         text = f"{self.what} {self.name!r}: {problem}: {remedy}"
         return self.error_class(text, code, **{**values, "name": self.name, "problem": problem})
 
@@ -353,7 +353,7 @@ def classify_failure(
     api_key_env: str = "OPENAI_API_KEY",
     longest_wait: float = math.inf,
 ) -> FaultError:
-    """Return the fault that an answer with a status other than 200 means."""
+    """Return the fault that a response with a status other than 200 means."""
     details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
     body = content.decode(errors="replace")
     excerpt = _extract_excerpt(body)
@@ -377,7 +377,7 @@ def classify_failure(
 
 
 def find_message(value: Any, depth: int = 0) -> str:
-    """Return the message in a server's error JSON, to a depth of 4; "" without any."""
+    """Return the message in a server's error JSON, searched 4 levels deep; "" without one."""
     message = ""
     if isinstance(value, str):
         message = value
@@ -393,7 +393,7 @@ def find_message(value: Any, depth: int = 0) -> str:
 
 
 def _extract_excerpt(said: str) -> str:
-    """Return the message of an error body, else its first 200 characters."""
+    """Return the message in a server's error body, else the first 200 characters."""
     try:
         found = find_message(json.loads(said))
     except (ValueError, RecursionError):
@@ -402,7 +402,7 @@ def _extract_excerpt(said: str) -> str:
 
 
 def _is_retryable(error: BaseException) -> bool:
-    """Return whether another attempt may succeed."""
+    """Return whether another attempt may succeed after this error."""
     return isinstance(error, FaultError) and error.again
 
 
@@ -412,7 +412,7 @@ def _build_auth_header(key: str) -> dict[str, str]:
 
 
 def _choose_code(status: int, words: str) -> str:
-    """Return the fault code of a status that is not retried."""
+    """Return the fault code of an HTTP status that is not retried."""
     if status in {400, 403, 422} and any(word in words for word in FILTERED):
         return "refused_prompt"
     if status == 413 or (status in {400, 422} and any(word in words for word in TOO_LONG)):
@@ -423,7 +423,7 @@ def _choose_code(status: int, words: str) -> str:
 
 
 def _decode_body(content: bytes, response: httpx.Response) -> str:
-    """Return the body as text: UTF-8, or the character set that the server names."""
+    """Return a response's body as text: UTF-8, or the character set that the server names."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -435,7 +435,7 @@ def _decode_body(content: bytes, response: httpx.Response) -> str:
 
 
 def _build_limits(connections: int) -> httpx.Limits:
-    """Return limits that keep all connections alive."""
+    """Return connection-pool limits that keep all connections alive."""
     return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 
@@ -449,7 +449,7 @@ def _is_loopback(url: str) -> bool:
 
 
 def _check_url(url: str, what: str, path: str, error: type[BackendError]) -> str:
-    """Return the URL unchanged. Raises `error` if it is no plain HTTP address."""
+    """Return the URL unchanged. Raises `error` unless it is a plain HTTP URL."""
     try:
         parts = urlsplit(url)
         port_is_fine = parts.port is None or parts.port > 0

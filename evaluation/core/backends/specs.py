@@ -1,4 +1,4 @@
-"""Parse the SPEC that names a back-end: its kind, a colon, and the target."""
+"""Parse the text (SPEC) that names a back-end: its kind, a colon, and the model or file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*
 
 
 def split_model_at_url(target: str) -> tuple[str, str] | None:
-    """Return the model and the address in `MODEL@URL`; None for another form."""
+    """Return the model and the URL in `MODEL@URL`; None for text of another form."""
     found = MODEL_AT_URL.fullmatch(target)
     return None if found is None else (found["model"], found["url"])

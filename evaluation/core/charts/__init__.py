@@ -1,4 +1,4 @@
-"""Charts, drawn on the server as SVG.
+"""Draw charts on the server, as SVG.
 
 Why no chart library: a picture drawn here is there without JavaScript and in print, obeys a
 Content-Security-Policy that allows neither inline scripts nor eval, weighs a few kilobytes instead

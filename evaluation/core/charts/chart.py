@@ -1,4 +1,4 @@
-"""Define a chart in the two widths of pages, and as a file of its own."""
+"""Define a chart that is drawn for wide and for narrow screens, and as a file to download."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Draw = Callable[[float], Drawing]
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with its title, explanation and drawing function.
+    """A chart: title, explanation, and a function that draws it at a given width.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Chart:
 
     @property
     def wide(self) -> SafeString:
-        """The drawing for desktop screens."""
+        """The chart as SVG for desktop screens."""
         return self._inline(WIDE)
 
     @property
     def narrow(self) -> SafeString:
-        """The drawing for phones."""
+        """The chart as SVG for phones."""
         return self._inline(NARROW)
 
     def standalone(self, captions: Sequence[str] = ()) -> str:
@@ -52,6 +52,6 @@ class Chart:
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
 
     def _inline(self, width: float) -> SafeString:
-        """Return the drawing of a width as safe markup."""
+        """Return the chart drawn at a width in pixels, as safe HTML."""
         # `Drawing` escapes every text and attribute; nothing else is in its markup.
         return mark_safe(self.draw(width).markup())  # noqa: S308

@@ -1,4 +1,4 @@
-"""Draw the scores of a worker or model across question sets, in time order."""
+"""Draw the chart of a worker's or model's scores across question sets, in time order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.core.estimates import Estimate
 
 
 class Occasion(NamedTuple):
-    """A score at a time; `weak` ones are not comparable, or have too little support."""
+    """One score of a worker or model at a time; `weak` if not comparable or little supported."""
 
     name: str
     when: str
@@ -22,7 +22,7 @@ class Occasion(NamedTuple):
 
 
 def draw_history(occasions: Iterable[Occasion], axis: str, whose: str, of_model: bool) -> Chart:
-    """Return the chart of scores, a row each, the oldest at the top."""
+    """Return the chart of one worker's or model's scores, one row each, oldest at the top."""
     strong: Look = "-model" if of_model else ""
     rows = [
         Row(

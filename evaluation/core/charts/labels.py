@@ -1,4 +1,4 @@
-"""Shorten names to the space of a chart; different names keep different labels."""
+"""Shorten names to the space in a chart, so that different names keep different labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FEWEST = 5
 
 
 def fit_labels(names: Sequence[str], width: float, size: float = LETTERS) -> list[str]:
-    """Return the names in one line each, at most `width` pixels wide.
+    """Return the names shortened to one line of at most `width` pixels, still distinct.
 
     See `told_apart`; the last resort is a number, which may stand out a little.
     """
@@ -21,7 +21,7 @@ def fit_labels(names: Sequence[str], width: float, size: float = LETTERS) -> lis
 
 
 def shorten_distinctly(names: Sequence[str], most: int) -> list[str]:
-    """Return the names with at most `most` characters each (5 at least), in order.
+    """Return the names shortened to `most` characters each (5 at least), still distinct.
 
     A name that is too long keeps its beginning and its end. Where that makes different names the
     same, they keep where they differ instead: what all of them begin or end with is cut. Names that
@@ -54,7 +54,7 @@ def _group_equal_labels(short: dict[str, str]) -> list[list[str]]:
 
 
 def _cut_middle(name: str, most: int) -> str:
-    """Return the name, cut in the middle if it is too long."""
+    """Return the name, cut in the middle if it has more than `most` characters."""
     if len(name) <= most:
         return name
     end = most // 2 - 1
@@ -62,7 +62,7 @@ def _cut_middle(name: str, most: int) -> str:
 
 
 def _count_common_letters(names: Sequence[str]) -> int:
-    """Return the number of first letters that all names share."""
+    """Return how many letters at the beginning all names share."""
     columns = zip(*names, strict=False)
     return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
 

@@ -1,4 +1,4 @@
-"""Draw line charts, a line for each series."""
+"""Draw line charts, with one line for each series of points."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY_ROW = 20.0
 
 @dataclass(frozen=True)
 class Series:
-    """A line with its points, and ranges around some of them.
+    """One line of a chart: its points, and ranges around some of them.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ def draw_lines(
     series: Sequence[Series],
     heights: tuple[float, float] | None = None,
 ) -> Chart:
-    """Return the chart of several series.
+    """Return a line chart of several series with titled axes and a key.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top:
 
 
 def _place_keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
-    """Return the left edge and row of each entry of the key."""
+    """Return the left edge in pixels and the row of each entry of the chart's key."""
     places, left, row = [], 10.0, 0
     for line in series:
         wide = KEY + 6 + estimate_width(line.name) + 18
@@ -109,7 +109,7 @@ def _place_keys(series: Sequence[Series], width: float) -> list[tuple[float, int
 
 
 def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[float, float]]]:
-    """Return the parts of a line between its gaps."""
+    """Return the continuous segments of a line, split where the value is None."""
     parts: list[list[tuple[float, float]]] = [[]]
     for x, y in points:
         if y is None:
@@ -120,6 +120,6 @@ def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tu
 
 
 def _format_range(line: Series, at: float) -> str:
-    """Return the range around a point in words; "" without one."""
+    """Return the range around a line's point at x = `at` in words; "" without one."""
     found = next(((low, high) for place, low, high in line.ranges if place == at), None)
     return "" if found is None else f"\n{found[0]:.3f} to {found[1]:.3f}"

@@ -1,4 +1,4 @@
-"""Draw estimates as dots with whiskers on a common scale, a row each."""
+"""Draw charts of estimates: one row each, a dot with an interval on a common scale."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RIGHT = 14.0
 
 @dataclass(frozen=True)
 class Row:
-    """An estimate with its interval, tooltip and link.
+    """One row of a chart: an estimate with its interval, tooltip and link.
 
     Attributes
     ----------
@@ -44,11 +44,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Layout:
-    """The positions of the rows of a chart.
+    """Pixel positions of the rows of a chart of estimates.
 
     Names are left of their rows, or above them if they would take half of a phone's width.
-
-    Names stand to the left of their rows; above them where they would take half of a phone.
     """
 
     width: float
@@ -57,29 +55,29 @@ class Layout:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Number of rows in the chart."""
         return len(self.names)
 
     @property
     def named(self) -> bool:
-        """Whether there is space for names."""
+        """Whether there is space for the names of rows."""
         return self.n_rows <= NAMED
 
     @property
     def row_height(self) -> float:
-        """Pixels per row."""
+        """Height of one row in pixels."""
         if not self.named:
             return UNNAMED_HEIGHT
         return STACKED_HEIGHT if self.stacked else NAMED_HEIGHT
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the chart is for a phone."""
+        """Whether the chart is drawn for a phone (at most 600 pixels wide)."""
         return self.width <= 600
 
     @property
     def stacked(self) -> bool:
-        """Whether names are above their rows."""
+        """Whether the names are drawn above their rows, not beside them."""
         return self.named and self.is_narrow and self._longest > 0.36 * self.width
 
     @property
@@ -88,19 +86,19 @@ class Layout:
 
     @property
     def left(self) -> float:
-        """Left end of the scale in pixels."""
+        """Horizontal position of the scale's left end in pixels."""
         if not self.named or self.stacked:
             return 14.0
         return min(max(96.0, self._longest), 0.36 * self.width)
 
     @property
     def right(self) -> float:
-        """Right end of the scale in pixels."""
+        """Horizontal position of the scale's right end in pixels."""
         return self.width - RIGHT
 
     @property
     def bottom(self) -> float:
-        """Bottom of the last row in pixels."""
+        """Vertical position of the last row's lower edge in pixels."""
         return self.top + self.n_rows * self.row_height
 
     @property
@@ -109,12 +107,12 @@ class Layout:
         return self.bottom + BOTTOM
 
     def y(self, at: int) -> float:
-        """Return the vertical position of a row's dot."""
+        """Return the vertical position in pixels of the dot of row `at`."""
         top = self.top + at * self.row_height
         return top + (27 if self.stacked else self.row_height / 2)
 
     def draw_row(self, drawing: Drawing, at: int) -> None:
-        """Draw the name of a row if there is space, and the area for the pointer."""
+        """Draw a row's name if there is space, and the area that reacts to the pointer."""
         top = self.top + at * self.row_height
         drawing.rectangle(0, top, self.width, self.row_height, "hit")
         if self.stacked:
@@ -126,12 +124,12 @@ class Layout:
 
     @cached_property
     def _labels(self) -> list[str]:
-        """The names shortened to the space; the tooltip has the full name."""
+        """The row names, shortened to the available space."""
         room = self.right - self.left if self.stacked else self.left - 14
         return fit_labels(self.names, room)
 
     def draw_heading(self, drawing: Drawing, y: float, text: str) -> None:
-        """Draw the title of a part without rows, in the place of names."""
+        """Draw a heading between rows, in the column of names."""
         if self.left < 90:
             drawing.text(self.left, y - 60, text, "label")
         else:
@@ -139,7 +137,7 @@ class Layout:
 
 
 def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
-    """Draw grid lines from `top` at round numbers, the numbers, and the axis title."""
+    """Draw the horizontal axis: grid lines from `top`, round numbers, and its title."""
     for tick in scale.ticks(4 if layout.is_narrow else 6):
         x = scale(tick)
         drawing.line(x, top, x, layout.bottom, "grid")
@@ -153,7 +151,7 @@ def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: f
 
 
 def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
-    """Draw the whisker, the dot (a diamond for a model) and the name of each row."""
+    """Draw each row: its interval, its dot (a diamond for a model), and its name."""
     for at, row in enumerate(rows):
         y = layout.y(at)
         drawing.mark(row.tip, row.link)
@@ -173,7 +171,7 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
 def draw_estimates(
     name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
 ) -> Chart:
-    """Return the chart of estimates; `axis` names the numbers."""
+    """Return a chart of estimates with intervals; `axis` is the title of the axis."""
 
     def draw(width: float) -> Drawing:
         layout = Layout(width, [row.name for row in rows])

@@ -35,12 +35,12 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the position of a number; values beyond the ends stay at the ends."""
+        """Return the position of a number; numbers beyond the range are placed at its ends."""
         share = (value - self.low) / (self.high - self.low)
         return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers in the range, at most `most` + 1."""
+        """Return round numbers within the scale's range, at most `most` + 1."""
         span = self.high - self.low
         unit = 10 ** math.floor(math.log10(span / most))
         step = next(unit * step for step in STEPS if span / (unit * step) <= most)
@@ -50,7 +50,7 @@ class Scale:
 
 
 def build_scale(values: Iterable[float | None], start: float, end: float) -> Scale:
-    """Return a scale for all numbers with 5% margin; 0 to 1 without numbers."""
+    """Return a scale that holds all numbers with 5% margin; 0 to 1 if there are none."""
     known = [value for value in values if value is not None]
     if not known:
         return Scale(0.0, 1.0, start, end)
@@ -60,5 +60,5 @@ def build_scale(values: Iterable[float | None], start: float, end: float) -> Sca
 
 
 def format_tick(tick: float) -> str:
-    """Return a tick without trailing zeros."""
+    """Return the number at an axis tick as text, without trailing zeros."""
     return f"{round(tick, 6) + 0.0:g}"

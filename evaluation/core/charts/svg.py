@@ -1,4 +1,4 @@
-"""Shapes and letters as SVG; every text is escaped here and nowhere else.
+"""Draw shapes and text as SVG; every text is escaped here and nowhere else.
 
 Colours are attributes for a light page. Each shape also has a class, by which a style sheet gives
 it the colours of a dark one; no style attributes, which a strict policy would refuse.
@@ -114,7 +114,7 @@ def estimate_width(text: str, size: float = LETTERS) -> float:
 
 
 def estimate_letter_width(text: str) -> float:
-    """Return the mean width of the letters of a text in proportion to their size.
+    """Return the mean width of a text's letters as a share of the font size.
 
     A text counts as an id, which has wider letters, from a quarter of digits and capitals on.
     """
@@ -123,16 +123,14 @@ def estimate_letter_width(text: str) -> float:
 
 
 def format_coordinate(value: float) -> str:
-    """Return a coordinate with at most one decimal."""
+    """Return an SVG coordinate as text with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 class Drawing:
-    """An SVG drawing, filled from back to front.
+    """An SVG drawing; later shapes are drawn over earlier ones.
 
     Shapes are added to the drawing, or to the group that `mark` opened last.
-
-    Shapes are added to the picture, or to the group that `mark` opened last.
     """
 
     def __init__(self, width: float, height: float, title: str, description: str) -> None:
@@ -177,7 +175,7 @@ class Drawing:
         self._add("rect", {"x": format_coordinate(x), "y": format_coordinate(y), **sides}, look)
 
     def dot(self, x: float, y: float, look: str, radius: float = 4.5) -> None:
-        """Add a dot."""
+        """Add a filled circle."""
         self._add(
             "circle",
             {
@@ -189,7 +187,7 @@ class Drawing:
         )
 
     def diamond(self, x: float, y: float, look: str, radius: float = 6) -> None:
-        """Add a diamond, which differs from a dot without colours."""
+        """Add a diamond, which can be told from a dot without colours."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
         points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
         self._add("polygon", {"points": points}, look)
@@ -235,7 +233,7 @@ class Drawing:
             ET.SubElement(added, "title").text = remove_control_characters(full)
 
     def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
-        """Open a group with a tooltip and a link.
+        """Open a group of shapes that share a tooltip and a link.
 
         `data` is for scripts, such as what a slider changes.
         """
@@ -248,11 +246,11 @@ class Drawing:
         self._parent = group
 
     def end_mark(self) -> None:
-        """Close the group."""
+        """Close the group that `mark` opened."""
         self._parent = self.root
 
     def taken_away(self, title: str, captions: Sequence[str]) -> None:
-        """Prepare the drawing as a file: white background, title and captions, no page data.
+        """Prepare the drawing for download: white background, title, captions, no page data.
 
         It gets a title above and captions below.
         """
@@ -280,6 +278,6 @@ class Drawing:
         return ET.tostring(self.root, encoding="unicode")
 
     def _add(self, tag: str, attributes: dict[str, str], look: str) -> ET.Element:
-        """Add a shape with the attributes and class of its look, and return the element."""
+        """Add a shape with SVG attributes and the CSS class of `look`; return its element."""
         known = {"class": f"chart-{look}", **LOOKS[look], **attributes}
         return ET.SubElement(self._parent, tag, known)

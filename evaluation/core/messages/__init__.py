@@ -1,4 +1,4 @@
-"""Sentences by message code, with a catalogue for each interface.
+"""Build the sentences of messages from their codes, with one catalogue per interface.
 
 Computations return codes with values (`Message`); the terminal, the site and the API have their own
 sentences for them. Sentences that all interfaces share are in `warnings`, `alarms` and `reasons`.

@@ -1,4 +1,4 @@
-"""Build an interface's sentence of each message code."""
+"""Build the sentence of each message code as an interface (terminal, site, API) words it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OF_FEATURES: tuple[str, ...] = (
 
 
 def _collect_feature_sentences() -> dict[str, Sentence]:
-    """Return the sentences of all features, by code."""
+    """Return the sentences that all features declare, by message code."""
     sentences: dict[str, Sentence] = {}
     for name in OF_FEATURES:
         sentences |= resolve_name(name)
@@ -57,7 +57,7 @@ _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The sentences of one interface.
+    """The sentences of all message codes as one interface words them.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Catalogue:
     own: Mapping[str, Sentence] = field(default_factory=dict)
 
     def said(self, message: Message | Mapping[str, Any] | str) -> str:
-        """Return the sentence of a message, or of a stored one."""
+        """Return the sentence of a message, also of one stored as JSON or text."""
         message = Message.of(message)
         if SENTENCE in message.values:
             return self._older(message.values[SENTENCE])
@@ -79,9 +79,9 @@ class Catalogue:
         return fill_sentence(sentence, message.values, self.option)
 
     def all_said(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
-        """Return the sentences of several messages."""
+        """Return the sentences of several messages, in their order."""
         return [self.said(message) for message in messages]
 
     def _older(self, sentence: str) -> str:
-        """Return the sentence of an older run, with this interface's names of options."""
+        """Return an older run's stored sentence, with this interface's names of options."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -1,4 +1,4 @@
-"""Descriptions of the columns of a run's tables, for the README of a download.
+"""Describe the columns of result tables, for the README of a download.
 
 A column has one meaning in all tables, unless this module or the run type describes it with the
 table before it: "items.score".
@@ -126,7 +126,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 def find_column_description(table: str, column: str, own: Mapping[str, str] | None = None) -> str:
-    """Return the description of a table's column; "" without one."""
+    """Return the description of a result table's column; "" without one."""
     for words in (own or {}, COLUMNS):
         for name in (f"{table}.{column}", column):
             if name in words:

@@ -1,4 +1,4 @@
-"""Terminal output of commands: progress bars, tables, errors, signals."""
+"""Write terminal output of commands: progress bars, tables, errors; and handle signals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "seed", "to
 
 
 class Bars:
-    """A progress bar for each stage on a terminal; silent in a pipe."""
+    """Progress bars on a terminal, one per stage of a command; silent in a pipe."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -59,7 +59,7 @@ class Bars:
         self.close()
 
     def show(self, stage: str, done: int, total: int) -> None:
-        """Move the bar of a stage; a new stage begins a new bar."""
+        """Advance the progress bar of a stage; a new stage begins a new bar."""
         if stage != self._stage:
             self.close()
             self._stage = stage
@@ -76,14 +76,14 @@ class Bars:
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        """Remove the last bar from the terminal."""
+        """Remove the last progress bar from the terminal."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
 
 
 def build_minimum_type(lowest: int) -> Callable[[str], int]:
-    """Return an argument type: whole numbers from `lowest` on."""
+    """Return an argparse type for whole numbers of at least `lowest`."""
 
     def whole(text: str) -> int:
         try:
@@ -98,7 +98,7 @@ def build_minimum_type(lowest: int) -> Callable[[str], int]:
 
 
 def build_number_type(most: float = math.inf) -> Callable[[str], float]:
-    """Return an argument type: finite numbers from 0 to `most`."""
+    """Return an argparse type for finite numbers from 0 to `most`."""
     bounds = "from 0 on" if most == math.inf else f"from 0 to {most:g}"
 
     def number_of(text: str) -> float:
@@ -115,7 +115,7 @@ def build_number_type(most: float = math.inf) -> Callable[[str], float]:
 
 @contextmanager
 def report_bad_input() -> Iterator[None]:
-    """Turn errors that the user can fix into one message and exit code 2."""
+    """Turn the block's errors that a user can fix into one message and exit code 2."""
     try:
         yield
     except (InputError, BackendError) as error:
@@ -130,7 +130,7 @@ def report_bad_input() -> Iterator[None]:
 
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
-    """End the block on Ctrl-C or SIGTERM, quietly and after its cleanup."""
+    """End the block on Ctrl-C or SIGTERM without a traceback, after its cleanup."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -148,7 +148,7 @@ def exit_on_signal() -> Iterator[None]:
 
 
 def print_report(output: OutputWrapper, text: str) -> None:
-    """Print a report; a closed pipe or a full disk is no failure, as the tables are written.
+    """Print a command's report; ignore a closed pipe or full disk, as the tables are written.
 
     The tables are written by then, so a pipe that was closed (`| head`), a full disk behind `>`
     and letters that the terminal does not have must not end in an error.
@@ -170,7 +170,7 @@ def remove_control_characters(text: str) -> str:
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table for the terminal: numbers right-aligned with three decimals."""
+    """Return a text table for the terminal: numbers right-aligned with three decimals."""
     cells = [[_format_cell(value) for value in row] for row in rows]
     widths = [
         max(len(title), *(len(row[at]) for row in cells)) if cells else len(title)
@@ -192,7 +192,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str
 
 
 def _format_cell(value: object) -> str:
-    """Return a cell as text: three decimals for a float, cut at `WIDEST` characters."""
+    """Return a table cell as text: three decimals for a float, cut at `WIDEST` characters."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -202,7 +202,7 @@ def _format_cell(value: object) -> str:
 
 
 def find_remedy_option(code: str, message: str) -> str:
-    """Return the option of a command that helps with a fault; "" without one.
+    """Return advice on the command-line option that helps with a fault; "" without one.
 
     Of a request that was refused it names the parameter that the server names.
     """

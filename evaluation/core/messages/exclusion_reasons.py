@@ -1,4 +1,4 @@
-"""Reasons for excluding a worker, with their sentences."""
+"""Define the reasons for excluding a worker, with their sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reason:
-    """A reason for excluding a worker.
+    """A reason for excluding a worker: its labels, message to the worker, Prolific category.
 
     Attributes
     ----------

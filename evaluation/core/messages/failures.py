@@ -1,4 +1,4 @@
-"""Sentences on failed runs whose cause the requester can fix."""
+"""Build the sentences on failed runs whose cause the requester can fix."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from evaluation.core.messages.reasons import describe_reason
 
 
 def _format_no_reply(of: Mapping[str, Any]) -> str:
-    """Return the sentence on a run in which no model replied."""
+    """Return the sentence on a run in which no model gave a reply."""
     reason = of["reason"]
     return f"No model replied at all. {f'The first reason: {reason}' if reason else ''}"
 
 
 def _format_unknown_workers(of: Mapping[str, Any]) -> str:
-    """Return the sentence on worker ids that match no worker."""
+    """Return the sentence that a run's options name ids of no known worker."""
     more = f" and {of['more']} more" if of["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
@@ -25,7 +25,7 @@ def _format_unknown_workers(of: Mapping[str, Any]) -> str:
 
 
 def _format_no_rewording(of: Mapping[str, Any]) -> str:
-    """Return the sentences on unusable rewordings; older runs have the count alone."""
+    """Return the sentences on rewordings that cannot be used; older runs only have the count."""
     reasons, silent = _get_counts(of, "reasons"), _get_counts(of, "silent")
     parts = [f"The rewriter gave no usable rewording: 0 of {of['rewordings']:,} kept."]
     if reasons:
@@ -50,7 +50,7 @@ def _format_no_rewording(of: Mapping[str, Any]) -> str:
 
 
 def _get_counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
-    """Return the counts stored under a name; empty for older runs."""
+    """Return a failure's counts stored under a name; empty for older runs."""
     found = of.get(name)
     return found if isinstance(found, Mapping) else {}
 

@@ -1,4 +1,4 @@
-"""Reasons why a model gave no answer, and what the requester can do."""
+"""Define the reasons why a model gave no answer, and what the requester can do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FaultWords:
-    """`what` names the fault in a table; `remedy` tells what to do."""
+    """A fault of a model's reply in words: its name in tables, and what to do about it."""
 
     what: str
     remedy: str
@@ -80,5 +80,5 @@ UNKNOWN = FaultWords("error", "Read what it says, then ask again.")
 
 
 def get_fault_words(code: str) -> FaultWords:
-    """Return the words of a fault code; general ones for an unknown code."""
+    """Return the words for a fault code; general ones for an unknown code."""
     return FAULTS.get(code, UNKNOWN)

@@ -1,4 +1,4 @@
-"""Sentences on which method agrees best with graded answers."""
+"""Build the sentences on which scoring method agrees best with graded answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _format_number(value: float) -> str:
 def _format_interval(
     value: float | None, low: float | None, high: float | None, most: str = ""
 ) -> str:
-    """Return a number, its upper limit, and its interval."""
+    """Return a number with its interval, and with the upper limit `most` if one is given."""
     if value is None:
         return "undefined"
     if low is None or high is None:
@@ -26,17 +26,17 @@ def _format_interval(
 
 
 def _format_agreement(of: Mapping[str, Any]) -> str:
-    """Return a correlation with its interval."""
+    """Return a method's correlation with the grades and its interval as text."""
     return _format_interval(of["r"], of["low"], of["high"], " of at most 1")
 
 
 def _format_lead(of: Mapping[str, Any]) -> str:
-    """Return a lead with its interval."""
+    """Return a method's lead over another one and its interval as text."""
     return _format_interval(of["lead"], of["lead_low"], of["lead_high"])
 
 
 def format_better(of: Mapping[str, Any]) -> str:
-    """Return the sentence on a method that is better than the default."""
+    """Return the sentence that a method agrees better with the grades than the default."""
     return (
         f"Trust {of['method']} here: on the {format_count(of['held'], 'question')} that it was not "
         f"chosen by, its scores of workers agree with their grades at {_format_agreement(of)}, "
@@ -45,7 +45,7 @@ def format_better(of: Mapping[str, Any]) -> str:
 
 
 def format_default(of: Mapping[str, Any]) -> str:
-    """Return the sentence on a default that is better than the other methods."""
+    """Return the sentence that the default method agrees better than the others."""
     return (
         f"Trust {of['method']}, the default, here: on the {format_count(of['held'], 'question')} "
         "held "
@@ -55,7 +55,7 @@ def format_default(of: Mapping[str, Any]) -> str:
 
 
 def format_inconclusive(of: Mapping[str, Any]) -> str:
-    """Return the sentence on methods that do not differ significantly."""
+    """Return the sentence that the methods do not differ significantly."""
     stay = (
         f"stay with {of['default']}, the default, whose scores of workers agree with their grades"
     )
@@ -73,7 +73,7 @@ def format_inconclusive(of: Mapping[str, Any]) -> str:
 
 
 def format_too_small(of: Mapping[str, Any]) -> str:
-    """Return the sentence on too few workers or questions."""
+    """Return the sentence that there are too few workers or questions to compare methods."""
     return (
         f"The methods cannot be told apart here: with fewer than 5 workers to compare, or fewer "
         f"than 4 questions, nothing is shown to be better than {of['default']}, the default, whose "

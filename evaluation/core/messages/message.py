@@ -1,4 +1,4 @@
-"""Define messages to people: a code with values, without a sentence."""
+"""Define messages to people as a code with values; each interface words them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,9 @@ OF_OLDER_RUNS = {
 
 @dataclass(frozen=True)
 class Message:
-    """A code with the values of its sentence: numbers, texts, booleans, None.
+    """A message as a code and the values of its sentence: numbers, texts, booleans, None.
 
     A value `sentence` is the sentence itself, at every interface.
-
-    With a value `sentence` that is what every door says.
     """
 
     code: str
@@ -45,7 +43,7 @@ class Message:
 
     @classmethod
     def of(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return the message stored by `as_dict` or `as_text`; older runs stored a sentence."""
+        """Return a message from its stored form: of `as_dict`, `as_text`, or an older sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):
@@ -56,11 +54,11 @@ class Message:
         return cls(stored["code"], stored["values"])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
+        """Return the message as plain values, ready for JSON."""
         return {"code": self.code, "values": dict(self.values)}
 
     def as_text(self) -> str:
-        """Return a line of JSON, for fields that hold sentences as well."""
+        """Return the message as a line of JSON, for fields that also hold sentences."""
         return json.dumps(self.as_dict())
 
 
@@ -72,7 +70,7 @@ Sentence = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True)
 class Options:
-    """An interface's names of the options of a grading, by option name."""
+    """The names that an interface gives to the options of a grading, by option name."""
 
     name: Callable[[str], str]
 
@@ -83,7 +81,7 @@ class Options:
 def fill_sentence(
     sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]
 ) -> str:
-    """Return a sentence with its values, in the terms of an interface."""
+    """Return a sentence filled with values, with an interface's names of options."""
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
     known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
@@ -91,7 +89,7 @@ def fill_sentence(
 
 
 def fill_template(template: str, values: Mapping[str, Any]) -> str:
-    """Return a template with its values; `{questions:question}` becomes "2 questions"."""
+    """Return a template filled with values; `{questions:question}` becomes "2 questions"."""
     return _TEMPLATES.vformat(template, (), values)
 
 
@@ -101,7 +99,7 @@ def format_count(n: int, noun: str) -> str:
 
 
 def format_p_value(p: float) -> str:
-    """Return a p-value for a sentence, never 0.000."""
+    """Return a p-value as text for a sentence, never 0.000."""
     if p < LEAST_P:
         return "p < 0.001"
     # The page of all words has a name in place of the number.
@@ -110,7 +108,7 @@ def format_p_value(p: float) -> str:
 
 
 class _Templates(string.Formatter):
-    """A formatter in which a noun may replace the format of a number."""
+    """String formatter that also accepts a noun as format: `{n:model}` becomes "2 models"."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         if format_spec.isalpha() and len(format_spec) > 1:

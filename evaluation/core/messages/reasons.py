@@ -1,4 +1,4 @@
-"""Reasons why a value is missing, in words that all interfaces share."""
+"""Define the reasons why a value is missing, in words that all interfaces share."""
 
 from __future__ import annotations
 
@@ -214,12 +214,12 @@ WHY_NOT_CHOSEN: Mapping[str, str] = {
 
 
 def describe_reason(code: str | None) -> str:
-    """Return the reason of an empty cell in words; "" without a code."""
+    """Return the reason why a table cell is empty in words; "" without a code."""
     return _find_words(WHY_EMPTY, code)
 
 
 class Reasoned:
-    """Mixin for records that may lack a number: `reason` is the code of the cause."""
+    """Mixin for records whose number may be missing: `reason` is the code of the cause."""
 
     __slots__ = ()
 
@@ -227,22 +227,22 @@ class Reasoned:
 
     @property
     def why(self) -> str:
-        """The reason in words; "" without one."""
+        """The reason for the missing number in words; "" without one."""
         return describe_reason(self.reason)
 
 
 def describe_unchecked(code: str | None) -> str:
-    """Return the reason of an undefined alarm statistic in words; "" without a code."""
+    """Return the reason why an alarm's statistic is undefined in words; "" without a code."""
     return _find_words(WHY_UNCHECKED, code)
 
 
 def describe_not_chosen(code: str | None) -> str:
-    """Return why anchors chose no ranking, or are not suggested; "" without a code."""
+    """Return why experts' grades chose no ranking or none is suggested; "" without a code."""
     return _find_words(WHY_NOT_CHOSEN, code)
 
 
 def _find_words(words: Mapping[str, str], code: str | None) -> str:
-    """Return the words of a code; of an unknown one the code itself."""
+    """Return the words for a code; the code itself if it is unknown."""
     return words.get(code, code.replace("_", " ")) if code else ""
 
 

@@ -1,4 +1,4 @@
-"""Write all message codes with their sentences: `python -m evaluation.core.messages.table`."""
+"""Write the document of all message codes: `python -m evaluation.core.messages.table`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ REASONS = {
 
 
 class Blank(str):
-    """A placeholder value that is formatted as its name in braces."""
+    """A placeholder for a sentence's value, formatted as its name in braces."""
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -71,7 +71,7 @@ class Blank(str):
 
 
 class Blanks(Mapping[str, Any]):
-    """A mapping with a placeholder for every name."""
+    """Values for a sentence that has none yet: a placeholder for every name."""
 
     def __getitem__(self, name: str) -> Blank:
         return Blank(f"{{{name}}}")
@@ -87,12 +87,12 @@ class Blanks(Mapping[str, Any]):
 
 
 def build_document() -> str:
-    """Return platform/docs/words.md."""
+    """Return the text of platform/docs/words.md: all message codes with sentences."""
     return "\n".join([HEAD, *_build_lines()])
 
 
 def _build_lines() -> Iterator[str]:
-    """Yield the tables of all catalogues, line by line."""
+    """Yield the lines of the document: the tables of all catalogues."""
     api = Catalogue(option=str)  # it calls options by their keys
     for title, codes in SAID.items():
         words = {code: api.said(Message(code, Blanks())) for code in codes}
@@ -102,7 +102,7 @@ def _build_lines() -> Iterator[str]:
 
 
 def _build_table(title: str, words: Mapping[str, str]) -> Iterator[str]:
-    """Yield a table of codes and sentences, line by line."""
+    """Yield the lines of one table of codes and sentences."""
     yield from (f"## {title}", "", "| code | words |", "|---|---|")
     yield from (f"| `{code}` | {text} |" for code, text in words.items())
     yield ""

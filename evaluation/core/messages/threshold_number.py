@@ -1,4 +1,4 @@
-"""Numbers that are shown beside a threshold."""
+"""Define numbers that are rounded without crossing a threshold shown beside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPEC = re.compile(r"(?P<before>[^.]*)\.(?P<digits>\d+)(?P<kind>[fg%])")
 
 
 class ThresholdNumber(float):
-    """A number that a format rounds only so far that it stays on its side of some thresholds.
+    """A float that formatting never rounds across any of its thresholds.
 
     .8996 beside .9 is "0.8996" in the format ".2f", for "0.90" would be no less than .9.
     """
@@ -18,13 +18,13 @@ class ThresholdNumber(float):
     thresholds: tuple[float, ...]
 
     def __new__(cls, value: float, *thresholds: float) -> Self:
-        """Return `value` with the thresholds."""
+        """Return `value` as a number that remembers its thresholds."""
         number = super().__new__(cls, value)
         number.thresholds = thresholds
         return number
 
     def __format__(self, spec: str) -> str:
-        """Return the number with as many digits as `spec` has, or more where it needs them."""
+        """Return the number with the digits of `spec`, or more to stay on its side."""
         value, found = float(self), SPEC.fullmatch(spec)
         if found is None:
             return format(value, spec)

@@ -1,4 +1,4 @@
-"""Sentences on whether the scores of a worker or model rise or fall across sets."""
+"""Build sentences on whether a worker's or model's scores rise or fall across question sets."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ LEAST = 0.001
 
 
 class TrendTest(Protocol):
-    """A tested trend, as `evaluation.core.stats.inference.trend` returns it."""
+    """Protocol of a tested trend, as `evaluation.core.stats.inference.trend` returns it."""
 
     @property
     def direction(self) -> str:
-        """rises, falls, unclear, too_few, all_equal."""
+        """Result of the test: rises, falls, unclear, too_few or all_equal."""
 
     @property
     def n(self) -> int:
-        """Number of scores."""
+        """Number of scores in the trend."""
 
     @property
     def p_value(self) -> float | None:
-        """p-value of the test of order."""
+        """p-value of the test for a trend; None if undefined."""
 
     @property
     def slope(self) -> float | None:
-        """Median change from one score to the next."""
+        """Median change of the score from one question set to the next; None if undefined."""
 
     @property
     def low(self) -> float | None:
-        """Lower end of the slope's interval."""
+        """Lower end of the slope's interval; None if undefined."""
 
     @property
     def high(self) -> float | None:
-        """Upper end of the slope's interval."""
+        """Upper end of the slope's interval; None if undefined."""
 
 
 def _build_trend_sentence(words: str) -> Sentence:
-    """Return the sentence template of a clear trend."""
+    """Return the sentence template for a trend that clearly rises or falls."""
     return (
         f"The scores {words} over {{n}} sets: by {{change:.3f}} from one to the next (95% interval "
         "{low:+.3f} to {high:+.3f}). Chance alone would make their order as clear in at most "
@@ -49,7 +49,7 @@ def _build_trend_sentence(words: str) -> Sentence:
 
 
 def _format_too_few(of: Mapping[str, Any]) -> str:
-    """Return the sentence on too few scores for a trend."""
+    """Return the sentence that there are too few scores to test for a trend."""
     have = {0: "There is no score yet", 1: "There is one score"}.get(
         of["n"], f"There are {of['n']} scores"
     )
@@ -81,7 +81,7 @@ CLEAR = ("rises", "falls")
 
 
 def build_trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
-    """Return the messages on the trends of scores and of places among others."""
+    """Return the messages on the trends of scores and of ranks among others."""
     values = {
         "n": scores.n,
         "fewest": FEWEST,

@@ -1,4 +1,4 @@
-"""Warnings on a grading, in sentences that all interfaces share."""
+"""Build the warnings on a grading, in sentences that all interfaces share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.core.messages.reasons import describe_not_chosen
 
 
 def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the words for texts that an English model does not know, and what to `choose`."""
+    """Return the warning for texts that an English model does not know; `choose` is the advice."""
 
     def sentence(of: Mapping[str, Any]) -> str:
         if "script" in of:
@@ -30,7 +30,7 @@ def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _format_cut_off_replies(of: Mapping[str, Any]) -> str:
-    """Return the warning on replies that were cut off."""
+    """Return the warning that models' replies were cut off."""
     option = of["option"][of["raise"]] if of["raise"] else "max_tokens"
     where = "" if of["raise"] else " in the parameters of the registered model"
     return (

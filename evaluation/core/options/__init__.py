@@ -1,4 +1,4 @@
-"""Declare options once on a dataclass, for pages, REST and commands.
+"""Declare a run's options once, on a dataclass, for pages, REST API and command line.
 
 A run type declares its options as the fields of a frozen dataclass, a subclass of `Parameters`,
 each with an `Option`: type, bounds or choices, label, help, and the option it depends on. The form

@@ -1,4 +1,4 @@
-"""Define the types of options: their values as objects, as JSON and as text."""
+"""Define the types of run options: their values as objects, as JSON and as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GONE = "one that is gone"
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """Base of all options: label, help, default, and where it applies.
+    """Base of all option types: label, help, default, and where an option applies.
 
     Attributes
     ----------
@@ -68,17 +68,17 @@ class Option:
     default: Any = None
 
     def check(self, value: Any) -> Problem | None:
-        """Return the problem of a value by itself; None if it is valid."""
+        """Return the problem of a value, without regard to other options; None if it is valid."""
         if value is None:
             return None if self.optional else build_problem("null", self.name)
         return self._check(value)
 
     def _check(self, value: Any) -> Problem | None:
-        """Return the problem of a value other than None; each option type implements it."""
+        """Return the problem of a value that is not None; each option type implements it."""
         raise NotImplementedError
 
     def read(self, text: str) -> Any:
-        """Return the value of a text. Raises `OptionError` for an invalid one."""
+        """Return the value that a text stands for. Raises `OptionError` for an invalid one."""
         value = self._read(text)
         wrong = self.check(value)
         if wrong is not None:
@@ -86,47 +86,47 @@ class Option:
         return value
 
     def _read(self, text: str) -> Any:
-        """Return the value of a text, not yet checked."""
+        """Return the value that a text stands for, not yet checked."""
         return text
 
     def plain(self, value: Any) -> Any:
-        """Return the value as JSON stores it."""
+        """Return the option's value as JSON stores it."""
         return value
 
     def of_plain(self, value: Any) -> Any:
-        """Return the value of what JSON stores."""
+        """Return the option's value from what JSON stores."""
         return value
 
     def words(self, value: Any) -> str:
-        """Return the value as text for people."""
+        """Return the option's value as text for people."""
         return "none" if value is None else str(value)
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the option with its value in a few words; `names` are the names of ids."""
+        """Return label and value in a few words; `names` are the names behind ids."""
         words = " ".join(self.brief(value, names).split())
         if len(words) > SHORT_WORDS:
             words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
         return (self.short or f"{self._called()} {{value}}").format(value=words)
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the value in a few words; `names` are the names of ids."""
+        """Return the value alone in a few words; `names` are the names behind ids."""
         # What stands behind a colon explains the words before it.
         words = self.words(value)
         return names.get(words) or words.partition(": ")[0]
 
     def _called(self) -> str:
-        """Return the label with a small first letter, as inside a sentence."""
+        """Return the label with a small first letter, for use inside a sentence."""
         first, rest = self.label[:1], self.label[1:]
         return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
 
     def _invalid(self, value: Any, what: str) -> Problem:
-        """Return the problem of a value of another type."""
+        """Return the problem of a value of the wrong type; `what` is the code of the type."""
         return build_problem("invalid", self.name, given=value, what=what)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Option):
-    """An option with a text of one line or several lines.
+    """An option whose value is a text of one line or several lines.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class Text(Option):
         return text.strip()
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the value in a few words, with names for ids."""
+        """Return the suggestion's label, the name behind an id, or the text itself."""
         if value in self.suggestions:
             return self.suggestions[value].partition(": ")[0]
         return "none" if value is None else names.get(str(value), str(value))
@@ -162,7 +162,7 @@ class Text(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Whole(Option):
-    """An option with a whole number from `lowest` to `highest`.
+    """An option whose value is a whole number from `lowest` to `highest`.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class Whole(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class Real(Option):
-    """An option with a finite number, from `lowest` or above `above`, up to `highest`."""
+    """An option whose value is a finite number, from `lowest` or above `above` to `highest`."""
 
     lowest: float | None = None
     above: float | None = None
@@ -226,17 +226,17 @@ class Real(Option):
             raise OptionError([self._invalid(text, "number")]) from None
 
     def of_plain(self, value: Any) -> Any:
-        """Return a float for the whole number as which JSON may store it."""
+        """Return a float, also for a whole number as which JSON may store it."""
         return float(value) if type(value) is int else value
 
     def words(self, value: Any) -> str:
-        """Return a value for people."""
+        """Return the number as short text; "none" for None."""
         return "none" if value is None else f"{value:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Option):
-    """An option that is on or off.
+    """An option whose value is true or false.
 
     Attributes
     ----------
@@ -250,17 +250,17 @@ class Switch(Option):
         return None if isinstance(value, bool) else self._invalid(value, "switch")
 
     def words(self, value: Any) -> str:
-        """Return a value for people."""
+        """Return "yes" or "no", as people read the value."""
         return "yes" if value else "no"
 
     def in_short(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the label, with "no" if the option is off."""
+        """Return the label, followed by "no" if the option is off."""
         return self._called() if value else f"{self._called()}: no"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice(Option):
-    """An option with one of several texts.
+    """An option whose value is one of several fixed texts.
 
     Attributes
     ----------
@@ -279,13 +279,13 @@ class Choice(Option):
         return build_problem("invalid_choice", self.name, given=value, choices=tuple(self.choices))
 
     def words(self, value: Any) -> str:
-        """Return a value for people."""
+        """Return the label of the chosen text; the `none` label for None."""
         return self.none if value is None else self.choices.get(value) or str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ids(Option):
-    """An option with a list of distinct ids; the command line takes a file of them.
+    """An option whose value is a list of distinct ids; the command line takes a file of them.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class Ids(Option):
         return None
 
     def _read(self, text: str) -> tuple[str, ...]:
-        """Return the ids: one on each line, or where they are public ids between white space."""
+        """Return the ids in a text: one per line, or public ids separated by white space."""
         if not self.uuids:
             lines = (line.strip() for line in text.splitlines())
             return tuple(dict.fromkeys(line for line in lines if line))
@@ -319,19 +319,19 @@ class Ids(Option):
         return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
 
     def plain(self, value: Any) -> Any:
-        """Return a value as JSON has it."""
+        """Return the ids as a list, as JSON stores them."""
         return list(value)
 
     def of_plain(self, value: Any) -> Any:
-        """Return the value that JSON holds."""
+        """Return the ids as a tuple, from the list that JSON stores."""
         return tuple(value)
 
     def words(self, value: Any) -> str:
-        """Return a value for people."""
+        """Return the ids joined by commas; "none" without any."""
         return ", ".join(value) or "none"
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return a value in a few words, with names for ids."""
+        """Return the names of the first three ids and the number of the others."""
         shown = [names.get(one, self.gone or one) for one in value[:IDS_SHOWN]]
         more = len(value) - len(shown)
         return ", ".join(shown) + (f" and {more:,} more" if more else "") or "none"
@@ -339,7 +339,7 @@ class Ids(Option):
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredModel(Text):
-    """An option with a registered language model, by public id; a form shows the names.
+    """An option whose value is a registered language model's public id; forms show names.
 
     Attributes
     ----------
@@ -352,13 +352,13 @@ class RegisteredModel(Text):
     needed: str = ""
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return a value in a few words, with names for ids."""
+        """Return the model's name for its id; "none" for None."""
         return "none" if value is None else names.get(value, GONE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredModels(Ids):
-    """An option with several registered language models; for `needed` see `RegisteredModel`."""
+    """An option whose value is several registered models (see `RegisteredModel`)."""
 
     places: tuple[str, ...] = (DATABASE,)
     uuids: bool = True
@@ -368,7 +368,7 @@ class RegisteredModels(Ids):
 
 @dataclass(frozen=True, kw_only=True)
 class File(Option):
-    """An option with a file, for the command line only: no request may make the server open one."""
+    """An option whose value is a file path; command line only, as no request may open a file."""
 
     places: tuple[str, ...] = (FILES,)
     optional: bool = True
@@ -381,17 +381,17 @@ class File(Option):
         return Path(text)
 
     def plain(self, value: Any) -> Any:
-        """Return a value as JSON has it."""
+        """Return the path as text, as JSON stores it; None for None."""
         return None if value is None else str(value)
 
     def of_plain(self, value: Any) -> Any:
-        """Return the value that JSON holds."""
+        """Return the path from the text that JSON stores; None for None."""
         return None if value is None else Path(value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonObject(Option):
-    """An option with a JSON object, such as the parameters of a server."""
+    """An option whose value is a JSON object, such as the parameters of a server."""
 
     most_bytes: int = 10_000
     empty_is_default: bool = True
@@ -415,17 +415,17 @@ class JsonObject(Option):
             raise OptionError([self._invalid(text, "object")]) from None
 
     def words(self, value: Any) -> str:
-        """Return a value for people."""
+        """Return the object as JSON text; "none" if it is empty."""
         return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "none"
 
 
 def get_model_name(model: str | None) -> str:
-    """Return the model's name in an option's value; "" for none (`loads`)."""
+    """Return the model name in an option's value, "" for None; for an option's `loads`."""
     return model or ""
 
 
 def declare_option(default: Any, kind: Option) -> Any:
-    """Return a dataclass field that declares an option."""
+    """Return a dataclass field that declares an option with its default and type."""
     if isinstance(default, dict):
         return field(default_factory=lambda: dict(default), metadata={"option": kind})
     return field(default=default, metadata={"option": kind})

@@ -1,4 +1,4 @@
-"""Define the class of a run type's options, and their part of a signature."""
+"""Define the base class of a run type's options, and their part of a signature."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.core.options.problems import Problem, build_problem
 
 @dataclass(frozen=True)
 class Setting:
-    """An option of a run for people: its label and its value in words."""
+    """One option of a run as people read it: its label and its value in words."""
 
     name: str
     label: str
@@ -27,7 +27,7 @@ _OPTIONS: dict[type[Parameters], Mapping[str, Option]] = {}
 
 @dataclass(frozen=True)
 class Parameters:
-    """The options of a run; every field of a subclass is an `option`.
+    """Base class of a run type's options; every field of a subclass declares one option.
 
     Attributes
     ----------
@@ -40,14 +40,14 @@ class Parameters:
     groups: ClassVar[Mapping[str, str]] = {ADVANCED: "More settings"}
 
     def __post_init__(self) -> None:
-        """Take a list, which is what JSON has, for ids."""
+        """Convert lists of ids, as JSON has them, into tuples."""
         for name, known in self.options().items():
             if isinstance(known, Ids):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @classmethod
     def options(cls) -> Mapping[str, Option]:
-        """Return the options by name, in the order of the fields."""
+        """Return the declared options by name, in the order of the fields."""
         if cls not in _OPTIONS:
             _OPTIONS[cls] = {
                 entry.name: replace(
@@ -58,17 +58,17 @@ class Parameters:
         return _OPTIONS[cls]
 
     def problems(self) -> list[Problem]:
-        """Return the problems of single values, or else those between options."""
+        """Return the problems of single values; if none, those between options."""
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
         found = [wrong for wrong in checked if wrong is not None]
         return found or [*self._idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield the problems between options whose values are valid by themselves."""
+        """Yield the problems of options that are valid alone but not together."""
         yield from ()
 
     def _idle(self) -> Iterator[Problem]:
-        """Yield a problem for each option that is set but has no effect."""
+        """Yield a problem for each option that is set but has no effect with the others."""
         for name, known in self.options().items():
             if known.only_with is None or getattr(self, name) == known.default:
                 continue
@@ -77,7 +77,7 @@ class Parameters:
                 yield build_problem("only_with", name, other=other, wanted=wanted)
 
     def reserved(self, models: Collection[str]) -> list[Problem]:
-        """Return the problems of values for operators only; `models` are offered to everyone."""
+        """Return problems of values only operators may use; `models` are open to everyone."""
         found = []
         for name, known in self.options().items():
             value = getattr(self, name)
@@ -89,12 +89,12 @@ class Parameters:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
+        """Return the option values as plain values by name, ready for JSON."""
         return {name: known.plain(getattr(self, name)) for name, known in self.options().items()}
 
     @classmethod
     def of_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the parameters stored by `as_dict`; missing ones have their default.
+        """Return the options stored by `as_dict`; missing ones have their default.
 
         Raises KeyError, with the unknown names, where there are any: another version wrote them.
         """
@@ -106,7 +106,7 @@ class Parameters:
 
     @classmethod
     def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Return stored parameters with the defaults of missing ones.
+        """Return stored option values, with the defaults of missing ones added.
 
         What no option is called stays as it is.
         """
@@ -114,7 +114,7 @@ class Parameters:
 
     @classmethod
     def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return all options of stored parameters, for people."""
+        """Return all options of stored parameters as people read them."""
         known, found = cls.options(), []
         for name, value in cls.completed(stored).items():
             if name not in known:
@@ -127,12 +127,12 @@ class Parameters:
 
     @classmethod
     def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return the settings that differ from the default."""
+        """Return the options that differ from the default, as people read them."""
         return [setting for setting in cls.settings(stored) if not setting.is_default]
 
     @classmethod
     def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-        """Return the settings that differ from the default, in a few words each.
+        """Return the options that differ from the default, in a few words each.
 
         What no option is called is left out.
         """
@@ -150,7 +150,7 @@ NOTHING = "none"
 
 
 def build_signature_parts(parameters: Parameters) -> dict[str, str]:
-    """Return the parameters as parts of a signature, by name, in the order of the fields."""
+    """Return the option values as parts of a run's signature, by name, in field order."""
     parts: dict[str, str] = {}
     gathered: dict[str, list[str]] = {}
     for name, option in parameters.options().items():
@@ -170,19 +170,19 @@ def build_signature_parts(parameters: Parameters) -> dict[str, str]:
 
 
 def compute_short_hash(texts: Sequence[str]) -> str:
-    """Return the first 12 digits of one SHA-256 over several texts."""
+    """Return the first 12 hexadecimal digits of one SHA-256 over several texts."""
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:SHORT]
 
 
 def _build_offer_problem(name: str, models: Collection[str]) -> Problem:
-    """Return the problem of a model that is not offered to this user."""
+    """Return the problem of naming a model that is not offered to this user."""
     if not models:
         return build_problem("none_offered", name)
     return build_problem("not_offered", name, offered=", ".join(sorted(models)))
 
 
 def _format_value(option: Option, parameters: Parameters) -> str:
-    """Return a value as a signature shows it; lists and objects as hashes."""
+    """Return an option's value as a signature shows it; lists and objects as hashes."""
     value: Any = getattr(parameters, option.name)
     if option.sign is not None:
         return option.sign(parameters)

@@ -1,4 +1,4 @@
-"""Define the problems of options: codes with values, without sentences."""
+"""Define the problems of option values: codes with values, without sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem of an option: its code and values.
+    """What is wrong with an option: the problem's code, the option's name, and values.
 
     Attributes
     ----------
@@ -26,16 +26,14 @@ class Problem:
 
 
 def build_problem(code: str, option: str = "", **values: Any) -> Problem:
-    """Return a problem with its values by name."""
+    """Return the problem of a code, with the values of its sentence as keyword arguments."""
     return Problem(code, option, values)
 
 
 class OptionError(ValueError):
-    """Options cannot be used; `problems` lists the reasons.
+    """The options of a run cannot be used; `problems` lists the reasons.
 
     The text is for logs; each interface builds its own sentences.
-
-    The text is for logs: a door makes its own of the problems.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:

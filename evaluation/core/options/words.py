@@ -1,4 +1,4 @@
-"""Build the sentences of an interface on options, their problems and help.
+"""Build the sentences on options, their problems and help, as an interface words them.
 
 The terminal names an option by its flag, the site by its label, the API by its key. Sentences
 contain names of options in braces, ``{init}``, or with a value, ``{init:entailment}``; ``{nli:=}``
@@ -55,7 +55,7 @@ BY_ID: Mapping[type[Option], str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Words(Catalogue):
-    """The sentences of one interface, on messages and on options.
+    """The sentences of one interface (terminal, site or API) on messages and on options.
 
     Attributes
     ----------
@@ -67,22 +67,22 @@ class Words(Catalogue):
     with_value: Callable[[Option, str | None], str]
 
     def text(self, of: type[Parameters], text: str, **values: Any) -> str:
-        """Return a text on options, with the interface's names of them and with values."""
+        """Return a text with options named as the interface names them, and values filled in."""
         mentioned = {name: _Mention(known, self) for name, known in of.options().items()}
         return text.format_map({**mentioned, **values})
 
     def help(self, of: type[Parameters], name: str) -> str:
-        """Return the help of an option."""
+        """Return an option's help text in the words of the interface."""
         return self.text(of, of.options()[name].help)
 
     def described(self, of: type[Parameters], name: str) -> str:
-        """Return the label and help of an option, for places without a label beside them."""
+        """Return an option's label and help, for places that do not show the label."""
         option = of.options()[name]
         by = BY_ID.get(type(option), "")
         return f"{option.label}. {by}{self.help(of, name)}"
 
     def sentence(self, of: type[Parameters], problem: Problem) -> str:
-        """Return the sentence on a problem; without the option's name for a single value."""
+        """Return the sentence on a problem; problems of one value omit the option's name."""
         values = dict(problem.values)
         template = _find_value_template(problem)
         if template is None:
@@ -97,20 +97,20 @@ class Words(Catalogue):
         return self.text(of, template, **values)
 
     def told(self, of: type[Parameters], problem: Problem) -> str:
-        """Return the sentence on a problem with the option's name."""
+        """Return the sentence on a problem, always with the option's name."""
         said = self.sentence(of, problem)
         if _find_value_template(problem) is None:
             return said
         return f"{self.called(of.options()[problem.option])}: {said}"
 
     def all_told(self, of: type[Parameters], problems: Iterable[Problem]) -> list[str]:
-        """Return the sentences on several problems, with the options' names."""
+        """Return the sentences on several problems, always with the options' names."""
         return [self.told(of, one) for one in problems]
 
 
 @dataclass(frozen=True)
 class _Mention:
-    """The name of an option inside a sentence of an interface."""
+    """An option inside a sentence; formats as the interface's name of it, or with a value."""
 
     option: Option
     words: Words
@@ -122,7 +122,7 @@ class _Mention:
 
 
 def _find_value_template(problem: Problem) -> str | None:
-    """Return the sentence template on a single value; None for a problem between options."""
+    """Return the template for a problem of one value; None for one between options."""
     values: Mapping[str, Any] = problem.values
     if values.get("above") is not None and problem.code in ("min_value", "max_value"):
         bounds = "above {above:g}" + (
@@ -139,26 +139,26 @@ def _find_value_template(problem: Problem) -> str | None:
 
 
 def build_flag(option: Option) -> str:
-    """Return the option's flag on the command line."""
+    """Return the option's command-line flag, such as --max-tokens."""
     return f"--{option.name.replace('_', '-')}"
 
 
 def _build_flag_with_value(option: Option, value: str | None) -> str:
-    """Return the flag with a value, or with the placeholder of one."""
+    """Return the command-line flag with a value, or with the placeholder of one."""
     if isinstance(option, Switch):
         return build_flag(option)
     return f"{build_flag(option)} {option.metavar if value is None else value}"
 
 
 def _build_label_with_value(option: Option, value: str | None) -> str:
-    """Return the quoted label, with a value if there is one."""
+    """Return the label in quotation marks, with the value in words if given."""
     if value is None or isinstance(option, Switch):
         return f"“{option.label}”"
     return f"“{option.label}: {option.words(value)}”"
 
 
 def _build_key_with_value(option: Option, value: str | None) -> str:
-    """Return the key of the API, with a value if there is one."""
+    """Return the option's key in the REST API, with a value if given."""
     return option.name if value is None or isinstance(option, Switch) else f"{option.name} {value}"
 
 
@@ -181,7 +181,7 @@ LABELS = {
 
 
 def _quote_label(name: str) -> str:
-    """Return the quoted label of a grading's option."""
+    """Return the label of a grading's option in quotation marks, by the option's name."""
     return f"“{LABELS.get(name, name.replace('_', ' '))}”"
 
 

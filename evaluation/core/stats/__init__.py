@@ -1,4 +1,4 @@
-"""Statistics on arrays, without Django, files or models.
+"""Statistics on arrays, which need neither Django nor files nor language models.
 
 `planner` computes how many workers a question needs; `simulation` makes crowds whose truth is
 known; `statistics` are those of two columns; `inference` gives intervals and compares models.
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Return `AQER` from `evaluation.consensus`, with a DeprecationWarning."""
+    """Return `AQER`, which moved to `evaluation.consensus`, with a DeprecationWarning."""
     if name != "AQER":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     message = "Import AQER from evaluation.consensus: its former address ends with the next release"

@@ -1,4 +1,4 @@
-"""Agreement of each pair of experts on the answers that both graded."""
+"""Compute how well each pair of experts agrees on the answers that both graded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = 2
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement of two experts on the answers that both graded.
+    """Agreement of one pair of experts on the answers that both graded.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Agreement:
 
 
 def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
-    """Return the agreement of every pair of experts; `grades` by expert and answer key."""
+    """Return the agreement of each pair of experts; `grades` by expert, then by answer."""
     found = []
     for one, other in combinations(sorted(grades), 2):
         common_keys = sorted(grades[one].keys() & grades[other].keys())

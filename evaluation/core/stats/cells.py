@@ -1,4 +1,4 @@
-"""Answered cells of the worker x question table, sorted so that a question's cells adjoin.
+"""Order answers by question: cells of the worker x question table, a question's cells adjoin.
 
 A cell is one answer of one worker to one question. Everything downstream works on arrays over
 cells: weights are gathered to cells by worker, and sums go back to workers or to questions.
@@ -22,7 +22,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def encode_labels(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
-    """Return integer codes (N,) of labels and the distinct labels in order of appearance.
+    """Return one integer code per label, and the distinct labels in order of appearance.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def encode_labels(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
 
 
 def _find_distinct(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
-    """Return sorted distinct labels, the first row of each, and each row's index among them.
+    """Return sorted distinct labels, each one's first row, and each row's index among them.
 
     As `numpy.unique`, but whole numbers that lie close together are counted and not sorted, which
     is some ten times as fast.
@@ -95,7 +95,7 @@ def find_equal_rows(columns: Iterable[ArrayLike], count: int) -> tuple[Integers,
 
 @dataclass(frozen=True)
 class Cells:
-    """N answered cells of M workers and Q questions, sorted by the size of their question.
+    """N answers (cells) by M workers to Q questions, sorted by the number of answers per question.
 
     Questions of equal size stand next to each other, so that a run of them is one dense array.
 
@@ -120,7 +120,7 @@ class Cells:
     def from_codes(
         cls, worker: Integers, question: Integers, n_workers: int, n_questions: int
     ) -> Cells:
-        """Build the cells from codes (N,) of workers and questions; every question needs a cell.
+        """Build the cells from worker and question code of each answer (one or more a question).
 
         Raises
         ------
@@ -150,11 +150,11 @@ class Cells:
         return cells
 
     def of_rows(self, rows: Integers) -> Cells:
-        """Return a copy whose input row i becomes ``rows[i]``, for cells of a selection of rows."""
+        """Return a copy for a table in which input row i is row `rows[i]`."""
         return replace(self, row=rows[self.row])
 
     def _refuse_repeats(self) -> None:
-        """Raise ValueError where a worker answered the same question twice."""
+        """Raise ValueError if a worker answered the same question twice."""
         key = np.sort(self.question * self.n_workers + self.worker)
         repeated = key[1:][key[1:] == key[:-1]]
         if len(repeated):
@@ -168,7 +168,7 @@ class Cells:
 
     @cached_property
     def by_worker(self) -> sparse.csr_array:
-        """(M, N) sparse indicator matrix: ``by_worker @ values`` sums cells by worker."""
+        """Sparse 0/1 matrix, one row per worker, one column per answer, for sums by worker."""
         ones = np.ones(len(self))
         return sparse.csr_array(
             (ones, (self.worker, np.arange(len(self)))), shape=(self.n_workers, len(self))
@@ -176,16 +176,16 @@ class Cells:
 
     @cached_property
     def answers_of_worker(self) -> Integers:
-        """(M,) number of answered cells of each worker."""
+        """Number of answers of each worker."""
         return np.bincount(self.worker, minlength=self.n_workers).astype(np.int64)
 
     @cached_property
     def alone(self) -> Booleans:
-        """(N,) true where the cell is the only answer to its question."""
+        """Whether each answer is the only one to its question."""
         return np.repeat(self.sizes == 1, self.sizes)
 
     def sum_by_worker(self, values: Floats) -> Floats:
-        """Return sums of cell values by worker, (M,) from (N,) or (M, D) from (N, D)."""
+        """Return each worker's sum of the values of their answers, for each column of values."""
         if values.ndim == 1:
             summed = np.bincount(self.worker, weights=values, minlength=self.n_workers)
             return summed.astype(np.float64, copy=False)
@@ -194,27 +194,27 @@ class Cells:
         return np.asarray(self.by_worker @ values)
 
     def sum_by_question(self, values: Floats) -> Floats:
-        """Return sums (Q, D) of cell values (N, D) by question, in cell order."""
+        """Return each question's sum of values: one row per question, in cell order."""
         return np.add.reduceat(values, self.starts, axis=0)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """Return values of questions in cell order (Q, D), repeated to their cells (N, D)."""
+        """Return each answer's row from values by question (both in the order of the cells)."""
         return np.repeat(values, self.sizes, axis=0)
 
     def to_rows(self, values: NDArray[T]) -> NDArray[T]:
-        """Return cell values (N,) in the order of the input rows."""
+        """Return one value per answer, reordered from cell order to that of the input rows."""
         out = np.empty_like(values)
         out[self.row] = values
         return out
 
     def to_questions(self, values: NDArray[T]) -> NDArray[T]:
-        """Return values (Q, ...) of questions in cell order, reordered by question code."""
+        """Return one value per question, reordered from cell order to that of the codes."""
         out = np.empty_like(values)
         out[self.questions_in_order] = values
         return out
 
     def runs(self) -> list[tuple[int, int, int]]:
-        """Return ``(size, first, last)`` of each run of questions with equally many answers."""
+        """Return `(size, first, last)` of each block of questions with `size` answers each."""
         edges = np.flatnonzero(np.diff(self.sizes)) + 1
         firsts = np.concatenate([[0], edges]).astype(int)
         lasts = np.concatenate([edges, [self.n_questions]]).astype(int)

@@ -1,4 +1,4 @@
-"""Gram matrices of questions with equally many answers, in dense, direct and sparse form.
+"""Gram matrices (inner products of answers) of questions with equally many answers, in three forms.
 
 What follows from them does not depend on the form: the products themselves, the rows where they
 are fewer numbers, and the rows as sparse ones where most of these are zero.
@@ -17,7 +17,7 @@ from evaluation.core.stats.undefined import divide_where_positive
 
 @dataclass(frozen=True)
 class GramBlock:
-    """Inner products of the answers to B questions with m answers each.
+    """Inner products of the answers to B questions that have m answers each.
 
     Its rows are the answers' vectors: brought to unit length (a zero vector stays zero), or, where
     `centred`, less their question's mean.
@@ -43,7 +43,7 @@ class GramBlock:
 
     @property
     def size(self) -> int:
-        """Number m of answers to each question."""
+        """Number of answers to each question, called m."""
         return self.own.shape[1]
 
     def __len__(self) -> int:
@@ -51,11 +51,11 @@ class GramBlock:
 
     @property
     def width(self) -> int:
-        """Most numbers that are stored for one answer."""
+        """Most numbers stored for one answer."""
         return self.inner.shape[2]
 
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return (b, m, m) inner products of the rows of the questions in the slice `part`.
+        """Return inner products of all pairs of answers to each question in the slice `part`.
 
         `chosen` names some of the answers of each. Not to be written into.
         """
@@ -65,7 +65,7 @@ class GramBlock:
         return inner if chosen is None else inner[:, :, chosen]
 
     def multiply(self, v: Floats) -> Floats:
-        """Return G v of each question: (B, m, D) from (B, m, D)."""
+        """Return each question's Gram matrix times its slice of v (questions, answers, columns)."""
         if self.direct:
             return np.asarray(self.inner @ (self.inner.transpose(0, 2, 1) @ v))
         if v.shape[2] == 1:
@@ -73,14 +73,20 @@ class GramBlock:
         return np.asarray(self.inner @ v)
 
     def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
-        """Return G v of the questions `which` (F,), one vector each: (F, m) from (F, m)."""
+        """Return Gram matrix times vector, for question numbers `which` and one row of v each.
+
+        `which` has shape (F,), `v` and the result have shape (F, m).
+        """
         chosen = self.inner[which]
         if self.direct:
             return np.einsum("fid,fd->fi", chosen, np.einsum("fid,fi->fd", chosen, v))
         return np.einsum("fij,fj->fi", chosen, v)
 
     def compute_squared_norms(self, v: Floats) -> Floats:
-        """Return (B,) squared norms of sums of unit vectors with weights v (B, m)."""
+        """Return each question's squared norm of its unit vectors' sum with weights v.
+
+        `v` has shape (B, m), the result (B,).
+        """
         if self.centred:
             v = divide_where_positive(v, self.length, 0.0)
         square = np.einsum("bi,bi->b", v, self.multiply(v[:, :, None])[:, :, 0])
@@ -92,7 +98,7 @@ class GramBlock:
 
 @dataclass(frozen=True)
 class SparseGramBlock(GramBlock):
-    """`GramBlock` of bags of words: sparse unit rows in place of their inner products.
+    """`GramBlock` for bags of words: keeps sparse unit rows in place of inner products.
 
     Attributes
     ----------
@@ -104,11 +110,11 @@ class SparseGramBlock(GramBlock):
 
     @property
     def width(self) -> int:
-        """Most numbers that are stored for one answer."""
+        """Most numbers stored for one answer."""
         return max(1, int(np.diff(self.rows.indptr).max(initial=0)))
 
     def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return (b, m, m) inner products of the rows of the questions in the slice `part`."""
+        """Return inner products of all pairs of answers to each question in the slice `part`."""
         which = range(*part.indices(len(self)))
         answers = np.arange(self.size) if chosen is None else chosen
         out = np.empty((len(which), len(answers), len(answers)))
@@ -118,12 +124,15 @@ class SparseGramBlock(GramBlock):
         return out
 
     def multiply(self, v: Floats) -> Floats:
-        """Return G v of each question: (B, m, D) from (B, m, D)."""
+        """Return each question's Gram matrix times its slice of v (questions, answers, columns)."""
         flat = v.reshape(-1, v.shape[2])
         return np.asarray(self.rows @ (self.rows.T @ flat)).reshape(v.shape)
 
     def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
-        """Return G v of the questions `which` (F,), one vector each: (F, m) from (F, m)."""
+        """Return Gram matrix times vector, for question numbers `which`, one row of v each.
+
+        `which` has shape (F,), `v` and the result have shape (F, m).
+        """
         out = np.empty(v.shape)
         for question in np.unique(which).tolist():
             mine, x = which == question, self._select_rows(question)
@@ -131,7 +140,7 @@ class SparseGramBlock(GramBlock):
         return out
 
     def _select_rows(self, question: int) -> sparse.csr_array:
-        """Return (m, k) sparse rows of a question, without the columns of other questions."""
+        """Return a question's sparse rows, one per answer, without unused columns."""
         x = self.rows[question * self.size : (question + 1) * self.size]
         used, place = np.unique(x.indices, return_inverse=True)
         shape = (self.size, max(1, len(used)))

@@ -1,4 +1,4 @@
-"""Gram matrices of the answers to each question: all that AQER needs of the embeddings.
+"""Gram matrices (inner products) of the answers to each question: what AQER needs of embeddings.
 
 With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
 or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no
@@ -52,7 +52,7 @@ def convert_to_dense(vectors: Vectors) -> Floats:
 
 
 class NonFiniteError(ValueError):
-    """A vector with NaN or infinity; `row` is the first such input row."""
+    """A vector holds NaN or infinity; `row` is the first such input row."""
 
     def __init__(self, row: int) -> None:
         super().__init__(f"the vector of row {row} is not finite")
@@ -60,7 +60,7 @@ class NonFiniteError(ValueError):
 
 
 def compute_gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> list[GramBlock]:
-    """Return the Gram blocks of all questions, in cell order.
+    """Return the Gram matrices of all questions, in blocks of equally many answers.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def compute_gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> lis
 
 
 def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
-    """Return the blocks of runs of questions of one size, each in its smallest form."""
+    """Return Gram blocks of questions with equally many answers, each in its smallest form."""
     blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
     for size, first, last in cells.runs():
@@ -104,7 +104,7 @@ def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramB
 
 
 def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
-    """Return a sparse block, or None where it would not be far smaller than a dense one.
+    """Return a sparse Gram block, or None where it would not be far smaller than a dense one.
 
     None where that would not be far smaller than `width` numbers an answer, and for vectors whose
     squares are no safe numbers.
@@ -139,7 +139,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
 
 
 def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: bool) -> GramBlock:
-    """Return the dense block of questions (B, m) of input rows, as products or direct rows."""
+    """Return the dense Gram block of questions, given the input rows of each one's answers."""
     count, size = rows.shape
     block = GramBlock(
         inner=np.empty((count, size, vectors.shape[1] if direct else size)),
@@ -168,12 +168,12 @@ def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: b
 
 
 def _count_most_used_columns(vectors: Vectors, rows: Integers) -> int:
-    """Return the largest number of columns that one question of rows (B, m) uses."""
+    """Return the largest number of columns that the answers to one question use."""
     return max(1, int(np.diff(vectors.indptr)[rows].sum(axis=1).max()))  # type: ignore[union-attr]
 
 
 def _pack_rows(x: Vectors, size: int) -> Floats:
-    """Return sparse rows (B m, d) as a dense array (B, m, k) without unused columns.
+    """Return the sparse rows of each question's answers as a dense array, unused columns dropped.
 
     Each question has the columns that it uses, in their order; k is the most that one of them uses.
     """
@@ -191,7 +191,7 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
 
 
 def _take(vectors: Vectors, rows: Integers) -> Vectors:
-    """Return the rows of `vectors`; a view, without a copy, where they are consecutive."""
+    """Return the given rows of `vectors`; a view, without a copy, if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
         return vectors[first:last]
@@ -199,7 +199,7 @@ def _take(vectors: Vectors, rows: Integers) -> Vectors:
 
 
 def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write inner products and lengths of rows x (b, m, d), scaled to unit length, into `part`."""
+    """Write products of answers' vectors x, scaled to unit length, into the block's `part`."""
     inner = block.inner[part]
     squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
@@ -220,7 +220,7 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
 
 
 def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
-    """Write inner products of rows x (b, m, d) less their question's mean into `part`."""
+    """Write products of answers' vectors x, less the question's mean, into the block's `part`."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
     if not _is_safe(squared):
@@ -239,7 +239,7 @@ def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> N
 
 
 def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
-    """Write inner products of the rows, or the rows, into `inner`; return squared norms (b, m)."""
+    """Write the answers' inner products (or the rows) into `inner`; return squared norms."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if direct:
             inner[...] = x
@@ -254,12 +254,12 @@ def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
 
 
 def _is_safe(squared: Floats) -> bool:
-    """Whether all squared norms are in the range where no rounding to 0 or infinity occurs."""
+    """Return whether all squared norms are in the range without rounding to 0 or infinity."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 
 
 def _compute_exponents(largest: Floats) -> Integers:
-    """Return the power of two just above each number; `NO_EXPONENT` for zero."""
+    """Return the exponent of the power of two above each number; `NO_EXPONENT` for zero."""
     exponents = np.frexp(largest)[1].astype(np.int64)
     return np.where(largest > 0, exponents, NO_EXPONENT)
 
@@ -272,7 +272,7 @@ def _refuse_non_finite(x: Floats, rows: Integers) -> None:
 
 
 def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
-    """Return the first of `rows` whose vector has NaN or infinity; one must have."""
+    """Return the first of `rows` whose vector has NaN or infinity (at least one has)."""
     step = max(1, CHUNK // vectors.shape[1])
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
@@ -283,7 +283,7 @@ def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
 
 
 def compact_vectors(vectors: Vectors, members: Sequence[Integers]) -> Floats:
-    """Return (R, k) short vectors with the same inner products within each question.
+    """Return short vectors, one per answer, with the same inner products within each question.
 
     k is the greatest number of answers to a question; answers to different questions have nothing
     in common any more. `members` : the rows of each question.

@@ -1,4 +1,4 @@
-"""Number of workers a question needs: PAC bounds on the exemplary answer's error (SEA).
+"""Plan how many workers a question needs, by PAC bounds on the exemplary answer's error.
 
 The similarities of M workers' answers to the unknown true answer have mean S. If the workers err
 independently, two of them are similar by S squared, so the length of the sum of M unit vectors is
@@ -27,7 +27,7 @@ TARGET_OUT_OF_REACH = "target_out_of_reach"
 
 @dataclass(frozen=True)
 class Plan:
-    """Expected and worst error of the exemplary answer made from `workers` answers.
+    """Average and worst error of the exemplary answer that `workers` answers give.
 
     `average_error` and `worst_error` are 1 - cosine, in 0..2 (0..1 for mu >= 0). `worst_error`
     holds with probability 1 - delta; it is None, with `reason` "mean_within_deviation", where
@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Fewest workers that reach `target_error`, on average and at worst.
+    """Fewest workers that reach `target_error`, on average and in the worst case.
 
     None where no number of workers is enough: `average_reason` and `worst_reason` then say why
     ("mean_not_positive": more workers do not help where mu <= 0; "target_out_of_reach": only more
@@ -66,7 +66,9 @@ MOST_WORKERS = 10**15
 
 
 def compute_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
-    """Return the exemplary answer's error 1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise.
+    """Return the exemplary answer's error, from the answers' similarity and the number of workers.
+
+    The error is 1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def compute_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float
 
 
 def estimate_similarity_to_truth(left_out: float, others: float) -> float:
-    """Return the similarity S of answers to the truth that fits a leave-one-out mean.
+    """Return the answers' similarity to the truth that fits a leave-one-out mean.
 
     If workers err independently, an answer is S times as like the mean of K others as that mean is
     like the truth, so L = S (1 - error(S, K)) = S^2 sqrt(K) / sqrt((K - 1) S^2 + 1). With u = S^2
@@ -129,7 +131,9 @@ def estimate_similarity_to_truth(left_out: float, others: float) -> float:
 
 
 def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
-    """Return Hoeffding's t = sqrt(ln(2/delta) / (2M)), the deviation of a mean of M answers.
+    """Return Hoeffding's bound on the deviation of a mean of `workers` answers.
+
+    It is t = sqrt(ln(2/delta) / (2M)) for M = `workers`.
 
     Two-sided, for similarities in 0..1, exceeded with probability delta at most.
     Same shape as `workers`, in units of similarity.
@@ -145,7 +149,10 @@ def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.flo
 
 
 def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
-    """Return the error of `workers` answers, on average (S = mu) and at worst (S = mu - t).
+    """Return the exemplary answer's error with `workers` answers, on average and at worst.
+
+    The average error is that for similarity S = mu, the worst one that for S = mu - t, with t of
+    `compute_deviation`.
 
     Parameters
     ----------
@@ -170,7 +177,7 @@ def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
 
 
 def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requirement:
-    """Return the fewest workers with an average and a worst error of at most `target_error`.
+    """Return the fewest workers with an error of at most `target_error`, on average and at worst.
 
     Parameters
     ----------
@@ -216,10 +223,10 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
 
 
 def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArray[np.float64]:
-    """Return the fewest answers with an average error of at most `target_error`, elementwise.
+    """Return, elementwise, the fewest answers with an average error of at most the target.
 
     From error(S, M) <= t follows M >= r^2 (1 - S^2) / (S^2 (1 - r^2)) with r = 1 - t, so this is
-    what `workers_needed` finds on average, without a search.
+    what `find_workers_needed` finds on average, without a search.
 
     Parameters
     ----------
@@ -250,7 +257,7 @@ def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArra
 
 
 def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
-    """Return the expected interval width with `after` scores, from the width with `answers`.
+    """Return the expected interval width with `after` answers, from that with `answers`.
 
     width sqrt(answers / after): the standard error of a mean falls with the root of its size.
     Elementwise with broadcasting; the new scores are taken to scatter as the old ones do.
@@ -271,13 +278,13 @@ def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDA
 def find_answers_for_width(
     width: ArrayLike, answers: ArrayLike, target: float
 ) -> NDArray[np.float64]:
-    """Return the fewest answers with an expected interval of at most `target`.
+    """Return the fewest answers with an expected interval width of at most `target`.
 
     Never fewer than there are. Array of the broadcast shape, whole numbers.
 
     Raises
     ------
-    ValueError : as `width_after`, or target not above 0.
+    ValueError : as `predict_width`, or target not above 0.
     """
     if not (target > 0 and math.isfinite(target)):
         raise ValueError("target must be above 0")
@@ -287,7 +294,7 @@ def find_answers_for_width(
 
 
 def _find_fewest(reached: Callable[[int], bool]) -> int | None:
-    """Return the smallest M that `reached` holds for, None beyond 10^15; by bisection."""
+    """Return the smallest number for which `reached` holds, by bisection; None beyond 10^15."""
     high = 1
     while not reached(high):
         high *= 2

@@ -1,9 +1,10 @@
-"""Simulated crowds with a known truth, for stress tests of AQER (Yahav et al. 2025, app. F).
+"""Simulate crowds with a known truth, for stress tests of AQER (Yahav et al. 2025, app. F).
 
 A question's truth is a vector of independent standard normal numbers. A worker answers it with
 the truth plus a bias plus noise. Groups of workers differ in their noise, their bias and in whether
 their members err together. This is the simulator of Yahav et al. 2025, appendix F, built anew from
-its description: `few_workers`, `noisy`, `correlated_weak` and `biased` are its four stress tests.
+its description: `build_few_workers`, `build_noisy_groups`, `build_correlated_weak_groups` and
+`build_biased_groups` are its four stress tests.
 
 Two things differ from what the authors' script does, and both can be had:
 
@@ -11,7 +12,7 @@ Two things differ from what the authors' script does, and both can be had:
   (`quality`). The script averages over all pairs of an answer and a truth, of other questions too
   (`quality_of_script`).
 - The script does not bring the answer that correlated workers share to unit variance, so their
-  answers correlate higher than its rho says: `actual_correlation`.
+  answers correlate higher than its rho says: `compute_actual_correlation`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from evaluation.core.stats.undefined import divide_where_positive
 
 @dataclass(frozen=True)
 class WorkerGroup:
-    """A group of simulated workers with the same noise, bias and correlation.
+    """A group of simulated workers with the same noise, bias and error correlation.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class WorkerGroup:
     rho: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative size or noise, an infinite bias, or rho outside 0..1."""
+        """Raise ValueError for a negative size or noise, infinite bias, or rho outside 0..1."""
         if self.size < 0 or self.noise < 0 or not math.isfinite(self.bias):
             raise ValueError(f"size and noise must not be negative, bias finite: {self}")
         if self.rho is not None and not 0 <= self.rho <= 1:
@@ -55,7 +56,7 @@ class WorkerGroup:
 
 @dataclass(frozen=True)
 class SimulatedCrowd:
-    """N simulated answers of M workers to Q questions, with the truth.
+    """Simulated answers of workers to questions, as vectors, with the true answers.
 
     Attributes
     ----------
@@ -71,16 +72,16 @@ class SimulatedCrowd:
 
     @property
     def n_workers(self) -> int:
-        """Number M of workers, also of those without an answer."""
+        """Number of workers, including those without an answer."""
         return len(self.group)
 
     @property
     def n_questions(self) -> int:
-        """Number Q of questions."""
+        """Number of questions."""
         return len(self.truth)
 
     def quality(self) -> Floats:
-        """Return (M,) mean cosine of each worker's answers to the truth of their questions.
+        """Return each worker's mean cosine of the answers to their questions' true answers.
 
         -1 to 1; NaN for a worker without an answer.
         """
@@ -88,7 +89,7 @@ class SimulatedCrowd:
         return self._compute_mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
 
     def quality_of_script(self) -> Floats:
-        """Return (M,) mean cosine of each worker's answers to the truth of all questions.
+        """Return each worker's mean cosine of the answers to all questions' true answers.
 
         What the authors' script takes for the truth. Of its Q^2 cosines only Q belong to a
         question and its own answer; the others are noise, or measure bias alone.
@@ -97,7 +98,7 @@ class SimulatedCrowd:
         return self._compute_mean_by_worker(_scale_to_unit_length(self.vectors) @ mean)
 
     def _compute_mean_by_worker(self, values: Floats) -> Floats:
-        """Return (M,) means by worker of values (N,); NaN for a worker without an answer."""
+        """Return each worker's mean of one value per answer; NaN without an answer."""
         n = np.bincount(self.workers, minlength=self.n_workers)
         total = np.bincount(self.workers, weights=values, minlength=self.n_workers)
         return divide_where_positive(total, n)
@@ -110,7 +111,7 @@ def simulate(
     seed: int,
     answers_per_question: int | None = None,
 ) -> SimulatedCrowd:
-    """Return a simulated crowd; equal arguments give equal answers.
+    """Return a crowd simulated from groups of workers; equal arguments give equal answers.
 
     Parameters
     ----------
@@ -151,19 +152,22 @@ def simulate(
 def build_honest_groups(
     n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)
 ) -> list[WorkerGroup]:
-    """Return groups of independent workers of equal size, one for each noise."""
+    """Return groups of independent workers, of equal size, one group for each noise."""
     parts = len(noise)
     sizes = [n_workers // parts + (at < n_workers % parts) for at in range(parts)]
     return [WorkerGroup(size, sd) for size, sd in zip(sizes, noise, strict=True)]
 
 
 def build_few_workers(n_workers: int) -> list[WorkerGroup]:
-    """Return the groups of app. F.2: thirds with noise 1, .5 and 2; 10 questions, 300 d."""
+    """Return the groups of app. F.2 (few workers): thirds with noise 1, .5 and 2.
+
+    The simulation there has 10 questions and 300 dimensions.
+    """
     return build_honest_groups(n_workers, (1.0, 0.5, 2.0))
 
 
 def build_noisy_groups(level: float, n_workers: int = 30) -> list[WorkerGroup]:
-    """Return the groups of app. F.3: thirds with noise `level` + 1.5, + 0.5 and + 1.
+    """Return the groups of app. F.3 (noise): thirds with noise `level` + 1.5, + 0.5 and + 1.
 
     Figures are named by the script's own count, `level`; the paper's axis says `level` + 0.5, and
     the mean noise of the workers is `level` + 1.
@@ -174,7 +178,7 @@ def build_noisy_groups(level: float, n_workers: int = 30) -> list[WorkerGroup]:
 def build_correlated_weak_groups(
     rho: float, share: float = 0.5, n_workers: int = 20, weak: float = 3.0, good: float = 0.5
 ) -> list[WorkerGroup]:
-    """Return the groups of app. F.1: a share of weak workers with correlated errors.
+    """Return the groups of app. F.1: some workers are weak, with correlated errors.
 
     The weak ones come first. Their number is rounded to the nearest whole one.
     """
@@ -183,7 +187,7 @@ def build_correlated_weak_groups(
 
 
 def build_biased_groups(share: float, n_workers: int = 60, bias: float = 0.5) -> list[WorkerGroup]:
-    """Return the groups of app. F.4: a share of workers with a common bias.
+    """Return the groups of app. F.4: a share of workers has a common bias.
 
     Among the biased and the others alike, half have noise .5 and half 1.
     """
@@ -198,7 +202,7 @@ def build_biased_groups(share: float, n_workers: int = 60, bias: float = 0.5) ->
 
 
 def compute_actual_correlation(rho: float, noise: float) -> float:
-    """Return the correlation 0..1 of a `rho` group's answers with their shared answer.
+    """Return how a group's answers correlate with their shared answer, 0 to 1.
 
     rho s / sqrt(rho^2 s^2 + 1 - rho^2), s = sqrt(1 + noise^2) being the standard deviation of the
     answer they share. Two of them correlate by its square. At noise 3 a rho of .7 is .95.
@@ -208,7 +212,7 @@ def compute_actual_correlation(rho: float, noise: float) -> float:
 
 
 def _draw_answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n: int) -> Floats:
-    """Return (n, d) answers of n members of a group to one question."""
+    """Return the answers of `n` members of a group to one question, one row each."""
     shape = (n, len(truth))
     if group.rho is None:
         return np.asarray(truth + group.bias + group.noise * rng.standard_normal(shape))
@@ -223,7 +227,7 @@ def _draw_answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n
 def _draw_answering_workers(
     rng: np.random.Generator, n_workers: int, n_questions: int, each: int
 ) -> Integers:
-    """Return (Q, each) workers that answer each question, those with fewest answers first."""
+    """Return the workers who answer each question, one row per question."""
     if each == n_workers:
         return np.tile(np.arange(n_workers), (n_questions, 1))
     done = np.zeros(n_workers, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Undefined numbers: NaN inside arrays, None in results."""
+"""Handle undefined numbers: NaN in arrays, None in results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.core.stats.cells import Floats
 
 
 def divide_where_positive(part: ArrayLike, whole: ArrayLike, undefined: float = np.nan) -> Floats:
-    """Return ``part / whole`` elementwise where the whole is above 0, `undefined` elsewhere.
+    """Return ``part / whole`` elementwise; `undefined` where the whole is not above 0.
 
     Parameters
     ----------
@@ -21,5 +21,5 @@ def divide_where_positive(part: ArrayLike, whole: ArrayLike, undefined: float = 
 
 
 def convert_nan_to_none(value: float) -> float | None:
-    """Return an array element as a float, None for NaN."""
+    """Return a number as a float; None for NaN."""
     return None if np.isnan(value) else float(value)

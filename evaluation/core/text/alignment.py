@@ -17,7 +17,7 @@ Kind = Literal["same", "changed", "between"]
 
 
 class AlignedPart(NamedTuple):
-    """A part of a text; blanks and punctuation between words of two kinds are "between"."""
+    """A segment of a text: shared words, differing words, or the blanks between two kinds."""
 
     text: str
     kind: Kind
@@ -25,7 +25,7 @@ class AlignedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Aligned:
-    """Two texts split into parts, with their numbers of shared and of all words.
+    """Two texts in segments of shared and differing words, with counts of shared and all words.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Aligned:
 
 
 def align(left: str, right: str) -> Aligned:
-    """Return two texts split by shared words (Ratcliff and Obershelp's matching blocks).
+    """Return two texts in segments of shared and differing words (Ratcliff and Obershelp).
 
     Case and the form of letters do not count. In scripts without blanks every character is a word.
     """
@@ -58,14 +58,14 @@ def align(left: str, right: str) -> Aligned:
 
 
 def _fold(word: str) -> str:
-    """Return the word in NFC without case."""
+    """Return a word in NFC and without case, for comparison."""
     return unicodedata.normalize("NFC", word).casefold()
 
 
 def _split_parts(
     text: str, spans: Sequence[tuple[int, int]], same: set[int]
 ) -> Iterator[AlignedPart]:
-    """Yield a text in parts; consecutive words of one kind form one part."""
+    """Yield a text's segments; consecutive words of one kind form one segment."""
     begin = end = 0
     kind: Kind = "between"
     for at, (start, stop) in enumerate(spans):

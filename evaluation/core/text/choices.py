@@ -1,4 +1,4 @@
-"""Parse which choice of an item a reply names: by its text, else by its letter."""
+"""Parse which choice of a multiple-choice item a reply names: by its text, else by its letter."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONGEST_LETTER = 8
 
 
 class Fault(StrEnum):
-    """Why a reply names no choice."""
+    """Why a reply names no choice of the item."""
 
     OUT_OF_RANGE = "letter_out_of_range"
     UNREADABLE = "no_choice"
@@ -40,7 +40,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True)
 class ParsedChoice:
-    """The indices of the choices that a reply names; empty with a `fault`."""
+    """The indices of the choices that a reply names; empty, with a `fault`, if none."""
 
     choices: frozenset[int]
     fault: Fault | None = None
@@ -51,7 +51,7 @@ UNREADABLE = ParsedChoice(frozenset(), Fault.UNREADABLE)
 
 
 class Choices:
-    """The choices of an item, and the parser for replies to it.
+    """The choices of a multiple-choice item, and the parser for replies to it.
 
     A reply is first compared with the texts of the choices (normalised, exact), and only if none
     is the same read as a letter: "b", "(B)", "B.", "B) ...", "The answer is B". It may name
@@ -82,7 +82,7 @@ class Choices:
 
     @cached_property
     def _normalised(self) -> dict[str, int | None]:
-        """Indices of choices by normalised text; None for two that differ by punctuation."""
+        """Index of each choice by normalised text; None where two differ by punctuation only."""
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
             key = normalise(text)
@@ -90,7 +90,7 @@ class Choices:
         return index_by_text
 
     def read(self, reply: str) -> ParsedChoice:
-        """Return the choices that a reply names, or why it names none."""
+        """Return the choices that a reply names, or the fault why it names none."""
         lines = [line for line in reply.splitlines() if line.strip()]
         attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
         last_fault = UNREADABLE
@@ -103,7 +103,7 @@ class Choices:
         return last_fault
 
     def _parse_one(self, text: str) -> ParsedChoice | None:
-        """Return the one choice in a text; None if it is neither a choice nor a letter."""
+        """Return the one choice that a text is; None if it is neither a choice nor a letter."""
         letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
         if letter and self._letters_only:
             return self._find_by_letter(letter[1])
@@ -122,19 +122,19 @@ class Choices:
         return None
 
     def _find_by_text(self, text: str) -> int | None:
-        """Return the index of the choice with this text; None without one."""
+        """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
         if index is None and not _A_AND_MORE.match(text):
             return self._normalised.get(normalise(text))
         return index
 
     def _find_by_letter(self, letter: str) -> ParsedChoice:
-        """Return the choice of a letter, or that it is out of range."""
+        """Return the choice of a letter, or the fault that it is out of range."""
         at = ord(letter.upper()) - ord("A")
         return ParsedChoice(frozenset([at])) if at < len(self) else OUT_OF_RANGE
 
     def _parse_several(self, text: str) -> ParsedChoice | None:
-        """Return the choices in a list of texts or letters; None if any part is none."""
+        """Return the choices in a list of texts or letters; None if any element is neither."""
         if _SEVERAL_LETTERS.fullmatch(text.strip()):
             parts = list(text.strip())
             if len(set(parts)) < len(parts) or ord(max(parts)) - ord("A") >= len(self):
@@ -152,7 +152,7 @@ class Choices:
         return ParsedChoice(frozenset().union(*(one.choices for one in choices_named)))
 
     def _parse_parts(self, parts: list[str]) -> Iterator[ParsedChoice | None]:
-        """Yield the choice of each part, longest runs first, as a choice may contain a comma."""
+        """Yield the choice of each list element, rejoining choices that contain a comma."""
         start = 0
         while start < len(parts):
             for end in range(len(parts), start, -1):
@@ -167,7 +167,7 @@ class Choices:
 
 
 def _list_candidates(text: str) -> Iterator[str]:
-    """Yield the reply, then the reply without "The answer is" or "Option"."""
+    """Yield the reply, then the reply without beginnings such as "The answer is"."""
     yield text
     for pattern in (_SAID, _NAMED):
         if (found := pattern.fullmatch(text)) and len(found[1]) < len(text):
@@ -175,7 +175,7 @@ def _list_candidates(text: str) -> Iterator[str]:
 
 
 def _split_list(text: str) -> list[str]:
-    """Return the parts of a JSON list or of a list with separators."""
+    """Return the elements of a JSON list, or of a text with separators."""
     stripped = text.strip()
     if stripped.startswith("["):
         try:

@@ -24,14 +24,14 @@ WORD = re.compile(
 
 
 class Piece(NamedTuple):
-    """A part of a text; `differs` is True if not all texts have it."""
+    """A segment of a text; `differs` is True if not all compared texts have it."""
 
     text: str
     differs: bool
 
 
 def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
-    """Return each text in pieces, marked where it differs from the others.
+    """Return each text in segments, marked where it differs from the others.
 
     A word is marked that another text has less often, case aside; where it stands does not count.
     Blanks and punctuation between two marked words are marked with them. One text alone, or equal
@@ -45,7 +45,7 @@ def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
 
 
 def _split_pieces(text: str, left: Counter[str]) -> list[Piece]:
-    """Return a text in pieces; `left` counts how often each word may occur unmarked."""
+    """Return a text in segments; `left` counts how often each word may stay unmarked."""
     pieces: list[Piece] = []
     end = 0
     for match in WORD.finditer(text):

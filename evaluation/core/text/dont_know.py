@@ -58,7 +58,7 @@ _OF_ASCII = {
 
 
 def fold(text: str) -> str:
-    """Return a text without case, punctuation and repeated space; apostrophes join their words."""
+    """Return a text without case, punctuation and repeated space, to compare with the phrases."""
     if text.isascii():  # most texts by far; the same in a tenth of the time
         words = text.translate(_OF_ASCII).split()
     else:
@@ -71,7 +71,7 @@ def fold(text: str) -> str:
 
 
 def _fold_all(phrases: Iterable[str]) -> tuple[str, ...]:
-    """Return the folded phrases without repetitions."""
+    """Return the folded phrases without duplicates."""
     return tuple(dict.fromkeys(fold(phrase) for phrase in phrases if phrase.strip()))
 
 

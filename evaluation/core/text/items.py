@@ -1,4 +1,4 @@
-"""Define the items of a question-answering benchmark, and the rules that judge replies."""
+"""Define questions of question-answering benchmarks, and the rules that judge replies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_MATCHERS = {EXTRACTIVE: EXACT, CHOICE: CHOICE, FREE: COSINE}
 
 @dataclass(frozen=True, slots=True)
 class MultiqaItem:
-    """A question with its accepted answers.
+    """A benchmark question with its accepted answers, choices, and rule to judge replies.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class MultiqaItem:
 
 
 def find_accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
-    """Return the indices of the accepted choices, which are texts or letters.
+    """Return the indices of an item's accepted choices, given as texts or as letters.
 
     Raises
     ------

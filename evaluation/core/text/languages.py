@@ -1,4 +1,4 @@
-"""Detect answers in a language that an English-only model does not know.
+"""Warn about answers in a language that an English-only model does not know.
 
 Two signs count: more than a fifth of all letters belong to another script than the Latin one; or a
 fifth of the sentences, five at least, are in another language. A sentence has five words or more,
@@ -29,7 +29,7 @@ SURE = 0.5
 
 
 def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
-    """Return a warning if the model is for English only and the texts are not, else None.
+    """Return a warning if the model knows only English and the texts are not English, else None.
 
     Judged are up to 500 distinct texts, evenly taken. None for models of other or unknown
     languages.
@@ -50,9 +50,9 @@ def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
 
 
 def detect_main_language(texts: Sequence[str]) -> str:
-    """Return the two-letter code of most sentences' language; "" if too few are clear.
+    """Return the code of the language of most sentences; "" if too few are clear.
 
-    Judged as in `language_warning`: sentences of five words and more, each with the identifier's
+    Judged as in `check_language`: sentences of five words and more, each with the identifier's
     probability of one half and more, of which five are needed.
     """
     unique = list(dict.fromkeys(texts))
@@ -67,7 +67,7 @@ def detect_main_language(texts: Sequence[str]) -> str:
 
 
 def _find_other_script(texts: Iterable[str]) -> dict[str, Any] | None:
-    """Return the share and name of non-Latin script above a fifth of the letters, else None."""
+    """Return share and name of a non-Latin script in over a fifth of the letters, else None."""
     scripts = Counter(_get_script(letter) for text in texts for letter in text if letter.isalpha())
     letters = scripts.total()
     foreign = letters - scripts["LATIN"]
@@ -80,7 +80,7 @@ def _find_other_script(texts: Iterable[str]) -> dict[str, Any] | None:
 
 @functools.cache
 def _get_script(letter: str) -> str:
-    """Return the script of a letter, such as LATIN, CYRILLIC, HANGUL or CJK, cached."""
+    """Return the script of a letter, such as LATIN, CYRILLIC, HANGUL or CJK; cached."""
     # The first word of a letter's Unicode name is its script: LATIN, CYRILLIC, HANGUL, CJK ...
     # Modifier and mathematical letters and signs such as ª and µ are no script of their own.
     name = unicodedata.name(unicodedata.normalize("NFKC", letter)[0], "LATIN").partition(" ")[0]
@@ -88,7 +88,7 @@ def _get_script(letter: str) -> str:
 
 
 def _find_other_language(texts: Iterable[str]) -> dict[str, Any] | None:
-    """Return the number and language of foreign sentences above the limits, else None."""
+    """Return number and language of foreign sentences if above the limits, else None."""
     sentences = [text for text in texts if _is_sentence(text)]
     if len(sentences) < FEWEST_SENTENCES:
         return None
@@ -114,6 +114,6 @@ def _is_sentence(text: str) -> bool:
 
 @functools.cache
 def _load_identifier() -> Any:
-    """Return the language identifier, loaded once. Raises BackendError."""
+    """Return the library's language identifier, loaded once. Raises BackendError."""
     langid = import_library("py3langid.langid", "the check of the answers' language")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

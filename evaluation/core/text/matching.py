@@ -1,6 +1,6 @@
-"""Compare short answers: normalise them, or measure the similarity of their letters.
+"""Compare short answers: normalise them, or measure how similar their letters are.
 
-`normalised` removes case, punctuation, articles and spaces, as evaluations of extractive questions
+`normalise` removes case, punctuation, articles and spaces, as evaluations of extractive questions
 do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 """
 
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?|-?\.\d+")
 
 
 class _WithoutPunctuation(dict[int, int | None]):
-    """For `str.translate`; looks each letter up once."""
+    """Table for `str.translate` that removes punctuation; looks each letter up once."""
 
     def __missing__(self, code: int) -> int | None:
         letter = chr(code)
@@ -68,11 +68,11 @@ def _normalise_number(number: str) -> str:
 
 
 def compute_ratio(one: str, other: str) -> float:
-    """Return the letter similarity of two texts, 2 L / (a + b); 1 for two empty texts.
+    """Return the similarity of two texts' letters, 0 to 1; 1 for two empty texts.
 
-    L is the length of their longest common subsequence and a, b their lengths: 1 minus the
-    Levenshtein distance in which a replaced letter counts twice, over a + b (the ratio of the
-    libraries of that name).
+    It is 2 L / (a + b), with L the length of their longest common subsequence and a, b their
+    lengths: 1 minus the Levenshtein distance in which a replaced letter counts twice, over a + b
+    (the ratio of the libraries of that name).
     """
     total = len(one) + len(other)
     if one == other:
@@ -92,7 +92,7 @@ def compute_ratio(one: str, other: str) -> float:
 
 
 def is_similar(one: str, other: str, least: float) -> bool:
-    """Return whether the letter similarity of two texts is at least `least`."""
+    """Return whether the letter similarity (`compute_ratio`) of two texts is at least `least`."""
     shorter, longer = sorted((len(one), len(other)))
     if one == other:
         return True

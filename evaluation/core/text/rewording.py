@@ -1,4 +1,4 @@
-"""Check that a rewording names the same numbers and names as the original question."""
+"""Check that a reworded question has the same numbers and names as the original question."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def has_same_numbers(one: str, other: str) -> bool:
 
 
 def _find_number_words(text: str) -> set[str]:
-    """Return the numbers that are written as English words, as digits."""
+    """Return the numbers that a text writes as English words, as digits."""
     words = _WORD.findall(fold_spaces(text).replace("-", " "))
     return {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS}
 
@@ -59,7 +59,7 @@ def extract_names(text: str) -> set[str]:
 
 
 def has_same_names(original: str, rewording: str) -> bool:
-    """Return whether original and rewording contain each other's names.
+    """Return whether original and rewording contain each other's names (capitalised words).
 
     A name of the one has to stand in the other in any case, as it may begin the sentence there.
     """
@@ -70,5 +70,5 @@ def has_same_names(original: str, rewording: str) -> bool:
 
 
 def _normalise_words(text: str) -> str:
-    """Return the folded words of a text between single spaces, without possessive endings."""
+    """Return a text's folded words between single spaces, without possessive endings."""
     return f" {' '.join(_POSSESSIVE.sub('', word) for word in _WORD.findall(fold_spaces(text)))} "

@@ -1,4 +1,4 @@
-"""Detect answers that are too short for vectors: a name, a number, yes or no.
+"""Warn about answers too short for vectors to compare: a name, a number, yes or no.
 
 Such an answer is right or wrong by a single fact, and vectors barely represent single facts.
 """
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
 
 
 def is_short(text: str) -> bool:
-    """Return whether an answer has at most 3 words, or numbers for at least half of its words."""
+    """Return whether an answer has at most 3 words, or at least half of its words are numbers."""
     text = text.strip()
     if len(text) > LONG:
         return False
@@ -41,7 +41,7 @@ def compute_short_share(texts: Sequence[str]) -> float | None:
 
 
 def check_short_answers(texts: Sequence[str], embedder: str) -> Message | None:
-    """Return a warning if most answers are short, with the embedder's AUC if it was measured.
+    """Return a warning if most answers are short, with the embedder's AUC on such; else None.
 
     `embedder` is the SPEC of the run.
     """

@@ -1,4 +1,4 @@
-"""Suggest known ids that a mistyped id may mean."""
+"""Suggest known ids that a mistyped id may stand for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMPARED = 20_000
 
 
 def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
-    """Return up to three known ids that resemble the typed one, nearest first.
+    """Return up to three known ids that resemble the typed one, most similar first.
 
     Those that differ only in case, space and the form of their letters come before those with
     other letters (Ratcliff and Obershelp's ratio of 0.6 and more, as `difflib` has it).
@@ -26,11 +26,11 @@ def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
 
 
 def format_suggestion(typed: str, known: Collection[str]) -> str:
-    """Return "ID (perhaps ONE or OTHER)", or the id alone without a similar one."""
+    """Return "ID (perhaps ONE or OTHER)", or the typed id alone if none is similar."""
     found = " or ".join(one[:60] for one in find_similar_ids(typed, known))
     return f"{typed[:60]} (perhaps {found})" if found else typed[:60]
 
 
 def _fold(text: str) -> str:
-    """Return the id without case and spaces, in NFKC."""
+    """Return an id in NFKC, without case and spaces, for comparison."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,4 +1,4 @@
-"""Parse the score in a judge's reply: its last line "Similarity score: 4"."""
+"""Parse the score in an LLM judge's reply: its last line "Similarity score: 4"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TOO_HIGH = "score_above_5"
 
 @dataclass(frozen=True, slots=True)
 class ReadScore:
-    """The score and notes in a judge's reply, or the reason for having no score.
+    """Score (0 to 5) and notes in an LLM judge's reply, or the reason for having no score.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ReadScore:
 
 
 def parse_score(reply: str) -> ReadScore:
-    """Return the score on the last "Similarity score:" line of a judge's reply (ELOQUENT).
+    """Return the score on the last "Similarity score:" line of an LLM judge's reply.
 
     The last line that holds "Similarity score:" counts, whatever an earlier one says. Its number
     may have decimals, be followed by "/5" or "out of 5", and stand in bold or brackets; words may

@@ -1,4 +1,4 @@
-"""Correct the spelling of texts with a library's dictionary, for the embedding only.
+"""Correct the spelling of texts by a dictionary; used for the embedding only.
 
 A word is corrected if it is in no dictionary, is no term of these answers, looks like an ordinary
 word, and is one typing mistake (a letter missing, added, changed or two swapped) away from a known
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], dict[str, Any]]:
-    """Return the texts with corrected spelling, and the counts of corrections.
+    """Return texts with corrected spelling, and the counts of corrections.
 
     The second has `language`, `words` (how many were corrected), `texts` (in how many texts),
     `library` and its `version`.
@@ -75,19 +75,19 @@ def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], di
 
 
 def _find_terms(texts: Sequence[str]) -> set[str]:
-    """Return the words that occur in 1% of the texts, and in 3 of them at least."""
+    """Return the words in at least 1% of the texts, and in at least 3 of them."""
     count = Counter(word for text in texts for word in {w.lower() for w in _WORD.findall(text)})
     least = max(TERM, TERM_SHARE * len(texts))
     return {word for word, times in count.items() if times >= least}
 
 
 def _is_ordinary(word: str) -> bool:
-    """Return whether a word has 4 letters or more, all lower case, and no apostrophe."""
+    """Return whether a word has at least 4 letters, all lower case, and no apostrophe."""
     return len(word) >= SHORTEST and word.islower() and "'" not in word and "’" not in word
 
 
 def _find_nearest(spelling: Any, word: str) -> str:
-    """Return the most frequent known word one mistake away; a known word unchanged."""
+    """Return the most frequent known word one edit away; a known word unchanged."""
     if spelling.known([word]):
         return word
     # The library returns a set, whose order differs from process to process.

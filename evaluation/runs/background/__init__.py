@@ -1,4 +1,4 @@
-"""Do the background work on runs: the database holds the state, Celery only sends messages.
+"""Work on runs in background processes: the database holds the state, Celery only sends messages.
 
 A message means "there may be work". The process that receives it claims the oldest free run
 (`leases`), renews the claim while it works on the run for a few minutes (`work`), and sends another

@@ -1,4 +1,4 @@
-"""Leave excluded workers out of later runs of the question set.
+"""Leave the workers excluded from a question set out of later runs.
 
 The decisions are rows of `WorkerVerdict`. A run names the workers that it leaves out in its option
 `exclude_workers`; a new run starts with the workers who are excluded from its set.
@@ -28,11 +28,11 @@ OptionsT = TypeVar("OptionsT", bound=Parameters)
 
 
 class NoExclusionsError(RuntimeError):
-    """No worker is excluded: there is nothing to apply."""
+    """No worker is excluded, so a run without the excluded workers would change nothing."""
 
 
 class StaleDecisionsError(RuntimeError):
-    """The decisions have changed since they were shown."""
+    """Decisions about workers have changed since they were shown to the user."""
 
 
 class OtherSettingsError(RuntimeError):
@@ -40,7 +40,7 @@ class OtherSettingsError(RuntimeError):
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:
-    """Return the newest decision of each worker who voted in the run and is excluded.
+    """Return the newest decision about each excluded worker whose answers counted in the run.
 
     Workers that the run's own settings exclude are not among them: they have no vote.
     """
@@ -51,7 +51,7 @@ def list_exclusions(run: Run) -> list[WorkerVerdict]:
 
 
 def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
-    """Return the ids of a version's workers who are excluded from its question set.
+    """Return the ids of the workers of a version who are excluded from its question set.
 
     By their own ids, as people know them; by the platform's where several have the same.
     """
@@ -60,7 +60,7 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
 
 
 def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
-    """Return the options with the workers excluded from the set left out as well.
+    """Return run options that also leave out the workers excluded from the question set.
 
     Options of a kind of run that reads no people's answers come back as they are.
     """
@@ -72,7 +72,7 @@ def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> Option
 
 
 def has_exclusions(options: Parameters | type[Parameters]) -> bool:
-    """Return whether runs with these options can leave workers out."""
+    """Return whether these run options include a list of workers to leave out."""
     return EXCLUDE in options.options()
 
 
@@ -85,12 +85,12 @@ def start_without_excluded(
     name: str = "",
     notes: str = "",
 ) -> Run:
-    """Start a run of the same version and settings without the excluded workers.
+    """Start a new run with the same version and settings but without excluded workers.
 
     Whom the run left out already stays out, and so does who was excluded in another run of the set.
     `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises
-    NobodyExcludedError, ChangedMeanwhileError, OtherSettingsError, `OptionError` and `LabelError`
-    as `lifecycle.queue` does.
+    `NoExclusionsError`, `StaleDecisionsError`, `OtherSettingsError`, `OptionError` and `LabelError`
+    as `runs.queue_run` does.
     """
     from evaluation.runs.background import runs as lifecycle  # loads all that a run may undo
 
@@ -110,7 +110,7 @@ def start_without_excluded(
 
 
 def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
-    """Return the options of a run with the workers of these decisions left out as well."""
+    """Return a run's options that also leave out the workers of these decisions."""
     options: Any
     try:
         options = get_run_kind(run).options.of_dict(run.parameters)
@@ -124,7 +124,7 @@ def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parame
 
 
 class _WorkerIds:
-    """The workers who answered a version, by external and by public id."""
+    """External and public ids of the workers who answered a version."""
 
     def __init__(self, version: QuestionSetVersion) -> None:
         from evaluation.runs.steps.remedy_inputs import (
@@ -141,11 +141,11 @@ class _WorkerIds:
         return clean_id(one) in self._times or _parse_uuid(one) in self._names
 
     def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
-        """Return the unique id of each of these workers who answered."""
+        """Return an unambiguous id of each of these workers who answered the version."""
         return tuple(self._choose_id(one) for one in workers if one.public_id in self._names)
 
     def _choose_id(self, worker: Worker) -> str:
-        """Return the external id if it is unique and on one line, else the public id."""
+        """Return a worker's external id if unique and on one line, else the public id."""
         name = worker.external_id
         one_line = len(name.splitlines()) == 1 and normalise_text(name) == name
         return name if one_line and self._times[name] == 1 else str(worker.public_id)

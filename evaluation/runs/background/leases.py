@@ -1,4 +1,4 @@
-"""Claim runs: a conditional update takes one, a heartbeat keeps it, every write checks it.
+"""Claim runs for a process: a conditional update claims, a heartbeat renews, each write checks.
 
 The database's clock decides, so that workers on several machines agree. `attempt` is the fencing
 token: it grows with every claim, and a worker whose number is no longer the run's has lost it.
@@ -30,28 +30,28 @@ MOST_CRASHES = 5
 
 
 def get_lease_time() -> timedelta:
-    """Return how long a claim holds without a heartbeat."""
+    """Return how long a claim on a run is valid without a heartbeat."""
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
 class LeaseLostError(Exception):
-    """The run was cancelled or taken over; uncommitted work is dropped."""
+    """The run was cancelled or claimed by another process; uncommitted work is dropped."""
 
 
 def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
-    """Return the database expression for its own time plus a delay."""
+    """Return the database expression for the database's current time plus a delay."""
     return ExpressionWrapper(Now() + delay, output_field=DateTimeField())
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A process's claim on a run, valid while the run still has this `attempt`."""
+    """A process's claim on a run; valid until another attempt at the run begins."""
 
     run_id: int
     attempt: int
 
     def held(self) -> Q:
-        """Return the filter for the run under this claim; it matches nothing once that is lost."""
+        """Return the filter for the run under this claim, which matches nothing once it is lost."""
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
 
     @contextmanager
@@ -67,7 +67,7 @@ class Claim:
             yield
 
     def renew(self) -> bool:
-        """Extend the lease from now; return False if the claim is lost."""
+        """Extend the claim's lease from now; return False if the claim is lost."""
         return bool(
             Run.objects.filter(self.held()).update(
                 lease_until=build_future_time(get_lease_time()), heartbeat_at=Now()
@@ -75,7 +75,7 @@ class Claim:
         )
 
     def hand_over(self, lane: Lane) -> bool:
-        """Release the run to the queue of another lane; return False if the claim is lost."""
+        """Release the run to another lane's queue; return False if the claim is lost."""
         with transaction.atomic():
             if released := self.release():
                 RunData.objects.update_or_create(
@@ -84,7 +84,7 @@ class Claim:
         return released
 
     def release(self) -> bool:
-        """Put the run back into the queue; return False if the claim is lost."""
+        """Put the claimed run back into the queue; return False if the claim is lost."""
         return bool(
             Run.objects.filter(self.held()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
@@ -93,7 +93,7 @@ class Claim:
 
 
 def filter_claimable(lane: Lane | None = None) -> Q:
-    """Return the filter for runs that are queued or have an expired lease, in one lane or in all.
+    """Return the filter for runs that are queued or whose lease expired, in one lane or all.
 
     Only of runs that go on in `lane`, where one is given.
     """
@@ -102,7 +102,7 @@ def filter_claimable(lane: Lane | None = None) -> Q:
 
 
 def filter_lane(lane: Lane) -> Q:
-    """Return the filter for runs whose next step belongs to a lane."""
+    """Return the filter for runs whose next step belongs to a lane (computing or asking)."""
     moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
     asks = Q(kind__in=list_asking_kinds())
     begins_here = asks if lane is Lane.ASKING else ~asks
@@ -110,7 +110,7 @@ def filter_lane(lane: Lane) -> Q:
 
 
 def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
-    """Claim the next run in fair order and return the claim; None if there is none.
+    """Claim the next queued run in fair order among owners; None if there is none.
 
     Of one `lane` only, where it is given, and of none of the requesters in `busy`, by their keys.
 
@@ -170,7 +170,7 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
 
 
 class Heartbeat:
-    """Renews a claim from its own thread while a block runs.
+    """Renews the claim on a run from its own thread while a block is executed.
 
     `lost` is set as soon as the claim no longer holds; work looks at it between its parts.
     """
@@ -196,12 +196,12 @@ class Heartbeat:
         self._thread.join()
 
     def check(self) -> None:
-        """Raise `LeaseLostError` if the claim is known to be lost."""
+        """Raise `LeaseLostError` if the thread found that the claim is lost."""
         if self.lost.is_set():
             raise LeaseLostError(self.claim.run_id)
 
     def _beat(self) -> None:
-        """Renew the claim six times in each lease period, until it is stopped or lost."""
+        """Renew the claim six times per lease period, until stopped or lost."""
         try:
             while not self._stop.wait(self._every):
                 try:

@@ -1,4 +1,4 @@
-"""Report which background processes are running: each writes a sign to the database."""
+"""Report which background processes are running: each writes a sign of life to the database."""
 
 from __future__ import annotations
 
@@ -29,28 +29,25 @@ HOW_TO_START = (
 
 
 def is_any_running() -> bool:
-    """Return whether any background process gave a sign in the last 20 seconds."""
+    """Return whether any background process gave a sign of life in the last 20 seconds."""
     return _filter_running().exists()
 
 
 def count_running() -> TableCounts:
-    """Return the count of running background processes as a part of `read_numbers`."""
+    """Return the count of running background processes, as a part of `read_numbers`."""
     return TableCounts(_filter_running(), (Count("pk"),))
 
 
 def _filter_running() -> QuerySet[BackgroundWorker]:
-    """Return the rows of processes that gave a sign in the last 20 seconds."""
+    """Return the rows of background processes with a sign of life in the last 20 seconds."""
     return BackgroundWorker.objects.filter(seen_at__gt=Now() - SILENCE)
 
 
 class Announcer:
-    """Writes signs of life from its own thread, and sends messages for runs left behind.
+    """Writes this process's signs of life from its own thread, and wakes processes for runs.
 
     A lost message therefore costs seconds: any running process finds a run without a message, and a
     run whose process died.
-
-    The ringing makes a lost message cost seconds: any living worker finds a run whose message was
-    never sent, and one whose worker died.
     """
 
     def __init__(self, every: float = SECONDS_BETWEEN_SIGNS) -> None:
@@ -59,14 +56,14 @@ class Announcer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start the thread; a second call does nothing."""
+        """Start the thread of signs of life; a second call does nothing."""
         if self._thread is None:
             self._stop.clear()
             self._thread = threading.Thread(target=self._announce, name="signs", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop the thread, and delete this process's row."""
+        """Stop the thread, and delete this process's row of signs."""
         if self._thread is not None:
             self._stop.set()
             self._thread.join(timeout=2 * self._every)

@@ -1,4 +1,4 @@
-"""Send the message that there may be work; losing one delays a run and loses nothing."""
+"""Send the message that runs may wait for work; a lost message only delays a run."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ WORK = "evaluation.tasks.work"
 
 
 def notify_on_commit() -> None:
-    """Send the message once the surrounding transaction is committed."""
+    """Wake the background processes once the surrounding transaction is committed."""
     transaction.on_commit(notify)
 
 
 def notify() -> bool:
-    """Send the message; log and return False if the broker is full or cannot be reached.
+    """Wake the background processes; log and return False if the broker cannot take a message.
 
-    The run is in the database, and `ring_if_needed` will ring for it again.
+    The run is in the database, and `notify_if_needed` will ring for it again.
     """
     try:
         current_app.send_task(WORK)
@@ -38,7 +38,7 @@ def notify() -> bool:
 
 
 def notify_if_needed(lane: Lane | None = None) -> bool:
-    """Send the message if a run can be claimed, or something has to be deleted.
+    """Wake the background processes if a run can be claimed or data has to be deleted.
 
     Or an interim grading is due, or is done and not told yet. With `lane` only for runs in that.
     Returns whether it rang.

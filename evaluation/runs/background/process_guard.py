@@ -1,4 +1,4 @@
-"""Kill background processes that are stuck, or that ignore a cancelled run.
+"""Kill background processes that are stuck or that ignore the cancellation of their run.
 
 A background process may hang in library code that lets no other thread run. It reports each turn
 and each sign of progress through a pipe to a guard process (`main`). Once a second the guard looks
@@ -41,7 +41,7 @@ START = "import django, sys; django.setup(); " + (
 
 
 class Watch:
-    """The turns that a background process has reported, and whether it has to be killed.
+    """The turns of work that a background process reports, and whether it must be killed.
 
     `clock` gives seconds.
     """
@@ -52,7 +52,7 @@ class Watch:
         self._lost: dict[Claim, float] = {}
 
     def read_line(self, line: str) -> None:
-        """Record a line: the run and attempt of a turn, at its begin and at each sign of progress.
+        """Record a reported line: run and attempt of a turn that begins or made progress.
 
         At its end `ENDED` stands before them.
         """
@@ -64,7 +64,7 @@ class Watch:
             self._signs[claim] = self._clock()
 
     def decide_kill(self) -> bool:
-        """Return whether the process has to be killed, after storing a stall.
+        """Return whether the process must be killed; first store runs without progress as failed.
 
         Its other runs are then in the queue again: that it ends is not theirs to count.
         """
@@ -77,7 +77,7 @@ class Watch:
         return True
 
     def _is_stuck(self, claim: Claim) -> bool:
-        """Return whether a claim was lost long ago, or has stalled (then the run is failed)."""
+        """Return whether a turn lost its claim long ago, or has stalled (its run then fails)."""
         now = self._clock()
         run = Run.objects.filter(claim.held()).only("stage", "done", "total").first()
         if run is None:
@@ -95,7 +95,7 @@ class Watch:
 
 
 def format_stall_reason(run: Run) -> str:
-    """Return the reason stored for a run that made no progress."""
+    """Return the reason of failure to store for a run that made no progress."""
     where = f" ({run.stage}: {run.done:,} of {run.total:,})" if run.stage and run.total else ""
     seconds = settings.STALL_SECONDS
     long = f"{seconds // 60} minutes" if seconds >= 120 else f"{seconds} seconds"
@@ -117,7 +117,7 @@ def start_python(code: str, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 class _GuardPipe:
-    """The background process's end of the pipe to its guard."""
+    """Pipe through which the background process reports its turns to its guard."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -132,7 +132,7 @@ class _GuardPipe:
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def report(self, claim: Claim, prefix: str = "") -> None:
-        """Write a line on a turn to the pipe; restart a guard that has died."""
+        """Write a line on a turn of work to the pipe; restart a guard that has died."""
         with self._lock:
             if self._process is None or self._process.stdin is None:
                 return
@@ -147,7 +147,7 @@ class _GuardPipe:
                 os.write(self._process.stdin.fileno(), line.encode())
 
     def report_sign(self, claim: Claim) -> None:
-        """Report a sign of progress, at most once a second."""
+        """Report a turn's sign of progress, at most once a second."""
         if time.monotonic() - self._reported.get(claim, 0.0) >= LOOK_EVERY:
             self.report(claim)
 
@@ -156,13 +156,13 @@ _guard = _GuardPipe()
 
 
 def start_guard() -> None:
-    """Start the guard of this process; without it nothing is guarded."""
+    """Start the process that guards this one; without it no stuck process is killed."""
     _guard.start()
 
 
 @contextlib.contextmanager
 def report_turn(claim: Claim) -> Iterator[Callable[[], None]]:
-    """Report a turn while the block lasts; yields the function to call at each sign of progress."""
+    """Report a turn of work while the block lasts; yields a function that reports progress."""
     _guard.report(claim)
     try:
         yield partial(_guard.report_sign, claim)
@@ -171,7 +171,7 @@ def report_turn(claim: Claim) -> Iterator[Callable[[], None]]:
 
 
 def main(worker: int) -> None:
-    """Watch the process with this id until it closes the pipe, and kill it if it is stuck."""
+    """Watch the process with this id until it closes the pipe; kill it if it is stuck."""
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

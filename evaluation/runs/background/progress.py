@@ -15,13 +15,10 @@ from evaluation.runs.background.liveness import is_any_running
 
 @dataclass(frozen=True)
 class Progress:
-    """The state and progress of a run.
+    """The state and progress of a run, as its page shows it.
 
     `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
     they are unknown. `waiting` is True if no background process is running.
-
-    `percent`, `rate` (steps a second), `seconds_left` and `left`, the same in words, are None while
-    nobody can say. `waiting` says that no worker listens.
     """
 
     state: str
@@ -37,12 +34,12 @@ class Progress:
     waiting: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
+        """Return the progress as plain values, ready for JSON."""
         return asdict(self)
 
 
 def compute_progress(run: Run, now: datetime | None = None) -> Progress:
-    """Return the run's progress; queries for background processes unless it is finished."""
+    """Return a run's progress; only for an unfinished run it queries background processes."""
     now = now or timezone.now()
     percent = rate = seconds_left = left = None
     if run.state in (Run.State.RUNNING, Run.State.PAUSED) and run.total:
@@ -70,7 +67,7 @@ def compute_progress(run: Run, now: datetime | None = None) -> Progress:
 
 
 def _format_line(run: Run, rate: float | None, left: str | None) -> str:
-    """Return the line of progress that the page shows; "" for a finished run."""
+    """Return the line on progress that the run's page shows; "" for a finished run."""
     if run.state == Run.State.QUEUED:
         return "Queued. It starts when a background process is free."
     if run.state == Run.State.PAUSED:
@@ -87,7 +84,7 @@ def _format_line(run: Run, rate: float | None, left: str | None) -> str:
 
 
 def format_rate(rate: float) -> str:
-    """Return a rate in words, a second, a minute or an hour, such as "12 a minute"."""
+    """Return a rate (per second) in words, such as "12 a minute"."""
     for seconds, unit in ((1, "second"), (60, "minute")):
         if rate * seconds >= 10:
             return f"{rate * seconds:,.0f} a {unit}"
@@ -97,7 +94,7 @@ def format_rate(rate: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in words, such as "3 min 20 s"."""
+    """Return a number of seconds in words, such as "3 min 20 s"."""
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"

@@ -45,7 +45,7 @@ START = f"import django; django.setup(); from {__name__} import main; main()"
 
 @dataclass
 class Slot:
-    """A run that is being worked on: its owner, claim and start; `turn` once it has begun."""
+    """One of the runs that this process works on at a time: owner, claim, start, and turn."""
 
     owner: int
     claim: Claim
@@ -53,18 +53,18 @@ class Slot:
     turn: Turn | None = None
 
     def end(self) -> None:
-        """End the turn as soon as the requests under way have returned."""
+        """Make the turn of this run end once its requests under way have returned."""
         if self.turn is not None:
             self.turn.deadline = min(self.turn.deadline, self.turn.clock())
 
     @property
     def is_ending(self) -> bool:
-        """Whether the turn begins nothing new."""
+        """Whether the turn of this run starts no new requests."""
         return self.turn is not None and self.turn.is_over()
 
 
 class Slots:
-    """The runs that this process works on in parallel, at most `most`."""
+    """The runs that this process works on concurrently, at most `most`."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
@@ -72,12 +72,12 @@ class Slots:
         self._taken: dict[threading.Thread, Slot] = {}
 
     def list_taken(self) -> list[Slot]:
-        """Return the slots that are in use."""
+        """Return the slots that hold a run."""
         with self._lock:
             return list(self._taken.values())
 
     def fill(self) -> None:
-        """Claim queued runs while slots are free, one for each owner; else end the longest turn."""
+        """Claim queued runs for free slots, one per owner; else end the longest turn."""
         while len(slots := self.list_taken()) < self._most:
             claim = claim_oldest(get_process_name(), Lane.ASKING, busy={one.owner for one in slots})
             if claim is None:
@@ -86,7 +86,7 @@ class Slots:
         self._end_longest_turn(slots)
 
     def end(self) -> None:
-        """End all turns; release the claims of those that do not end in time."""
+        """End all turns; release the claims of the runs that do not end in time."""
         deadline = time.monotonic() + SECONDS_TO_END
         while (slots := self.list_taken()) and time.monotonic() < deadline:
             for place in slots:
@@ -105,7 +105,7 @@ class Slots:
         thread.start()
 
     def _work(self, place: Slot) -> None:
-        """Work on a run in its thread, and free the slot afterwards."""
+        """Work on a slot's run in its own thread, and free the slot afterwards."""
 
         def store_turn(turn: Turn) -> None:
             place.turn = turn
@@ -120,7 +120,7 @@ class Slots:
                 del self._taken[threading.current_thread()]
 
     def _end_longest_turn(self, slots: list[Slot]) -> None:
-        """End the longest turn if more requesters wait than turns are ending."""
+        """End the longest turn if more run owners wait than turns are already ending."""
         other_runs = Run.objects.filter(filter_claimable(Lane.ASKING)).exclude(
             owner__in={one.owner for one in slots}
         )
@@ -135,7 +135,7 @@ class Slots:
 
 
 def main() -> None:
-    """Work on runs that ask servers until the parent process has ended."""
+    """Work on runs that ask model servers until the parent process has ended."""
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
@@ -159,7 +159,7 @@ def main() -> None:
 
 
 class _ProcessKeeper:
-    """Starts the requesting process and restarts it whenever it ends by itself."""
+    """Starts the process that sends requests, and restarts it whenever it ends."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -167,7 +167,7 @@ class _ProcessKeeper:
         self._keeper: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start the process, and a thread that restarts it."""
+        """Start the process that sends requests, and a thread that restarts it."""
         self._process = process_guard.start_python(START)
         self._keeper = threading.Thread(
             target=self._restart_until_stopped, name="asking-process", daemon=True
@@ -175,20 +175,20 @@ class _ProcessKeeper:
         self._keeper.start()
 
     def stop(self) -> None:
-        """Close the pipe: the process ends by itself."""
+        """Close the pipe to the process, which then ends by itself."""
         self._stopping.set()
         process = self._process
         if process is not None and process.stdin is not None:
             process.stdin.close()
 
     def wait(self) -> None:
-        """Wait for the end of the process, 15 seconds at most."""
+        """Wait at most 15 seconds for the end of the process."""
         if self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(SECONDS_TO_END + 3)
 
     def _restart_until_stopped(self) -> None:
-        """Restart the process when it ends, with growing pauses if it dies at once."""
+        """Restart the process when it ends, after longer pauses if it dies at once."""
         pause = 1.0
         while self._process is not None:
             began = time.monotonic()
@@ -209,26 +209,26 @@ _divided = False
 
 
 def split_lanes() -> None:
-    """Limit this process to computing; the requesting process takes the other runs."""
+    """Limit this process to computing; the process that sends requests takes other runs."""
     global _divided  # noqa: PLW0603
     _divided = True
 
 
 def get_own_lane() -> Lane | None:
-    """Return the lane of this process's own turns; None if it works on all runs."""
+    """Return the lane (kind of step) that this process works on; None if it works on all."""
     return Lane.COMPUTING if _divided else None
 
 
 def start_process() -> None:
-    """Start the requesting process, and restart it if it ends."""
+    """Start the process that sends model requests, and restart it if it ends."""
     _asking.start()
 
 
 def stop_process() -> None:
-    """Tell the requesting process to end, without waiting."""
+    """Tell the process that sends model requests to end, without waiting for it."""
     _asking.stop()
 
 
 def wait_for_end() -> None:
-    """Wait for the end of the requesting process, 15 seconds at most."""
+    """Wait at most 15 seconds for the end of the process that sends model requests."""
     _asking.wait()

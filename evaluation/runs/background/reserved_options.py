@@ -1,4 +1,4 @@
-"""Check the options of a run that are reserved for operators."""
+"""Check which options of a run are reserved for operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.core.options import Parameters, Problem
 
 
 def find_reserved_options(user: AnyUser, options: Parameters) -> list[Problem]:
-    """Return the problems of options reserved for operators; none for an operator.
+    """Return a problem for each option reserved for operators; none for an operator.
 
     Others name no file and no server, and of models that are loaded by a hub's name or from a
     folder those that the installation offers (CROWDGRADE_MODELS).

@@ -11,7 +11,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 
 def show_progress(run: Run, show: Callable[[str, int, int], None]) -> None:
-    """Call `show(stage, done, total)` for a running run that has reported progress."""
+    """Call `show(stage, done, total)` if the run is running and has reported progress."""
     if run.state == Run.State.RUNNING and run.total:
         show(run.stage, run.done, run.total)
 
@@ -21,7 +21,7 @@ def follow_run(
     show: Callable[[str, int, int], None],
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Refresh the run and show its progress, until it has ended or is paused."""
+    """Reload the run and show its progress repeatedly, until it has ended or is paused."""
     while True:
         run.refresh_from_db()
         if run.is_finished or run.state == Run.State.PAUSED:

@@ -1,4 +1,4 @@
-"""Start, pause, resume, cancel, rename and repeat runs; all interfaces use it."""
+"""Start, pause, resume, cancel, rename and repeat runs, for all interfaces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evaluation.runs.run_types import Kind, get_kind, get_run_kind
 
 
 class LabelError(ValueError):
-    """A name or notes of `given` characters, more than `most`; `field` names which."""
+    """A run's name or notes are too long: `given` characters, more than `most`."""
 
     def __init__(self, field: str, given: int, most: int) -> None:
         super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
@@ -41,19 +41,19 @@ class LabelError(ValueError):
 
 
 def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
-    """Return the runs visible to the user, with version and question set."""
+    """Return the runs that the user may see, with version and question set."""
     return Run.objects.visible_to(user).select_related("version__question_set")
 
 
 def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
-    """Return a run; raises `Run.DoesNotExist` also where the user may not see it."""
+    """Return a run by public id; raises `Run.DoesNotExist` if the user may not see it."""
     return visible_runs(user).get(public_id=public_id)
 
 
 def find_version(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
-    """Return the set's version of that number, else the latest one; None if there is none.
+    """Return the set's version of a number, else the latest one; None if there is none.
 
     One without answers is none, unless `answered` says that answers are not needed.
     """
@@ -80,7 +80,7 @@ def queue_run(
     notes: str = "",
     made_from: Run | None = None,
 ) -> Run:
-    """Store a queued run, and send the message for it once the transaction is committed.
+    """Store a run as queued, and wake the background processes after the commit.
 
     `made_from` is the run with whose settings somebody began. `trusted` says that an operator
     asks, in whomever's name: somebody at the command line. Raises `OptionError` where the options
@@ -110,7 +110,7 @@ def queue_run(
 def _check_start(
     kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
 ) -> None:
-    """Raise `OptionError` or `RefusedError` if the run may not start; the only such check."""
+    """Raise `OptionError` or `RefusedError` if a new run may not start: the only such check."""
     problems: Sequence[Problem] = options.problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:
@@ -126,7 +126,7 @@ def _check_start(
 
 
 def _refuse_too_many(owner_id: int) -> None:
-    """Raise `OptionError` if an owner who is no operator has too many unfinished runs.
+    """Raise `OptionError` if an owner (not an operator) has too many unfinished runs.
 
     Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
     requests at a time do not both find a place.
@@ -146,24 +146,24 @@ def rename_run(run: Run, name: str, notes: str) -> None:
 
 
 def tidy_name(name: str) -> str:
-    """Return the name on one line. Raises `LabelError` if it is too long."""
+    """Return a run's name on one line. Raises `LabelError` if it is too long."""
     return _check_length("name", " ".join(name.split()), LONGEST_NAME)
 
 
 def tidy_notes(notes: str) -> str:
-    """Return the notes with uniform line breaks. Raises `LabelError` if they are too long."""
+    """Return a run's notes with uniform line breaks. Raises `LabelError` if they are too long."""
     return _check_length("notes", "\n".join(notes.strip().splitlines()), LONGEST_NOTES)
 
 
 def _check_length(field: str, text: str, most: int) -> str:
-    """Return the text unchanged. Raises `LabelError` if it is too long."""
+    """Return the name or notes unchanged. Raises `LabelError` if they are too long."""
     if len(text) > most:
         raise LabelError(field, len(text), most)
     return text
 
 
 def cancel_run(run: Run) -> bool:
-    """Cancel a queued, running or paused run; return False if it had ended before.
+    """Cancel a queued, running or paused run; return False if it has ended already.
 
     Only the state is changed: the worker that has it finds its claim gone, and writes no more.
     """
@@ -175,7 +175,7 @@ def cancel_run(run: Run) -> bool:
 
 
 def pause_run(run: Run) -> bool:
-    """Pause a queued or running run until it is resumed; return False for any other run.
+    """Pause a queued or running run until it is resumed; return False for other states.
 
     As with `cancel` the worker that has it finds its claim gone; what it committed stays.
     """
@@ -206,7 +206,7 @@ def resume_run(run: Run) -> bool:
 
 @transaction.atomic
 def repeat_run(run: Run, owner_id: int) -> Run:
-    """Start a run of the same version with the same parameters, beside the old one.
+    """Start a new run of the same version with the same parameters; the old run stays.
 
     Raises `OptionError` where these are not for the owner, or will not do any more, or where the
     owner has too many runs under way. A kind or

@@ -1,4 +1,4 @@
-"""Work on queued runs, one after the other, a few minutes at a time."""
+"""Work on queued runs one after the other, a few minutes (a turn) at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOLLOW_SCORES = "evaluation.admission.storage.follow"
 
 
 def get_process_name() -> str:
-    """Return this process's name for people: host and process id."""
+    """Return the name of this process for people: host and process id."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
@@ -48,7 +48,7 @@ def work_one_turn(
     clock: Callable[[], float] = time.monotonic,
     lane: Lane | None = None,
 ) -> bool:
-    """Claim the oldest free run and work on it until it is done or the time is up.
+    """Claim the oldest free run, and work on it until it is done or the turn's time is up.
 
     `lane` is Lane.COMPUTING where another process does what waits for servers.
 
@@ -81,7 +81,7 @@ def work_on(
     lane: Lane | None = None,
     on_turn: Callable[[Turn], None] = lambda _: None,
 ) -> None:
-    """Work on a claimed run until it is done or the time is up, then send the next message.
+    """Work on a claimed run until it is done or the time is up, then wake the next process.
 
     `on_turn` gets the turn before the work begins. Raises what `work_one_turn` does.
     """
@@ -119,14 +119,14 @@ def work_on(
 
 
 def _admit_by_scores(run_id: int) -> None:
-    """Update admissions by score if the finished run is the official one of its set."""
+    """Admit workers by score if the finished run is the official one of its question set."""
     finished = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
     for question_set in finished.values_list("version__question_set", flat=True):
         import_string(FOLLOW_SCORES)(question_set)
 
 
 def store_failure(claim: Claim, reason: str) -> None:
-    """Store the reason of a failed run, unless the claim is lost."""
+    """Store a run as failed, with the reason, unless the claim is lost."""
     Run.objects.filter(claim.held()).update(
         state=Run.State.FAILED, error=reason, finished_at=Now(), lease_until=None
     )

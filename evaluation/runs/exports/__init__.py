@@ -1,4 +1,4 @@
-"""Tables to download: everything that is stored, in long format, row by row.
+"""Tables to download: all stored questions, passages and answers of a version, row by row.
 
 An export says what its columns are and yields its rows while they are written; nothing holds all
 of them. `answers`, `model_answers`, `items` (questions and passages) make one each of a version;

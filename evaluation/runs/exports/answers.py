@@ -1,4 +1,4 @@
-"""Workers' answers in long format, with times, flags and, if a run is given, grades."""
+"""Export workers' answers with times and flags and, if a run is given, scores and grades."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def answers(
     user: AnyUser | None = None,
     checks: bool = False,
 ) -> Export:
-    """All submitted answers of a version, in the order in which they came.
+    """Return the table of all submitted answers of a version, one row each, in order of arrival.
 
     Answers to practice and attention questions are in no run, so that they stand in a file of their
     own: with `checks` these are written, without it all others.

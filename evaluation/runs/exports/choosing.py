@@ -1,4 +1,4 @@
-"""Which version and which run somebody means."""
+"""Select the version and the run that a user or a command names."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHOICE_SENTENCES: Mapping[str, str] = {
 
 
 class ChoiceError(ValueError):
-    """There is no such version or run: `code` and `values`, and the sentence made of them."""
+    """The named version or run does not exist or has no results; with a code and values."""
 
     def __init__(self, code: str, **values: object) -> None:
         super().__init__(CHOICE_SENTENCES[code].format_map(values))
@@ -38,7 +38,7 @@ class ChoiceError(ValueError):
 def chosen_version(
     question_set: QuestionSet, number: int | None = None, *, answered: bool = False
 ) -> QuestionSetVersion:
-    """Return the version of that number, else `default_version`. Raises `ChoiceError`."""
+    """Return the version of that number, else the default one. Raises `ChoiceError`."""
     if number is None:
         found = question_set.default_version(answered=answered)
         if found is None:
@@ -53,7 +53,7 @@ def chosen_version(
 
 
 def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
-    """The version's run of that id, its latest that is done for "latest".
+    """Return the version's run with an id, or for "latest" the latest finished one.
 
     "record" is the official run, or the latest where none of the version is.
     Raises `ChoiceError` where there is none, it is another version's, or it has no results.

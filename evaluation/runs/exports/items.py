@@ -1,4 +1,4 @@
-"""Questions and passages of a version, as their imports take them."""
+"""Export the questions and passages of a version, in the format that their imports read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ANSWERABLE = {None: None, True: "yes", False: "no"}
 
 
 def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
-    """The questions in their order; the text is empty where only the id is known."""
+    """Return the table of a version's questions, one row each, in their order."""
     rows = seen_by(user, Question.objects.all()).filter(version=version)
     columns = (
         *("external_id", "text", "passage__external_id", "kind", "choices"),
@@ -48,7 +48,7 @@ def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Expor
 
 
 def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
-    """The passages in their order; of an image what it shows in words, not the image."""
+    """Return the table of a version's passages, one row each; images by their description."""
     rows = seen_by(user, Passage.objects.all()).filter(version=version)
     beside = ("language", "format", "image_alt")
     header: tuple[str, ...] = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
@@ -66,7 +66,7 @@ def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export
 
 
 def _further(version: QuestionSetVersion, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns of further languages, such as text.ar: none for a version in one language."""
+    """Return the column names of further languages, such as text.ar; none for one language."""
     return tuple(f"{name}.{language}" for language in version.languages for name in names)
 
 

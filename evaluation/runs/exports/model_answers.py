@@ -1,4 +1,4 @@
-"""Answers of language models, every asking and every sample."""
+"""Export the answers of language models: all requests and all samples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMAT = 1
 def model_answers(
     version: QuestionSetVersion, run: Run | None = None, user: AnyUser | None = None
 ) -> Export:
-    """All answers of models, in the order of their asking; with a run, its score of each."""
+    """Return the table of a version's model answers; with a run, also the score of each."""
     rows = seen_by(user, LLMResponse.objects.all()).filter(question__version=version)
     size = rows.aggregate(
         n=Count("pk"), length=Coalesce(Sum(Length("text") + Length("prompt")), Value(0))

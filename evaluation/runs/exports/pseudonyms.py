@@ -1,4 +1,4 @@
-"""Names for workers that tell them apart and do not tell who they are."""
+"""Pseudonyms of workers, which tell workers apart but do not reveal their ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LENGTH = 16
 
 
 def pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
-    """A function from (panel, worker) to a pseudonym.
+    """Return a function from (panel, worker id) to a pseudonym.
 
     The same worker has the same one in every export of the set, another one in another set.
     Without this installation's secret key nobody can compute it, not even by trying all ids.

@@ -1,4 +1,4 @@
-"""One export: columns, rows that are read as they are written, and how large it will be."""
+"""Define a table to download: columns, rows read while they are written, and its expected size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = Sequence[object]
 
 @dataclass(frozen=True)
 class Export:
-    """A table of a version.
+    """A table of a version's data to download.
 
     Attributes
     ----------
@@ -38,17 +38,17 @@ class Export:
 
     @property
     def about_bytes(self) -> int:
-        """About how many bytes a CSV file will have: texts of a byte a character, short cells."""
+        """Estimated size of the CSV file in bytes: the long texts, and 6 bytes per cell."""
         return self.n_characters + self.n_rows * 6 * len(self.header)
 
     def chunks(self, kind: str) -> Iterator[bytes]:
-        """The file in one of `FORMATS`, in pieces."""
+        """Return the table as a file in a format of `FORMATS`, in chunks of bytes."""
         return FORMATS[kind](self.header, self.rows())
 
     def write(
         self, path: Path, kind: str, progress: Callable[[str, int, int], None] | None = None
     ) -> int:
-        """Write the file, all of it or none; says how many bytes it has.
+        """Write the table to a file, all or nothing; return the number of bytes.
 
         `progress` is called with what it is, rows done and rows in all. Raises `InputError` if the
         place cannot be written to, or a text is not for the format.
@@ -66,5 +66,5 @@ class Export:
 
 
 def seen_by(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
-    """The rows that the user may see; all of them for a command, which passes None."""
+    """Return the rows that the user may see; all rows for None (a command)."""
     return rows.all() if user is None else rows.visible_to(user)

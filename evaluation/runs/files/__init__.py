@@ -1,1 +1,1 @@
-"""Evaluate and ask on files, without a database: `manage.py evaluate` and `manage.py ask`."""
+"""Evaluate and ask with files in place of a database: `manage.py evaluate`, `manage.py ask`."""

@@ -19,7 +19,7 @@ CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.c
 
 
 def read_worker_answers(path: Path, columns: ColumnNames, duplicates: Duplicates) -> AnswerFile:
-    """Return the workers' answers; for a foreign export the error names the import command."""
+    """Return a file's worker answers; for another tool's export, the error names the import."""
     try:
         return read_answers(path, columns, duplicates)
     except InputError as error:
@@ -29,7 +29,7 @@ def read_worker_answers(path: Path, columns: ColumnNames, duplicates: Duplicates
 def load_precomputed(
     given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> tuple[EmbedTexts | None, dict[str, str]]:
-    """Return a function to the file's vectors, and its hash; None for other embedders.
+    """Return a function that yields the file's vectors, and its hash; None for other embedders.
 
     Raises `EmbedderError` where the file does not fit the answers.
     """
@@ -42,7 +42,7 @@ def load_precomputed(
 
 
 def convert_answers(file: AnswerFile) -> Answers:
-    """Return the workers' answers as columns; the key is the row number in the file."""
+    """Return a file's worker answers as columns to grade; each key is the row number."""
     return Answers.of(
         (
             *(record.row, record.worker, record.question, record.text, record.is_rejected),
@@ -53,7 +53,7 @@ def convert_answers(file: AnswerFile) -> Answers:
 
 
 def convert_model_answers(file: ModelAnswerFile) -> ModelAnswers:
-    """Return the models' answers as columns; without a sample number it is sample 0."""
+    """Return a file's model answers as columns to grade; a missing sample number is 0."""
     return ModelAnswers.of(
         (
             record.row,
@@ -68,7 +68,7 @@ def convert_model_answers(file: ModelAnswerFile) -> ModelAnswers:
 
 
 def check_not_empty(answers: AnswerFile, given: GradingInput) -> None:
-    """Raise `InputError` if there is no answer to grade."""
+    """Raise `InputError` if a file of workers' answers has no answer to grade."""
     if not len(given.given):
         raise InputError.single(
             answers.name,
@@ -84,5 +84,5 @@ def check_not_empty(answers: AnswerFile, given: GradingInput) -> None:
 def _return_vectors(
     made: Embedded, answers: Sequence[str], models: Sequence[str] | None
 ) -> Embedded:
-    """Return the precomputed vectors, whatever the texts are."""
+    """Return the precomputed vectors unchanged; the texts are not used."""
     return made

@@ -53,7 +53,7 @@ LONGEST_NAME = 255
 
 @dataclass(frozen=True)
 class AskSettings:
-    """The model to ask, its sampling parameters, request rates and budget.
+    """Model to ask, sampling parameters, request rates and budget of ``manage.py ask``.
 
     Attributes
     ----------
@@ -76,11 +76,11 @@ class AskSettings:
     keep_thinking: bool = False
 
     def chat(self) -> ChatModel:
-        """Return the chat model. Raises ChatError or InputError."""
+        """Return the chat model to ask. Raises ChatError or InputError."""
         return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
 
     def name_of(self, model: ChatModel) -> str:
-        """Return the model's name in the tables. Raises InputError for an invalid name."""
+        """Return the name of a model in the tables. Raises InputError for an invalid name."""
         name = normalise_text(self.name if self.name is not None else model.name)
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError.single(
@@ -89,14 +89,14 @@ class AskSettings:
         return name
 
     def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the parameters to send, overridden by `more`; those of value None are left out."""
+        """Return the parameters to send, overridden by `more`; those set to None are left out."""
         both = {**self.parameters, **(more or {})}
         return {name: value for name, value in both.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class AskRequest:
-    """Questions, settings and output folder of one ``manage.py ask``."""
+    """What one ``manage.py ask`` shall do: questions, prompt, model settings, output folder."""
 
     questions: Path
     asking: AskSettings
@@ -110,7 +110,7 @@ class AskRequest:
 
 @dataclass(frozen=True)
 class AskResult:
-    """The result of ``manage.py ask``; `name` is the model's name in the tables.
+    """The result of ``manage.py ask``: the model's name, counts, and how the asking ended.
 
     Attributes
     ----------
@@ -138,12 +138,10 @@ class AskResult:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Number of requests, tokens and cost before anything is sent.
+    """Expected requests, tokens and cost of ``manage.py ask``, before anything is sent.
 
     `requests` counts all, `stored` those with a reply. The tokens are estimates; those of replies,
     and so the cost, are upper limits. `cost` is None without prices.
-
-    Tokens are reckoned; those of replies, and so the cost, are the most that they can be.
     """
 
     name: str
@@ -156,7 +154,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class _PreparedRequest:
-    """The model, its configuration in the journal, and the planned requests."""
+    """The model to ask, its configuration in the journal, and the planned requests."""
 
     model: ChatModel
     configuration: Configuration
@@ -164,7 +162,7 @@ class _PreparedRequest:
 
 
 def estimate_requests(request: AskRequest) -> Estimate:
-    """Return the number of requests, tokens and cost; sends and writes nothing."""
+    """Return the expected number of requests, tokens and cost; sends and writes nothing."""
     asking = request.asking
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare(request, journal)
@@ -202,7 +200,7 @@ def ask_questions(
     progress: Progress | None = None,
     batch: Path | None = None,
 ) -> AskResult:
-    """Send the missing requests, or read a provider's batch of replies, and write the tables.
+    """Send the missing requests, or read a provider's batch, and write the reply tables.
 
     Raises
     ------
@@ -261,7 +259,7 @@ def ask_until_signal(
     budget: Budget,
     progress: Progress | None,
 ) -> Outcome:
-    """Send the requests without a stored reply; stop in order on Ctrl-C and SIGTERM."""
+    """Send the requests that have no stored reply; stop cleanly on Ctrl-C and SIGTERM."""
 
     async def run_until_signal() -> Outcome:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -274,7 +272,7 @@ def ask_until_signal(
 
 
 def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
-    """Return the model, its configuration and all planned requests."""
+    """Return the model to ask, its journal configuration and all planned requests."""
     prompt = _build_prompt(request)
     items = _build_items(request, prompt)
     asking, model = request.asking, request.asking.chat()
@@ -286,7 +284,7 @@ def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
 
 
 def _build_prompt(request: AskRequest) -> Prompt:
-    """Return the prompt of the strategy or template. Raises InputError."""
+    """Return the prompt from the chosen strategy or template. Raises InputError."""
     strategy = request.strategy or (CLOSED if request.passages is None else PASSAGE)
     if strategy == PASSAGE and request.passages is None:
         raise build_error("--strategy passage", "passages_missing")
@@ -308,7 +306,7 @@ def _build_prompt(request: AskRequest) -> Prompt:
 
 
 def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
-    """Return one item for each question, with its conversation."""
+    """Return one item per question, with the conversation to send."""
     questions = read_questions(request.questions).records
     passages: dict[str, PassageRecord] = {}
     if request.passages is not None:
@@ -346,7 +344,7 @@ def _build_fields(question: QuestionRecord, passages: dict[str, PassageRecord]) 
 
 
 def _refuse_to_replace(request: AskRequest) -> None:
-    """Raise InputError if the folder holds tables of another command."""
+    """Raise InputError if the output folder holds tables of another command."""
     if not (request.output / NAME).exists():
         for name in (ANSWERS, SUMMARY):
             if (request.output / name).exists():

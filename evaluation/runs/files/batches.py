@@ -22,7 +22,7 @@ from evaluation.runs.flow.asking.store import KeptReply, Store
 
 
 def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int:
-    """Write a line for each request (custom_id, method, url, body); return their number.
+    """Write one JSON line per request (custom_id, method, url, body); return their number.
 
     The custom_id is the key of the reply. Raises InputError: the model is not behind an
     OpenAI-compatible address, or the file cannot be written or is there already.
@@ -50,7 +50,7 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int
 
 
 def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Budget) -> Outcome:
-    """Store the responses in the file; requests without one remain to be sent.
+    """Store the replies in a provider's batch file; requests without one remain to be sent.
 
     Raises InputError: it is no file of responses, or none of them is to these requests.
     """
@@ -84,7 +84,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
 def _store_reply(
     planned: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome
 ) -> None:
-    """Store one reply with its cost, and count it in the outcome."""
+    """Store one reply with its cost, and count it in `outcome`."""
     budget.reserve(0.0)
     cost = budget.settle(0.0, planned.request, reply)
     store.keep(planned, KeptReply(reply, 1, 0.0, cost))
@@ -96,7 +96,7 @@ def _store_reply(
 
 
 def _read_responses(path: Path) -> dict[str, Reply]:
-    """Return the replies of a file by key; a later reply replaces an ERROR."""
+    """Return the replies of a batch file by request key; a later reply replaces an ERROR."""
     replies: dict[str, Reply] = {}
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -115,7 +115,7 @@ def _read_responses(path: Path) -> dict[str, Reply]:
 
 
 def _parse_response(path: Path, number: int, line: str) -> tuple[str, Reply]:
-    """Return key and reply of a line. Raises InputError for a line of another form."""
+    """Return request key and reply of a line. Raises InputError for a line of another form."""
     try:
         entry: Any = json.loads(line)
         key, response, error = entry["custom_id"], entry.get("response"), entry.get("error")

@@ -1,4 +1,4 @@
-"""Store every reply as a line of the journal, requests.jsonl.
+"""Store every reply of a model as a line of the folder's journal, requests.jsonl.
 
 Lines are only appended, each in one write, so that a reply stored by `keep` survives any end of the
 process; a second later it is on the disk as well. An incomplete last line is cut off when the
@@ -34,13 +34,10 @@ SYNC_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Configuration:
-    """A model with its prompt and parameters, under one name in the tables.
+    """A model with its prompt and parameters, as the journal stores it under one name.
 
     `wanted` is the requested name, `name` the name in use; they differ if another configuration of
     the same folder has the requested name.
-
-    `wanted` is the name that was asked for, `name` the one it has; they differ where another
-    configuration of the same folder had the name already.
     """
 
     name: str
@@ -64,7 +61,7 @@ class Configuration:
         seed: int | None,
         wanted: str,
     ) -> Configuration:
-        """Return the configuration under the requested name."""
+        """Return the configuration of a model, prompt and parameters under the requested name."""
         return cls(
             wanted,
             wanted,
@@ -80,7 +77,7 @@ class Configuration:
         )
 
     def list_facts(self) -> dict[str, Any]:
-        """Return all values that distinguish configurations, by name."""
+        """Return all values in which two configurations may differ, by name."""
         values = {
             name: getattr(self, name)
             for name in ("backend", "address", "model", "strategy", "system", "template", "seed")
@@ -89,12 +86,12 @@ class Configuration:
 
     @property
     def id(self) -> str:
-        """Hash of 16 digits over the facts and the requested name."""
+        """Identifier: hash of 16 digits over all facts and the requested name."""
         both = json.dumps([self.wanted, self.list_facts()], sort_keys=True)
         return hashlib.sha256(both.encode()).hexdigest()[:16]
 
     def describe_difference(self, other: Configuration) -> str:
-        """Return the values that differ from the other's, such as "temperature=1"."""
+        """Return the values that differ from another one's, such as "temperature=1"."""
         own_facts, other_facts = self.list_facts(), other.list_facts()
         differences = []
         for name in [*own_facts, *(name for name in other_facts if name not in own_facts)]:
@@ -109,7 +106,7 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRow:
-    """The latest reply of an item and sample: a row of model_answers.csv.
+    """The latest reply to a question and sample: one row of model_answers.csv.
 
     `thinking` was put aside of the reply.
     """
@@ -133,7 +130,7 @@ class ReplyRow:
     thinking: str = ""
 
     def shown(self, keep_thinking: bool) -> ReplyRow:
-        """Return the row with the thinking before the answer, if `keep_thinking` is on."""
+        """Return the row; if `keep_thinking`, with the thinking before the answer."""
         if not keep_thinking or not self.thinking:
             return self
         return replace(self, answer=join_thinking(self.answer, self.thinking))
@@ -144,7 +141,7 @@ ROW = tuple(name for name in ReplyRow.__dataclass_fields__ if name not in ("stat
 
 @dataclass
 class Journal:
-    """A folder's journal, read on entry, and locked against other commands until exit.
+    """The journal of one folder, read on entry and locked against other commands until exit.
 
     Raises InputError: the file is not one of ours, another command writes into it, or the folder
     cannot be written to. With `read_only` nothing is made or locked.
@@ -193,7 +190,7 @@ class Journal:
         self._close()
 
     def _close(self) -> None:
-        """Flush the file to the disk and close it."""
+        """Flush the journal's file to the disk and close it."""
         if self._file is not None:
             with suppress(OSError):  # a device, or a disk that has complained before
                 os.fsync(self._file)
@@ -201,7 +198,7 @@ class Journal:
             self._file = None
 
     def _read(self) -> None:
-        """Load all lines; cut an incomplete last line off."""
+        """Load all lines of the journal; cut off an incomplete last line."""
         if not self.path.is_file():
             return
         with self.path.open("rb") as lines:
@@ -214,7 +211,7 @@ class Journal:
                 self._load_line(number, line)
 
     def _load_line(self, number: int, line: bytes) -> None:
-        """Load one line into the indices. Raises InputError for a foreign line."""
+        """Load one line into the indices. Raises InputError for a line of another form."""
         try:
             entry = json.loads(line)
             if "described" in entry:
@@ -239,20 +236,20 @@ class Journal:
             ) from error
 
     def _index_row(self, row: ReplyRow) -> None:
-        """Store a row as the latest reply of its item and sample."""
+        """Index a row as the latest reply of its question and sample."""
         self.rows[row.configuration, row.question, row.sample] = row
         if row.status is not AnswerStatus.ERROR:
             self._by_key.setdefault(row.key, row)
 
     def _discard_row(self, row: ReplyRow) -> None:
-        """Remove a rejected reply from the indices; its cost still counts."""
+        """Remove a rejected reply from the indices; its cost remains counted."""
         place = row.configuration, row.question, row.sample
         if place in self.rows:
             self._dropped.append(self.rows.pop(place))
         self._by_key.pop(row.key, None)
 
     def named(self, wanted: Configuration) -> Configuration:
-        """Return the configuration under a unique name in this folder.
+        """Return the configuration under a name that no other one in this folder has.
 
         The first one keeps the name that is wanted; a later one under the same name says behind
         it how it differs, such as "small (temperature=1)".
@@ -272,15 +269,15 @@ class Journal:
         return replace(wanted, name=unique_name)
 
     def store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
-        """Return the store for the replies of one configuration."""
+        """Return the reply store of one configuration, for the asking."""
         return JournalStore(self, model, configuration)
 
     def reply_of(self, key: str) -> ReplyRow | None:
-        """Return a row whose reply has this key, of any configuration; never an ERROR."""
+        """Return a usable reply (no ERROR) to a request key, of any configuration, or None."""
         return self._by_key.get(key)
 
     def raw_of(self, key: str) -> Any:
-        """Return the server's raw answer to the latest request of this key; None without one."""
+        """Return the server's raw answer to the latest request with a key; None without one."""
         place = self._places.get(key)
         if place is None:
             return None
@@ -289,7 +286,7 @@ class Journal:
             return json.loads(lines.readline()).get("reply")
 
     def add(self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]) -> None:
-        """Append a row with the fields of `aside`. Raises OSError; the file stays whole.
+        """Append a row, with the further fields of `aside`. Raises OSError; the file stays whole.
 
         The first row of a configuration describes it, too.
         """
@@ -305,7 +302,7 @@ class Journal:
         self._index_row(row)
 
     def reject(self, row: ReplyRow) -> None:
-        """Append that a reply is unusable, so that its request is sent again. Raises OSError."""
+        """Record that a reply is unusable, so that its request is sent again. Raises OSError."""
         cells = {name: getattr(row, name) for name in (*ROW, "thinking")}
         name = self.configurations[row.configuration].name
         self._append({"model": name, "status": row.status.value, **cells, "rejected": True})
@@ -318,7 +315,7 @@ class Journal:
         return sum(row.cost for row in rows if row.configuration == which)
 
     def _append(self, entry: dict[str, Any]) -> None:
-        """Write one line; cut it off again if the write fails. Raises OSError."""
+        """Write one JSON line; cut it off again if the write fails. Raises OSError."""
         assert self._file is not None
         try:
             text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
@@ -338,7 +335,7 @@ class Journal:
         self._sync()
 
     def _sync(self) -> None:
-        """Flush the file to the disk in a thread, at most once a second."""
+        """Flush the journal to the disk in a thread, at most once a second."""
         now = time.monotonic()
         if now - self._synced < SYNC_SECONDS or (self._syncing and not self._syncing.done()):
             return
@@ -351,7 +348,7 @@ class Journal:
 
 
 def _upgrade_row(row: ReplyRow) -> ReplyRow:
-    """Return a row of an older journal with the thinking separated from the answer."""
+    """Return a row of an older journal with thinking separated from the answer."""
     parsed = read_reply(row.answer, row.status, row.finish_reason)
     upgraded = replace(row, answer=parsed.text, status=parsed.status, thinking=parsed.thinking)
     if parsed.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:
@@ -371,7 +368,7 @@ def _sync_file(file: int) -> None:
 
 
 class JournalStore:
-    """The replies of one configuration; implements `evaluation.runs.flow.asking.store.Store`."""
+    """The reply store of one configuration in a journal (see `flow.asking.store.Store`)."""
 
     def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
         self._journal, self._model = journal, model
@@ -379,17 +376,17 @@ class JournalStore:
         self._id = configuration.id
 
     def has(self, planned: Planned) -> bool:
-        """Return whether this item has a reply that is no ERROR."""
+        """Return whether a request's question and sample has a reply that is no ERROR."""
         request = planned.request
         row = self._journal.rows.get((self._id, request.id, request.sample))
         return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
 
     def known(self, key: str) -> bool:
-        """Return whether a reply of this key is stored, under any configuration."""
+        """Return whether a reply to this request key is stored, under any configuration."""
         return self._journal.reply_of(key) is not None
 
     def copy(self, planned: Planned) -> None:
-        """Store the reply of the same key for another item, at no cost."""
+        """Store the known reply of the same request key for another item, at no cost."""
         known = self._journal.reply_of(planned.key)
         assert known is not None
         cells = {name: getattr(known, name) for name in ReplyRow.__dataclass_fields__}
@@ -397,7 +394,7 @@ class JournalStore:
         self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
 
     def keep(self, planned: Planned, kept: KeptReply) -> None:
-        """Append the reply with its raw request and answer."""
+        """Append a reply with its raw request and raw answer."""
         reply = kept.reply
         row = ReplyRow(
             **self._of(planned),

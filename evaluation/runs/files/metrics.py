@@ -1,4 +1,4 @@
-"""The files that every study of models writes: metrics.csv, items.csv, summary.json.
+"""Write the files of every study of models: metrics.csv, items.csv, summary.json.
 
     with OutputFolder(output) as folder:
         write_metrics(folder, rows)
@@ -38,7 +38,7 @@ RowT = TypeVar("RowT")
 def write_metrics(
     folder: OutputFolder, rows: Iterable[MetricRow], lines: Iterable[str] = ()
 ) -> None:
-    """Write metrics.csv with the overall rows first.
+    """Write metrics.csv, the rows over all items before those of groups.
 
     `lines` follow the rows as they are, each with its line end: for millions of rows, which a
     study may make faster than cell by cell.
@@ -48,7 +48,7 @@ def write_metrics(
 
 
 def write_table(folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[RowT]) -> None:
-    """Write a declared table as its CSV file; metrics.csv with the overall rows first."""
+    """Write a declared result table as its CSV file; in metrics.csv overall rows come first."""
     if table.file == METRICS:
         write_metrics(folder, cast(Iterable[MetricRow], rows))
     else:
@@ -58,7 +58,7 @@ def write_table(folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[R
 def build_study_signature(
     study: str, parameters: Parameters, input_hash: str, made: Mapping[str, str] | None = None
 ) -> str:
-    """Return the signature of a study: its name, all parameters, inputs and version.
+    """Return a study's signature: its name, all parameters, input hash and version.
 
     `made` are parts beside or in place of the parameters: an embedder's model and revision.
     """
@@ -87,7 +87,7 @@ def build_study_summary(
     Parameters
     ----------
     input_hashes : SHA-256 of each input file, by what it is. counts : what there was, by its name.
-    made : see `study_signature`. more : what only this study says, by its key.
+    made : see `build_study_signature`. more : what only this study says, by its key.
     """
     input_hash = combine_hashes(input_hashes.values())
     return {

@@ -1,4 +1,4 @@
-"""Define the messages on problems with files, by the problem's code.
+"""Define the messages about invalid input files, by problem code.
 
 They extend those of `annotations.exchange.problem_messages`.
 """
@@ -143,7 +143,7 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
 def build_problem(
     file: str, line: int | None, column: str | int | None, code: str, /, **values: Any
 ) -> Problem:
-    """Return the problem of a code in `FILE_MESSAGES`. Raises KeyError."""
+    """Return the problem of an input file, by a code of `FILE_MESSAGES`. Raises KeyError."""
     texts = FILE_MESSAGES[code].texts(values)
     return Problem(file, line, column, *texts, code=code, values=values)
 
@@ -151,7 +151,7 @@ def build_problem(
 def add_problem(
     problems: Problems, line: int | None, column: str | int | None, code: str, /, **values: Any
 ) -> None:
-    """Add the problem of a code in `FILE_MESSAGES` to a list of problems."""
+    """Add the problem of an input file, by a code of `FILE_MESSAGES`, to a list of problems."""
     problems.extend([build_problem(problems.file, line, column, code, **values)])
 
 
@@ -164,5 +164,5 @@ def build_error(
     column: str | int | None = None,
     **values: Any,
 ) -> InputError:
-    """Return an `InputError` with one problem of `FILE_MESSAGES`."""
+    """Return an `InputError` on a file, with one problem by a code of `FILE_MESSAGES`."""
     return InputError([build_problem(file, line, column, code, **values)])

@@ -1,4 +1,4 @@
-"""Write the tables of a journal: model_answers.csv and summary.json."""
+"""Write the tables of a journal of replies: model_answers.csv and summary.json."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def write_reply_tables(
 
 
 def _build_row(configuration: Configuration, row: ReplyRow) -> tuple[object, ...]:
-    """Return a row of model_answers.csv in the order of `COLUMNS`."""
+    """Return a reply's row of model_answers.csv, in the order of `COLUMNS`."""
     parameters = json.dumps(configuration.parameters, ensure_ascii=False, sort_keys=True)
     return (
         *(configuration.name, row.question, row.answer, row.status.value, row.sample),
@@ -68,7 +68,7 @@ def _build_row(configuration: Configuration, row: ReplyRow) -> tuple[object, ...
 
 
 def _summarise_model(configuration: Configuration, rows: list[ReplyRow]) -> dict[str, Any]:
-    """Return the summary entry of one model: counts by status and error, tokens and cost."""
+    """Return one model's entry of summary.json: counts by status and error, tokens, cost."""
     statuses = Counter(row.status.value for row in rows)
     cut_short = sum(is_cut_short(row) for row in rows)
     first_error = {row.error: row.message for row in reversed(rows) if row.error}
@@ -88,12 +88,12 @@ def _summarise_model(configuration: Configuration, rows: list[ReplyRow]) -> dict
 
 
 def is_cut_short(row: ReplyRow) -> bool:
-    """Return whether a row has an answer whose end is missing for lack of tokens."""
+    """Return whether a row's answer lacks its end because the token limit was reached."""
     return row.status is AnswerStatus.TEXT and read_finish(row.finish_reason) is Finish.LENGTH
 
 
 def _summarise_request(configuration: Configuration, outcome: Outcome) -> dict[str, Any]:
-    """Return the summary entry of the last command: its end, counts and cost."""
+    """Return the entry of summary.json on the last command: its end, counts and cost."""
     return {
         "model": configuration.name,
         "end": outcome.end.value,

@@ -1,4 +1,4 @@
-"""Ask models in the steps of a study; the replies are stored in the journal of a folder.
+"""Ask a model in the steps of a study, and store the replies in the journal of a folder.
 
 A study asks a model in steps (reword, answer, judge ...), each with its own prompt. The replies of
 a step are stored as ``manage.py ask`` stores them, so that the same command continues an
@@ -25,17 +25,15 @@ Progress = Callable[[str, int, int], None]
 
 
 class EndedEarlyError(Exception):
-    """A step ended before all requests were sent; the replies so far are stored.
+    """A study's step ended before all requests were sent; replies so far are stored.
 
     Reasons are the budget, Ctrl-C, a full disk, or too many failures. The message is for people.
-
-    What came is kept. The message is for people.
     """
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a study, with its prompt and parameters.
+    """One step of a study, such as rewording: its name, prompt and parameters.
 
     Attributes
     ----------
@@ -51,7 +49,7 @@ class Step:
 
 
 class StudyFolder:
-    """The folder of a study and the model that it asks; locked inside `with`.
+    """The folder of a study and the model that it asks; locked inside a `with` block.
 
     `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
     ChatError: the model cannot be had.
@@ -73,7 +71,7 @@ class StudyFolder:
     def ask(
         self, step: Step, items: Sequence[Item], asking: AskSettings | None = None
     ) -> dict[tuple[str, int], ReplyRow]:
-        """Send the requests without a reply; return the rows of all items, by id and sample.
+        """Send a step's requests that lack a reply; return all rows by item id and sample.
 
         Parameters
         ----------
@@ -121,12 +119,12 @@ class StudyFolder:
             self._journal.reject(row)
 
     def raw(self, row: ReplyRow) -> Any:
-        """Return the server's raw answer behind a row, such as token probabilities."""
+        """Return the server's raw answer for a row, with such values as token probabilities."""
         return self._journal.raw_of(row.key)
 
     @property
     def complete(self) -> bool:
-        """Whether every request so far has a reply; empty and refused replies count."""
+        """Whether every request so far has a reply; empty and refused ones count as replies."""
         return all(not row.status.is_missing for _, rows in self._asked.values() for row in rows)
 
     def steps(self) -> list[dict[str, Any]]:
@@ -136,7 +134,7 @@ class StudyFolder:
         ]
 
     def _spent_on(self, wanted: Configuration) -> float:
-        """Return the cost of all replies of this model, in all steps."""
+        """Return the cost of all replies of one model, in all steps."""
         return sum(
             self._journal.spent(one)
             for one in self._journal.configurations.values()
@@ -146,7 +144,7 @@ class StudyFolder:
 
 
 def _format_early_end(step: Step, outcome: Outcome) -> str:
-    """Return the sentence on a step that ended early."""
+    """Return the sentence that a study's step ended early, and why."""
     return (
         f"{step.name}: {outcome.n_left:,} of {outcome.n_planned:,} not asked"
         + (f": {outcome.reason}" if outcome.reason else "")
@@ -155,7 +153,7 @@ def _format_early_end(step: Step, outcome: Outcome) -> str:
 
 
 def _summarise_step(configuration: Configuration, rows: Sequence[ReplyRow]) -> dict[str, Any]:
-    """Return the summary entry of a step: counts by status and error, tokens, cost."""
+    """Return a step's entry of the summary: counts by status and error, tokens, cost."""
     statuses = Counter(row.status.value for row in rows)
     return {
         "step": configuration.strategy,

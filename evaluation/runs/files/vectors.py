@@ -27,7 +27,7 @@ AT_ONCE = 65_536
 def read_vectors(
     path: Path, given: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> Embedded:
-    """Return the vectors of all answers with a text. Raises `EmbedderError`.
+    """Return the file's vectors of all answers that have a text. Raises `EmbedderError`.
 
     Rows without a text (empty, refused, error) may hold anything. Raises `EmbedderError`, which
     names the array, its row and the line of the answer it belongs to.
@@ -84,7 +84,7 @@ def _check_array(
 
 
 def _find_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
-    """Return (mask of bad rows, reason, remedy) for each check of the values."""
+    """Return (mask of bad rows, reason, remedy) for each check of the vectors' values."""
     finite = np.isfinite(part)
     faults = [
         (

@@ -1,1 +1,1 @@
-"""What runs of several types compute on plain records, without ORM and files."""
+"""Computations that runs of several types share, on plain records, without ORM and files."""

@@ -1,4 +1,4 @@
-"""Forecast of the consensus error with more workers, by the planner's formulas.
+"""Forecast the consensus error with more workers, by the planner's formulas.
 
 Ten more people bring the consensus of questions nearer to what people without number would say.
 They do not narrow the intervals of those who have answered: these hang on how many questions each
@@ -26,7 +26,7 @@ WITHIN = 0.05
 
 @dataclass(frozen=True)
 class Wanting:
-    """A question above the error limit: its expected error now and with more answers."""
+    """A question whose expected error is above the limit, now and with more answers."""
 
     key: str
     name: str
@@ -38,7 +38,7 @@ class Wanting:
 
 @dataclass(frozen=True)
 class TenMore:
-    """Expected change of the consensus error with `people` more workers.
+    """Expected change of the consensus error if `people` more workers answer.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class TenMore:
 def forecast_more_people(
     questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
 ) -> TenMore | None:
-    """Return the forecast for `people` more workers; None with too few answers.
+    """Return the expected error with `people` more workers; None with too few answers.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def forecast_more_people(
 
 
 def convert_to_dict(found: TenMore) -> dict[str, Any]:
-    """Return a forecast as plain values for JSON."""
+    """Return a forecast as plain values, ready for JSON."""
     return {**vars(found), "wanting": [vars(row) for row in found.wanting]}
 
 
 def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -> list[int]:
-    """Return how many new answers each question gets, those with the fewest first."""
+    """Return each question's number of new answers, those with the fewest served first."""
     more = [0] * len(answers)
     left = people * min(each or len(answers), len(answers))
     heap = [(n, at) for at, n in enumerate(answers)]
@@ -118,7 +118,7 @@ def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -
 
 @dataclass(frozen=True)
 class GradedQuestion:
-    """Answers and leave-one-out score of a graded question.
+    """A graded question: its number of answers and mean leave-one-out score.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class GradedQuestion:
 
 
 def estimate_likeness(question: GradedQuestion) -> float:
-    """Return S, the estimated similarity of answers to the truth; NaN where unknown."""
+    """Return the estimated similarity of a question's answers to the truth; NaN if unknown."""
     if question.left_out is None or question.answers < 2:
         return math.nan
     # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.

@@ -1,4 +1,4 @@
-"""Rows that every study of models returns: metrics by system and group, and exclusions.
+"""Define the rows that every study of models returns: metrics and exclusions.
 
 Studies of models (MultiQ&A, UMWP, MAQA, ELOQUENT) share these; `evaluation.runs.files.metrics`
 writes them, and runs of the database store them.
@@ -18,7 +18,7 @@ NAMED = 1000
 
 
 class MetricRow(NamedTuple):
-    """A row of metrics.csv: a number of one system over one group of items.
+    """A row of metrics.csv: one number of one system over one group of items.
 
     `group` is "" for all items, or ``kind:``, ``dataset:``, ``form:``, ``category:``, ``source:``,
     ``language:``, ``variation:`` or ``item:`` and a name. `n` counts what the number is a mean of.
@@ -36,7 +36,7 @@ class MetricRow(NamedTuple):
 
     @classmethod
     def of(cls, system: str, group: str, metric: str, estimate: Estimate) -> MetricRow:
-        """Return the row of an estimate for a system, group and metric."""
+        """Return the row that holds an estimate of a metric for a system and a group."""
         return cls(
             system,
             group,
@@ -50,12 +50,12 @@ class MetricRow(NamedTuple):
 
 
 def build_group_name(key: str, name: str) -> str:
-    """Return the name of a group of items, such as ``dataset:arc``."""
+    """Return a group's name in metrics.csv, such as ``dataset:arc``."""
     return f"{key}:{name}"
 
 
 def sort_overall_first(rows: Iterable[MetricRow]) -> Iterator[MetricRow]:
-    """Yield the rows of all items before those of groups, otherwise in their order."""
+    """Yield rows over all items before those over groups, otherwise in their order."""
     later = []
     for row in rows:
         if row.group == OVERALL:
@@ -67,7 +67,7 @@ def sort_overall_first(rows: Iterable[MetricRow]) -> Iterator[MetricRow]:
 
 @dataclass
 class Exclusions:
-    """Counts of excluded items by reason, with the first 1,000 of each.
+    """Counts of a study's excluded items by reason, with the first 1,000 of each.
 
     Attributes
     ----------
@@ -81,26 +81,26 @@ class Exclusions:
         self.add_all(reason, [what])
 
     def add_all(self, reason: str, named: Iterable[Any], count: int | None = None) -> None:
-        """Add several excluded items; `count` where there are more than are named."""
+        """Add several excluded items; `count` if there are more than are named."""
         more = list(named)
         before, names = self.found.get(reason, (0, []))
         names = [*names, *more[: max(0, NAMED - len(names))]]
         self.found[reason] = (before + (len(more) if count is None else count), names)
 
     def merge(self, others: Exclusions) -> None:
-        """Add the exclusions of another part of the study."""
+        """Add the exclusions that another part of the study counted."""
         for reason, (count, named) in others.found.items():
             self.add_all(reason, named, count)
 
     def count(self, reason: str) -> int:
-        """Return how many items were excluded for a reason."""
+        """Return how many items the study excluded for a reason."""
         return self.found.get(reason, (0, []))[0]
 
     def __bool__(self) -> bool:
         return bool(self.found)
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return one JSON entry for each reason: count and the first 1,000 items."""
+        """Return one entry for JSON per reason: its count and the first 1,000 items."""
         return [
             {"reason": reason, "count": count, "named": named}
             for reason, (count, named) in self.found.items()

@@ -1,4 +1,4 @@
-"""Declarations of result tables, from which files, storage, REST API and pages follow.
+"""Declare result tables, from which files, storage, REST API and pages are derived.
 
     ITEMS = StudyTable("items", ItemRow, MaqaStudy.items, "items.csv")
 
@@ -19,7 +19,7 @@ StudyT = TypeVar("StudyT")
 
 @dataclass(frozen=True, eq=False)
 class ResultTable(Generic[RowT]):
-    """Declaration of a result table: name, row type, file, help of its columns.
+    """Declaration of a result table: name, row type, file name, help on its columns.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ResultTable(Generic[RowT]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the column names, in order."""
+        """Return the column names, in the order of the row type's fields."""
         row: Any = self.row
         if is_dataclass(row):
             return tuple(one.name for one in fields(row))
@@ -54,7 +54,7 @@ class ResultTable(Generic[RowT]):
 
 @dataclass(frozen=True, eq=False)
 class StudyTable(Generic[StudyT, RowT], ResultTable[RowT]):
-    """A result table with the function that takes its rows from a study.
+    """A result table with the function that extracts its rows from a study's result.
 
     Attributes
     ----------
@@ -70,5 +70,5 @@ def collect_column_help(tables: Iterable[ResultTable[Any]]) -> dict[str, str]:
 
 
 def list_file_names(tables: Iterable[ResultTable[Any]]) -> Iterator[str]:
-    """Yield the names of the tables' CSV files; a table without a file has none."""
+    """Yield the CSV file names of the tables that have one."""
     return (table.file for table in tables if table.file)

@@ -1,4 +1,4 @@
-"""Frozen dataclasses stored as JSON and read back with their types."""
+"""Store frozen dataclasses as JSON, and read them back with their types."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import TypeAdapter
 
 
 class Stored:
-    """Base of dataclasses of plain values, tuples, mappings and other such dataclasses."""
+    """Base of dataclasses that are stored as JSON and read back with their types."""
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Self:
-        """Return an object from stored JSON; missing fields get defaults, unknown ones are dropped.
+        """Return an object from its stored JSON; missing fields get defaults, others are dropped.
 
         Raises ValueError where a value has another type, or one without a default is missing.
         """
@@ -28,7 +28,7 @@ class Stored:
 
     @classmethod
     def _get_adapter(cls) -> TypeAdapter[Any]:
-        """Return the class's pydantic adapter, cached because its creation takes milliseconds."""
+        """Return the class's pydantic adapter, which converts from and to JSON; cached."""
         made: TypeAdapter[Any] | None = cls.__dict__.get("_made")
         if made is None:
             made = TypeAdapter(cls)
@@ -38,7 +38,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class RunSummary(Stored):
-    """Summary of a run beside its rows; each run type has a subclass.
+    """Base of the summary that a run stores beside its rows; each run type has a subclass.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class RunSummary(Stored):
     version: int = 0
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the counts for the run's page by name; none by default."""
+        """Return the counts that the run's page shows, by name; none by default."""
         return {}
 
     def asked_models(self) -> Sequence[Any]:
-        """Return the `Usage` of each model, by step; none where no model was asked."""
+        """Return each asked model's usage, by step; empty if no model was asked."""
         return ()

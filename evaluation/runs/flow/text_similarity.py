@@ -1,4 +1,4 @@
-"""Comparison of the texts of one item by their vectors: blocks, cosines, numbers."""
+"""Compare the texts of one item: cosines of their vectors, and their numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALL_BUT_1 = 1 - 1e-6
 
 
 def split_into_blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield (first, end) ranges of items with about 20,000 texts together."""
+    """Yield (first, end) index ranges of items that have about 20,000 texts together."""
     first, count = 0, 0
     for place, texts in enumerate(of_item):
         if count and count + len(texts) > TEXTS:
@@ -36,7 +36,7 @@ def split_into_blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, i
 def embed_block(
     embedder: Embedder, texts: Sequence[str], done: int, total: int, progress: Progress | None
 ) -> tuple[Vectors, int]:
-    """Return the vectors of texts and how many were cut; progress counts on from `done`."""
+    """Return the texts' vectors and how many texts were cut; progress continues from `done`."""
 
     def report(n: int, _: int) -> None:
         if progress is not None:
@@ -47,7 +47,7 @@ def embed_block(
 
 
 def compute_cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
-    """Return the cosines (n, n) of the vectors in `rows`; 0 where one has no length."""
+    """Return the cosines of all pairs of the given rows; 0 where a vector is zero."""
     part = vectors[list(rows)]
     products = part @ part.T
     gram = np.asarray(convert_to_dense(products), dtype=np.float64)
@@ -58,7 +58,7 @@ def compute_cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
 
 
 def find_different_numbers(texts: Sequence[str]) -> Bools:
-    """Return (n, n) true where two texts both hold numbers, and different ones."""
+    """Return a square table, true where two texts both hold numbers, and different ones."""
     known: dict[frozenset[str], int] = {frozenset(): 0}
     of = np.array(
         [known.setdefault(extract_numbers(text), len(known)) for text in texts], dtype=np.int64

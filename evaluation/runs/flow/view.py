@@ -1,4 +1,4 @@
-"""Views of language models: one number for each model and question, read from tables.
+"""Define views of language models: one number per model and question, read from tables.
 
 Several evaluations look at the same models and questions: how near an answer is to people's, how
 sure the model is, whether it says the same when asked otherwise, whether it notices that there is
@@ -33,7 +33,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True)
 class View:
-    """Meaning of a number: name, title, range and direction.
+    """One measure of language models: name, title, range, and whether higher is better.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class View:
 
 
 class Observation(NamedTuple):
-    """One number of a view: `model` is "" in a view of questions, `question` in one of models.
+    """One number of a view, for a model and a question ("" where the view has no such).
 
     `reason` is the code of why `value` is None, else "".
     """
@@ -69,7 +69,7 @@ class Observation(NamedTuple):
 
 
 def read_column(name: str) -> Reads:
-    """Return a function that reads the number in a column of a row."""
+    """Return a function that reads a row's number from the named column."""
 
     def read(row: Cells) -> float | None:
         return parse_number(row.get(name))
@@ -99,7 +99,7 @@ def parse_number(cell: Any) -> float | None:
 
 @dataclass(frozen=True)
 class ViewSource:
-    """Where a run type's table holds the numbers of a view.
+    """Where a result table of a run type holds the numbers of a view.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class ViewSource:
 
     @property
     def file_name(self) -> str:
-        """File of the table in the command's output folder."""
+        """Name of the table's file in the command's output folder."""
         return self.file or f"{self.table.replace('-', '_')}.csv"
 
     @property
@@ -140,14 +140,14 @@ class ViewSource:
 
 
 class ViewedObservation(NamedTuple):
-    """A view, or a part of it, with one number."""
+    """One number together with the view (or part of a view) that it belongs to."""
 
     view: View
     told: Observation
 
 
 def select_part(view: View, part: str) -> View:
-    """Return the view of one part, with the part in name and title; itself for the part ""."""
+    """Return the view of one part, named in its name and title; the view itself for ""."""
     if not part:
         return view
     return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
@@ -156,7 +156,7 @@ def select_part(view: View, part: str) -> View:
 def read_views(
     views: Sequence[ViewSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> Iterator[ViewedObservation]:
-    """Yield each row's number for each view of the table.
+    """Yield the number of each row for each view that the table holds.
 
     Raises
     ------

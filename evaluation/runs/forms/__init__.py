@@ -1,1 +1,1 @@
-"""Forms that pages of several features share: declared options, a run's label, decisions."""
+"""Forms that pages of several features share: run options, a run's name, stale decisions."""

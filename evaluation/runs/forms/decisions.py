@@ -1,4 +1,4 @@
-"""Decisions on a page that somebody else may have decided on since it was opened."""
+"""Detect that another user decided something after the page was opened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.models import WorkerVerdict
 
 
 def seen(request: HttpRequest) -> UUID | None:
-    """Return which decision was the newest when the page was opened; None for none."""
+    """Return the newest decision when the page was opened, as posted by it; None for none."""
     try:
         return UUID(request.POST.get("seen", ""))
     except ValueError:
@@ -20,7 +20,7 @@ def seen(request: HttpRequest) -> UUID | None:
 
 
 def meanwhile(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
-    """Say who decided `what` since the page was opened, and that this stays."""
+    """Return the message that `newest` was decided meanwhile and the posted choice is dropped."""
     who = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
         f"{who} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "

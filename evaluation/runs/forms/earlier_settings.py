@@ -1,4 +1,4 @@
-"""Settings of an earlier run, with which the form of a new one begins."""
+"""Start the form of a new run with the settings of an earlier run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.runs.run_types import Kind
 
 @dataclass(frozen=True)
 class Like:
-    """What a form begins with: the settings of a run, or the defaults.
+    """The settings with which a form starts: those of an earlier run, or the defaults.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Like:
 
 
 def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
-    """Return the run of the set that `like` in the address names; None without one."""
+    """Return the set's run that the query parameter `like` names; None without one."""
     try:
         asked = UUID(request.GET.get("like", ""))
     except ValueError:
@@ -42,7 +42,7 @@ def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run
 
 
 def like_of(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Like:
-    """Return the settings of the run of the set that `like` in the address names, or defaults."""
+    """Return the settings of the run that the query parameter `like` names, or the defaults."""
     run = run_like(request, question_set, kind)
     if run is None:
         return Like(kind.options())

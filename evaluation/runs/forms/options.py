@@ -1,4 +1,4 @@
-"""Forms out of declared options: a field each, grouped, explained, refused in the form's words."""
+"""Build forms from declared run options: one field per option, in groups, with its checks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OTHER_WORDS = "Another one, named below"
 
 @dataclass(frozen=True)
 class ExcludedField:
-    """The field of workers to leave out, where people excluded some of them from the set.
+    """The form field of workers to leave out, with the number of excluded workers.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class ExcludedField:
 
 @dataclass(frozen=True)
 class FieldGroup:
-    """Fields that a form folds away; `is_open` says that something in them needs to be seen."""
+    """A group of fields that the form collapses; `is_open` if errors or presets are inside."""
 
     title: str
     fields: list[forms.BoundField]
@@ -64,7 +64,7 @@ class FieldGroup:
 
 
 class OptionForm(forms.Form):
-    """Everything that a kind of run may be asked to do; `parameters()` is a valid form's answer."""
+    """Form of a run type's options; `parameters()` returns the options of a valid form."""
 
     options_of: ClassVar[type[Parameters]]
 
@@ -77,7 +77,7 @@ class OptionForm(forms.Form):
         excluded: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
-        """Begin with the parameters of `like`; `preset` are fields that an address set on top.
+        """Fill the form with the options `like`, overridden by `preset` (from the URL).
 
         `excluded` are ids of workers whom people excluded: their field begins with these as well.
         """
@@ -99,7 +99,7 @@ class OptionForm(forms.Form):
             chooser.offer(self.askable)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse values out of bounds, what is for operators, and what contradicts itself."""
+        """Refuse values out of bounds, values only operators may use, and contradictions."""
         values: dict[str, Any] = super().clean() or {}
         for name, option in self.options.items():
             at = self._field_of(name)
@@ -116,24 +116,24 @@ class OptionForm(forms.Form):
         return values
 
     def refuse(self, error: OptionError) -> None:
-        """Show what was found wrong after the form itself had found nothing."""
+        """Show problems that were found after the form itself was valid."""
         for wrong in error.problems:
             self._refuse(self._field_of(wrong.option) if wrong.option else None, wrong)
 
     def sentences(self, error: OptionError) -> list[str]:
-        """Return what is wrong, where the form itself is not filled in yet."""
+        """Return the problems as sentences, for a page whose form is not filled in."""
         return [_capital(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
 
     def parameters(self) -> Any:
-        """Return what was asked for, an object of the class of options."""
+        """Return the chosen options, as an object of the form's options class."""
         return self.options_of(**{name: self._value(name) for name in self.options})
 
     def basic(self) -> list[forms.BoundField]:
-        """Return the fields that everybody should look at, whom to ask before how."""
+        """Return the fields of the basic options, those that choose models first."""
         return sorted(self._in_group(BASIC), key=lambda at: not isinstance(at.field, ModelChooser))
 
     def folded(self) -> list[FieldGroup]:
-        """Return the other groups, in order."""
+        """Return the groups of the other fields, which the page collapses."""
         found = []
         for group, title in self.options_of.groups.items():
             fields = list(self._in_group(group))
@@ -143,7 +143,7 @@ class OptionForm(forms.Form):
 
     @property
     def excluded(self) -> ExcludedField | None:
-        """The field that leaves out excluded workers; None where nobody is excluded."""
+        """The field that leaves out excluded workers; None if no worker is excluded."""
         if not self._excluded:
             return None
         left_out = set(self._excluded).intersection(_ids(self[EXCLUDE].value()))
@@ -151,14 +151,14 @@ class OptionForm(forms.Form):
 
     @property
     def lacks_models(self) -> bool:
-        """Whether a model has to be chosen, and none is registered that could be asked."""
+        """Whether a model must be chosen but no registered model can be asked."""
         needs = (
             field.required for field in self.fields.values() if isinstance(field, ModelChooser)
         )
         return any(needs) and not self.askable
 
     def preset_labels(self) -> list[str]:
-        """Return the labels of what an address set beforehand."""
+        """Return the labels of the fields that the URL has preset."""
         return [str(self[name].label) for name in self.preset]
 
     def _in_group(self, group: str) -> Iterator[forms.BoundField]:
@@ -169,7 +169,7 @@ class OptionForm(forms.Form):
                 yield self[name]
 
     def _field_of(self, name: str) -> str:
-        """Return the field that holds an option: its own, or that of another value."""
+        """Return the name of an option's field, or of its field for another value."""
         other = f"{OTHER}_{name}"
         chosen = self.cleaned_data.get(name) == OTHER
         return other if chosen and other in self.fields else name
@@ -186,7 +186,7 @@ class OptionForm(forms.Form):
             self.add_error(field, ValidationError(said, wrong.code))
 
     def _initial(self, parameters: Parameters) -> dict[str, Any]:
-        """Return parameters as the form shows them."""
+        """Return the options as initial values of the form's fields."""
         values: dict[str, Any] = {}
         for name, option in self.options.items():
             value = values[name] = getattr(parameters, name)
@@ -196,13 +196,13 @@ class OptionForm(forms.Form):
 
 
 def _ids(value: Any) -> list[str]:
-    """Return the ids of a field of them, which holds a text of lines or a list."""
+    """Return the ids in a field's value, which is a list, or text with one id per line."""
     lines = value.splitlines() if isinstance(value, str) else value or ()
     return [line.strip() for line in lines if line.strip()]
 
 
 def options_on(of: type[Parameters]) -> dict[str, Option]:
-    """Return the options that a form or a request has: those of the database."""
+    """Return the options of runs in the database, by name; not those for files only."""
     return {name: option for name, option in of.options().items() if DATABASE in option.places}
 
 
@@ -210,7 +210,7 @@ _FORMS: dict[type[Parameters], type[OptionForm]] = {}
 
 
 def form_for(of: type[Parameters]) -> type[OptionForm]:
-    """Return the form of a class of options; made once."""
+    """Return the form class of an options class, cached."""
     if of not in _FORMS:
         _FORMS[of] = _made_form(of)
     return _FORMS[of]
@@ -235,7 +235,7 @@ def _made_form(of: type[Parameters]) -> type[OptionForm]:
 
 
 class ReadField(forms.CharField):
-    """A text of several lines that the option reads: ids, one on each line, or a JSON object."""
+    """Multi-line field that an option parses: ids, one per line, or a JSON object."""
 
     widget = forms.Textarea(attrs={"rows": 3})
 
@@ -244,7 +244,7 @@ class ReadField(forms.CharField):
         self.option = option
 
     def to_python(self, value: Any) -> Any:
-        """Return what the text says."""
+        """Return the option's value parsed from the posted text; its default for no text."""
         text = super().to_python(value)
         if not text:
             return self.option.default
@@ -255,14 +255,14 @@ class ReadField(forms.CharField):
             raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
 
     def prepare_value(self, value: Any) -> Any:
-        """Return the value as it is shown."""
+        """Return the value as text for the form: ids as lines, an object as JSON."""
         if isinstance(value, list | tuple):
             return "\n".join(value)
         return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
 def askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
-    """Return the registered models that a user may have asked, by name."""
+    """Return the registered models that the user may send requests to, by name."""
     return (
         LanguageModel.objects.editable_by(user)
         .filter(archived_at=None)
@@ -272,27 +272,27 @@ def askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
 
 
 class ModelChooser(forms.ChoiceField):
-    """One of the models that somebody registered, by its name."""
+    """Field to choose one registered language model by name."""
 
     def offer(self, models: Sequence[LanguageModel]) -> None:
-        """Say which there are, for the person who fills in the form."""
+        """Set the models that the user may choose."""
         names = [(str(model.public_id), str(model)) for model in models]
         self.choices = names if self.required else [("", "none"), *names]
 
 
 class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
-    """Any number of them, with a box to tick for each."""
+    """Field to choose several registered language models, with a checkbox each."""
 
     widget = forms.CheckboxSelectMultiple
 
     def offer(self, models: Sequence[LanguageModel]) -> None:
-        """Say which there are."""
+        """Set the models that the user may choose."""
         self.choices = [(str(model.public_id), str(model)) for model in models]
 
 
 @singledispatch
 def field_of(option: Option) -> forms.Field:
-    """Return the field of an option, which reads a value; its bounds are checked by the form."""
+    """Return the form field of an option, without checks of bounds, which the form does."""
     raise TypeError(f"no form has a field for {type(option).__name__}")
 
 
@@ -359,5 +359,5 @@ def _is_required(option: Option) -> bool:
 
 
 def refusal(of: type[Parameters], error: OptionError) -> str:
-    """Return why a run was not started, for a message on a page."""
+    """Return the problems of options as a message that explains why no run was started."""
     return " ".join(f"{SITE.told(of, wrong)}." for wrong in error.problems)

@@ -1,4 +1,4 @@
-"""What people call a run, and what they note about it: the part of a form."""
+"""Form part for the name and notes that users give to a run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ else:
 
 
 class RunLabelForm(LabelForm):
-    """The name of a run and notes about it; its fields stand beside those of the options."""
+    """Form of a run's name and notes, shown beside the form of its options."""
 
     prefix = "label"
 
     class Meta:
-        """The fields, in their order."""
+        """Declares the fields `name` and `notes` of the model `Run`, in this order."""
 
         model = Run
         fields = ("name", "notes")
@@ -28,5 +28,5 @@ class RunLabelForm(LabelForm):
         widgets: ClassVar = {"notes": forms.Textarea(attrs={"rows": 2})}
 
     def said(self) -> dict[str, Any]:
-        """Return name and notes of a valid form, by name."""
+        """Return the name and notes of a valid form, by field name."""
         return {field: self.cleaned_data[field] for field in self.Meta.fields}

@@ -1,4 +1,4 @@
-"""Imports of model answers that were collected elsewhere, from files into rows.
+"""Import model answers that were collected elsewhere, from files into the database.
 
 The manner is that of `annotations.exchange.importing`, whose stages are used: one transaction,
 all or nothing, nothing overwritten, the same file again changes nothing.

@@ -1,4 +1,4 @@
-"""Answers of language models, from a file into a version."""
+"""Import answers of language models from a file into a version of a question set."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def import_model_answers(
     imported_by: int | None = None,
     keep_thinking: bool = False,
 ) -> ImportReport:
-    """Add a file's model answers to a version of the set (the latest, if no number is given).
+    """Add a file's model answers to the set's version of that number, else the latest.
 
     Models are the set's owner's, found by their names; unknown ones are made. A draft is
     published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
@@ -106,7 +106,7 @@ def import_model_answers(
 
 
 def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
-    """Where each question first stands; names that are too long are noted."""
+    """Return the line of each question's first answer; record too long model names as problems."""
     questions: dict[str, int] = {}
     models: dict[str, int] = {}
     for record in file.records:
@@ -122,7 +122,7 @@ def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
 def _refuse_hidden(
     file: ModelAnswerFile, question_set: QuestionSet, imported_by: int | None, problems: Problems
 ) -> None:
-    """Note the models of the set's owner that who brings their answers does not see."""
+    """Record as problems the models of the set's owner that the importing user may not see."""
     if imported_by in (None, question_set.owner_id):
         return
     lines: dict[str, int] = {}
@@ -138,7 +138,7 @@ def _refuse_hidden(
 
 
 def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], list[int]]:
-    """The keys of the file's models by their names, and of those that are new."""
+    """Return primary keys of the file's models by name, and the keys of newly created ones."""
     keys: dict[str, int] = {}
     new: list[int] = []
     for name in dict.fromkeys(record.model for record in file.records):
@@ -157,7 +157,7 @@ def _fresh(
     models: dict[str, int],
     problems: Problems,
 ) -> list[ModelAnswerRecord]:
-    """The records that are not there yet; those that contradict what is there are noted."""
+    """Return the answers that are not stored yet; record those that contradict stored ones."""
     waiting = {(models[r.model], questions[r.question], *_asked(r)): r for r in file.records}
     unchanged: set[int] = set()
     for some in split_in_chunks({question for _, question, *_ in waiting}, IDS):
@@ -193,7 +193,7 @@ def _fresh(
 
 
 def _asked(record: ModelAnswerRecord) -> tuple[str, int]:
-    """The request and the sample of an answer; nobody told them in an ordinary file."""
+    """Return request hash and sample number of an answer; the default ones for a plain file."""
     asking = record.asking
     if asking is None:
         return IMPORTED, 0

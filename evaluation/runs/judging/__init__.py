@@ -1,8 +1,8 @@
-"""Blind judgements of experts, on workers' answers and on what a run type shows.
+"""Blind judgements by experts, on workers' answers and on the results that a run type declares.
 
-`declaration` defines what is judged and on which scale. `sample` draws things of a run and asks
-experts to judge them, `audit` draws answers of a grading. `tasks` leads an expert from one to the
-next, `inbox` lists everything that is open, `given` reads the judgements. `ANSWERS` is the
+`declaration` defines what is judged and on which scale. `sample` draws items of a run and asks
+experts to judge them, `audit` draws answers of a grading. `tasks` leads an expert from one item to
+the next, `inbox` lists all open requests, `judgements` reads the judgements. `ANSWERS` is the
 declaration for answers of workers and models.
 """
 

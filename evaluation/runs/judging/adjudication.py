@@ -17,12 +17,12 @@ ROUNDING = 1e-9
 
 
 class CannotSettleError(ValueError):
-    """An expert cannot settle the disagreement; the message is for people."""
+    """An expert cannot settle a disagreement of others; the message is for people."""
 
 
 @dataclass(frozen=True)
 class Dispute:
-    """An answer of a sample on which experts disagree.
+    """An answer of a sample on whose grade experts disagree, and who settles it.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Dispute:
 
     @property
     def answer(self) -> tuple[int | None, int | None]:
-        """Primary keys of the answer: of a worker's, of a model's; one is None."""
+        """Primary keys of the worker's answer and of the model's answer; one is None."""
         return self.response, self.llm_response
 
 
 def list_disputes(audit: Audit) -> list[Dispute]:
-    """Return the answers with grades more than the sample's step apart, by two queries."""
+    """Return the answers whose grades differ by more than the sample's step; two queries."""
     given: dict[tuple[int | None, int | None], dict[int, float]] = {}
     items = AuditItem.objects.filter(audit=audit)
     for field in ("response", "llm_response"):
@@ -67,18 +67,18 @@ def list_disputes(audit: Audit) -> list[Dispute]:
 
 
 def has_disagreement(grades: Sequence[float], step: float) -> bool:
-    """Return whether two grades of one answer are more than a step apart."""
+    """Return whether any two grades of one answer differ by more than `step`."""
     return len(grades) > 1 and max(grades) - min(grades) > step + ROUNDING
 
 
 def list_parties(found: Iterable[Dispute]) -> set[int]:
-    """Return the experts who graded an unsettled answer, and so cannot settle it."""
+    """Return the experts who graded an unsettled answer, who thus cannot settle it."""
     return {expert for one in found if one.settled is None for expert in one.grades}
 
 
 @transaction.atomic
 def ask_to_settle(audit: Audit, expert: int) -> int:
-    """Ask a third expert to settle the open disputes; return the number of answers.
+    """Ask an expert to settle all open disagreements; return the number of answers.
 
     In an order of their own, drawn with the seed of the sample. Raises `CannotSettleError`.
     """
@@ -112,7 +112,7 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
 
 
 def list_grades_to_settle(asked: JudgementRequest) -> list[float]:
-    """Return the grades of the answer that an expert is asked to settle, ascending.
+    """Return the differing grades of the answer that an expert is to settle, ascending.
 
     Nothing tells who gave which. Empty where it is not asked to be settled.
     """

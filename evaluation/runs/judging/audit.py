@@ -1,4 +1,4 @@
-"""Draw a random sample of a grading's answers, which experts grade blindly.
+"""Draw a random sample of a grading run's answers, which experts grade blindly.
 
 Workers' answers are drawn at random, spread evenly over the questions, or in equal numbers from
 workers with low, middle and high grades. With models every fourth answer is a model's. The order of
@@ -44,7 +44,7 @@ STRATA = (PEOPLE, *THIRDS, MODELS)
 
 
 class CannotDrawError(ValueError):
-    """The run cannot give the requested sample; the message is for people."""
+    """The run has no sample such as requested; the message is for people."""
 
 
 # As many as the papers had experts grade: a tenth of all answers, or 200.
@@ -53,13 +53,13 @@ PRESETS = (TENTH, TWO_HUNDRED)
 
 
 def compute_preset_size(name: str, n_answers: int) -> int:
-    """Return the number of answers that a preset draws; there may be fewer."""
+    """Return how many answers a named preset draws: a tenth, or 200 if there are so many."""
     return max(1, math.ceil(n_answers / 10)) if name == TENTH else 200
 
 
 @dataclass(frozen=True)
 class Drawable:
-    """The answers of a run that can be drawn, in a fixed order.
+    """The answers of a run that a sample can include, in a fixed order.
 
     Attributes
     ----------
@@ -72,19 +72,19 @@ class Drawable:
     grades: dict[int, float]
 
     def drawn_by(self, preset: str, with_models: bool) -> int:
-        """Return the number of answers that a preset draws, models' answers included."""
+        """Return the number of answers that a preset draws, including models' answers."""
         return compute_preset_size(
             preset, len(self.answers) + (len(self.models) if with_models else 0)
         )
 
     @property
     def n_questions(self) -> int:
-        """Number of questions with a worker's answer."""
+        """Number of questions with at least one worker's answer."""
         return len({question for _, question, _ in self.answers})
 
 
 def load_drawable(run: Run) -> Drawable:
-    """Return the answers with a score that can be drawn from a run, by four queries.
+    """Return the run's answers with a score, from which samples are drawn; four queries.
 
     Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
     those of workers whom the run left out, and whom people excluded from the set.
@@ -118,7 +118,7 @@ def load_drawable(run: Run) -> Drawable:
 def draw_audit(
     run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
 ) -> Audit:
-    """Return the run's sample with at least `count` answers; draw the missing ones.
+    """Return the run's random sample of at least `count` answers; keep those drawn before.
 
     Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
     `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.
@@ -158,7 +158,7 @@ def draw_audit(
 
 
 def ask_for_audit(audit: Audit, expert: int) -> None:
-    """Ask an expert to judge the sample, in an order of the expert's own.
+    """Ask an expert to grade the answers of a sample, in an order drawn for the expert.
 
     In an order of the expert's own, drawn with the seed of the sample.
     """
@@ -189,7 +189,7 @@ def ask_for_audit(audit: Audit, expert: int) -> None:
 
 
 def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
-    """Return the experts who were asked about a sample, with their progress, by one query."""
+    """Return the experts asked to grade a sample, with their progress; one query."""
     done_by_expert: dict[tuple[str, int], list[bool]] = {}
     rows = filter_requests(audit).values_list("expert__username", "expert", "is_done")
     for name, user, done in rows:
@@ -201,7 +201,7 @@ def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
 
 
 def withdraw_requests(audit: Audit, expert: int) -> int:
-    """Withdraw an expert's open requests on a sample; return the number of answers."""
+    """Withdraw an expert's open requests in a sample; return the number of answers."""
     open_requests = list(filter_requests(audit).filter(expert=expert, is_done=False))
     # What this one was to settle is to be settled by somebody else.
     for field in ("response_id", "llm_response_id"):
@@ -213,7 +213,7 @@ def withdraw_requests(audit: Audit, expert: int) -> int:
 
 
 def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
-    """Return what experts were asked about the answers of a sample, with whether it `is_done`.
+    """Return the requests to experts about a sample's answers, annotated with `is_done`.
 
     Answers of workers who were excluded since are not asked about any more.
     """
@@ -232,7 +232,7 @@ def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
 def _order_worker_answers(
     drawable_answers: Drawable, design: str, rng: np.random.Generator
 ) -> list[tuple[str, int]]:
-    """Return workers' answers with their strata, in the order of the draw."""
+    """Return (stratum, answer) of workers' answers, in the order in which they are drawn."""
     keys = [key for key, _, _ in drawable_answers.answers]
     if design == Audit.Design.RANDOM:
         return [(PEOPLE, keys[at]) for at in rng.permutation(len(keys)).tolist()]
@@ -258,7 +258,7 @@ def _order_worker_answers(
 
 
 def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
-    """Return each worker's third by grade; ties are ordered by key."""
+    """Return each worker's third by grade; workers with equal grades are ordered by key."""
     order = sorted(grades, key=lambda worker: (grades[worker], worker))
     return {
         int(worker): name
@@ -268,7 +268,7 @@ def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
 
 
 def _mix_models_in(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
-    """Return one order with a model's answer at every fourth place while both last."""
+    """Return all answers in one order, every fourth a model's as long as both last."""
     remaining_workers, remaining_models = iter(people), iter(models)
     order: list[tuple[str, int]] = []
     for _ in range(len(people) + len(models)):

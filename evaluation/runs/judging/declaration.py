@@ -1,4 +1,4 @@
-"""Declare what experts judge, and on which scale."""
+"""Declare what experts judge in a type of run, and on which scale."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Choice:
-    """A judgement that can be given.
+    """One of the judgements that an expert can choose, a grade or a label.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class Choice:
 
     @property
     def pressed(self) -> str:
-        """The key that gives it."""
+        """The key on the keyboard that selects this choice."""
         return self.key or self.code
 
 
 @dataclass(frozen=True)
 class Part:
-    """A text that an expert reads, with its title.
+    """A titled text that an expert reads before judging.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One thing to judge: its key, and the texts that the expert may see.
+    """An item for experts to judge: its key, and the texts that an expert may see.
 
     `parts` must not tell whose it is, nor what anybody else said of it. `stratum` is never shown:
     a sample holds the strata in their shares; all alike, it is a plain random one.
@@ -66,18 +66,18 @@ class Exhibit:
     stratum: str = ""
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return the parts as plain values."""
+        """Return the texts shown to an expert as plain values, ready for JSON."""
         return [dict(part.__dict__) for part in self.parts]
 
 
 def load_parts(stored: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
-    """Return the parts stored by `Exhibit.as_json`."""
+    """Return the texts shown to an expert from the values of `Exhibit.as_json`."""
     return tuple(Part(**part) for part in stored)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """The things of a run type that experts judge blindly, in random order.
+    """Declares the items of a run type that experts judge blindly, and the scale of judgements.
 
     Attributes
     ----------
@@ -110,32 +110,32 @@ class Judging:
     machines: Callable[[Run], Mapping[str, Mapping[Key, float | str]]] = field(default=lambda _: {})
 
     def __post_init__(self) -> None:
-        """Refuse a scale that is half numbers, half labels."""
+        """Raise ValueError if some choices have a grade and others only a label."""
         if len({choice.grade is None for choice in self.choices}) != 1:
             raise ValueError(f"{self.name}: choices with a grade beside choices without one")
 
     @property
     def graded(self) -> bool:
-        """Whether judgements are numbers."""
+        """Whether judgements are grades (numbers) and not labels."""
         return self.choices[0].grade is not None
 
     @property
     def halves(self) -> bool:
-        """Whether the scale has half grades between all whole ones."""
+        """Whether the scale consists of all grades from 0 in half steps."""
         numbers = [choice.grade for choice in self.choices]
         return numbers == [place / 2 for place in range(len(numbers))]
 
     @property
     def column(self) -> str:
-        """Name of the judgement's column in tables."""
+        """Name of the column that holds the judgement in tables."""
         return self.value or ("grade" if self.graded else "label")
 
     def choice(self, code: str) -> Choice | None:
-        """Return the choice of a code; None for an unknown code."""
+        """Return the choice with a code; None for an unknown code."""
         return next((one for one in self.choices if one.code == code), None)
 
     def code_of(self, grade: float | None, label: str) -> str:
-        """Return the code of a stored judgement; "" for a grade between the choices, or none."""
+        """Return the code of a stored judgement; "" for a grade that no choice has."""
         if not self.graded:
             return label
         return next((one.code for one in self.choices if one.grade == grade), "")

@@ -1,4 +1,4 @@
-"""List everything that an expert is asked to judge, set by set."""
+"""List everything that an expert is asked to judge, by question set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_SET = Coalesce(
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """What somebody is asked to judge of one set, on one scale."""
+    """What an expert is asked to judge in one question set on one scale, and the progress."""
 
     question_set: QuestionSet
     declared: JudgingKey
@@ -38,7 +38,7 @@ class InboxEntry:
 def load_inbox(
     sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
 ) -> list[InboxEntry]:
-    """Return the requests to an expert in some sets, unfinished ones first; three queries.
+    """Return what an expert is asked to judge in some sets, unfinished first; three queries.
 
     What has something left comes first, then the newest set. `known` to be asked, it is two.
     """
@@ -64,7 +64,7 @@ def load_inbox(
 
 
 def sum_by_set(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
-    """Return the expert's progress in each set over all scales, by primary key."""
+    """Return the expert's progress in each set, over all scales, by the set's primary key."""
     progress_by_set: dict[int, Progress] = {}
     for one in waiting:
         known = progress_by_set.get(one.question_set.pk, Progress(0, 0, None, None))

@@ -1,4 +1,4 @@
-"""Read experts' judgements of a run."""
+"""Load the experts' judgements of a run's items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HUMAN = "human"
 
 @dataclass(frozen=True)
 class ExpertJudgement:
-    """One expert's judgement of one thing; `value` is a grade, or the code of a label."""
+    """An expert's judgement of one item; `value` is a grade, or the code of a label."""
 
     key: Key
     expert: str
@@ -23,12 +23,12 @@ class ExpertJudgement:
 
     @property
     def judge(self) -> str:
-        """The expert's name among judges, such as "human:rana"."""
+        """Name of the expert among human and automatic judges, such as "human:rana"."""
         return f"{HUMAN}:{self.expert}"
 
 
 def load_judgements(run: Run, judging: Judging) -> list[ExpertJudgement]:
-    """Return the judgements of a run, by the place of the thing and by expert."""
+    """Return the experts' judgements of a run, by the item's position and by expert."""
     rows = (
         HumanJudgement.objects.filter(exhibit__run=run, exhibit__judging=judging.name)
         .order_by("exhibit__place", "expert__username")

@@ -1,4 +1,4 @@
-"""Draw a random sample of a run's things to judge, and ask experts about it."""
+"""Draw a random sample of a run's items for experts to judge, and ask experts about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_DRAWN, MOST_SEED = 5_000, 2**31 - 1
 
 @dataclass(frozen=True)
 class ExpertProgress:
-    """An expert's numbers of requested and finished judgements of a run."""
+    """How many judgements of a run an expert was asked for, and has finished."""
 
     user: int
     name: str
@@ -30,18 +30,18 @@ class ExpertProgress:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left."""
+        """Whether the expert was asked and no judgement is missing."""
         return 0 < self.n_asked <= self.n_done
 
 
 @transaction.atomic
 def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhibit]:
-    """Return a random sample of `count` things of a run; draw the missing ones.
+    """Return a random sample of `count` items of a run to judge; earlier drawn ones stay.
 
-    Where they are of several strata it holds these in their shares (`stratified_order`). The order
-    of all is drawn once with a seed, and the sample is its beginning: a larger sample holds the
-    smaller one, and `seed` counts in the first draw only. Where a run shows fewer than `count`,
-    all.
+    If the items have several strata, the sample holds each in proportion (`draw_stratified_order`).
+    The order of all items is drawn once with a seed, and the sample is its beginning: a larger
+    sample holds the smaller one, and `seed` counts in the first draw only. If a run has fewer than
+    `count` items, the sample holds all.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)
@@ -72,7 +72,7 @@ def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[model
 
 
 def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
-    """Ask an expert to judge exhibits of one run; earlier requests stay.
+    """Ask an expert to judge the items of a run's sample; earlier requests stay.
 
     In an order of the expert's own, drawn with the seed of the sample.
     """
@@ -93,7 +93,7 @@ def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
 
 
 def list_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
-    """Return who was asked, by name, and how far they are, by two queries."""
+    """Return the experts asked to judge a run's items, with their progress; two queries."""
     mine = {"exhibit__run": run, "exhibit__judging": judging.name}
     done = dict(
         models.HumanJudgement.objects.filter(**mine)

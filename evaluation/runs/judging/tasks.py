@@ -1,4 +1,4 @@
-"""Lead an expert through the things to judge, and store the judgements.
+"""Lead an expert through the items to judge, and store the judgements.
 
 An expert sees the question, its passage and the text of an answer, or the parts that a run type
 declares. This module hides everything else: the author, the score, the camp, and the run that asks.
@@ -28,7 +28,7 @@ TO_SETTLE = (
 
 
 class JudgingKey(NamedTuple):
-    """Which `Judging` says what is judged: of a kind of run, or "" for answers of people."""
+    """Name of a `Judging` with its run type; the run type is "" for answers of workers."""
 
     kind: str
     name: str
@@ -39,7 +39,7 @@ OF_ANSWERS = JudgingKey("", ANSWERS.name)
 
 @dataclass(frozen=True)
 class Task:
-    """One thing to judge, with all that the expert may know of it.
+    """One item for an expert to judge, with everything that the expert may know about it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Progress:
-    """An expert's progress in a set; `next` is the first thing without a judgement."""
+    """An expert's progress in a question set; `next` is the first item without a judgement."""
 
     total: int
     done: int
@@ -69,18 +69,18 @@ class Progress:
 
 @dataclass(frozen=True)
 class Queue:
-    """The things that an expert judges on one scale."""
+    """The items that an expert judges on one scale, as progress."""
 
     declared: JudgingKey
     progress: Progress
 
 
 class NotAskedError(LookupError):
-    """The expert was not asked to judge this."""
+    """The expert was not asked to judge this item."""
 
 
 class Row(NamedTuple):
-    """A thing to judge, and whether it is judged."""
+    """A request to judge an item: its id, whether it is done, and on which scale."""
 
     task: UUID
     done: bool
@@ -99,7 +99,7 @@ def request_answers(run: Run | None, responses: Iterable[Response], expert: int)
 
 
 def load_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> Progress:
-    """Return an expert's progress with everything of a set, by two queries.
+    """Return an expert's progress over all items of a question set, by two queries.
 
     By one where it is known that the expert `is_asked` to judge something.
     """
@@ -107,7 +107,7 @@ def load_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = Fa
 
 
 def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
-    """Return what an expert was asked, answers first, by two queries."""
+    """Return an expert's progress in a set by scale, scale of answers first; two queries."""
     rows = _load_rows(question_set, expert)
     return [
         Queue(declared, compute_progress([row for row in rows if row.declared == declared]))
@@ -116,7 +116,7 @@ def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
 
 
 def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
-    """Return the thing that a request is about, by four queries; None if not asked."""
+    """Return the item to judge behind a request, by four queries; None if not asked."""
     queue_rows, index = _find_place(_load_rows(question_set, expert), request)
     if index is None:
         return None
@@ -143,7 +143,7 @@ def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | N
 def store_judgement(
     question_set: QuestionSet, expert: int, request: UUID, choice: Choice
 ) -> UUID | None:
-    """Store an expert's choice, replacing an earlier one; return the next thing to judge.
+    """Store an expert's choice, replacing an earlier one; return the next open request.
 
     None when all of that sort are judged. Sending it twice changes nothing. Raises
     `NotAskedError`.
@@ -162,7 +162,7 @@ def store_judgement(
 
 
 def find_last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
-    """Return the request that an expert judged or changed last in a set; None without any."""
+    """Return the request that an expert judged last in a question set; None without any."""
     asked = select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(
         is_done=True
     )
@@ -176,7 +176,7 @@ def find_last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
 
 
 def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> bool:
-    """Delete a judgement, so that it is open again; return whether there was one.
+    """Delete an expert's judgement, so that it is open again; return whether it existed.
 
     Raises `NotAskedError`.
     """
@@ -192,12 +192,12 @@ def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> b
 
 
 def _build_thing_fields(asked: JudgementRequest) -> dict[str, Any]:
-    """Return the thing that a request is about, as fields of a judgement."""
+    """Return the foreign keys of the item that a request is about, as judgement fields."""
     return {f"{thing}_id": getattr(asked, f"{thing}_id") for thing in THINGS}
 
 
 def _build_parts(asked: JudgementRequest) -> tuple[Part, ...]:
-    """Return the texts that the expert sees, without anything on the author."""
+    """Return the texts that the expert reads, without anything about the author."""
     if asked.exhibit is not None:
         return load_parts(asked.exhibit.shown)
     # The database sees to it that there is one of the three. Who wrote it, a person or a model,
@@ -221,27 +221,27 @@ def _build_parts(asked: JudgementRequest) -> tuple[Part, ...]:
 
 
 def _format_reference(accepted: list[Any]) -> str:
-    """Return the reference answers, one a line, with " / " between alternatives."""
+    """Return the reference answers, one per line, alternatives joined by " / "."""
     lines = [entry if isinstance(entry, list) else [entry] for entry in accepted]
     return "\n".join(" / ".join(str(wording) for wording in line) for line in lines)
 
 
 def compute_progress(rows: list[Row]) -> Progress:
-    """Return the progress in an ordered list of things to judge."""
+    """Return the progress in an ordered list of requests to an expert."""
     undone = [row.task for row in rows if not row.done]
     first = rows[0].task if rows else None
     return Progress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
 
 
 def _find_place(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
-    """Return the rows on the request's scale in order, and the request's index among them."""
+    """Return the requests on the same scale as a request, and its index among them or None."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
     return queue, next((at for at, row in enumerate(queue) if row.task == request), None)
 
 
 def _load_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:
-    """Return an expert's requests in order, with whether they are done."""
+    """Return an expert's requests in a question set, in order, with whether they are done."""
     if not (known or is_asked(expert)):
         return []
     rows = (
@@ -253,17 +253,17 @@ def _load_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -
 
 
 def is_asked(expert: int) -> bool:
-    """Return whether the expert has any request; a cheap check before the larger queries."""
+    """Return whether the expert has any request; a cheap check before larger queries."""
     return filter_requests(expert).exists()
 
 
 def filter_requests(expert: int) -> QuerySet[JudgementRequest]:
-    """Return all requests to an expert."""
+    """Return all requests to an expert, of every question set."""
     return JudgementRequest.objects.filter(expert=expert)
 
 
 def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, Any]:
-    """Return what an expert was asked of some sets, with whether it `is_done`.
+    """Return an expert's requests in some question sets, annotated with `is_done`.
 
     Answers of workers who were excluded since are not asked about any more.
     """
@@ -283,11 +283,11 @@ def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, A
 
 
 def filter_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-    """Return the requests that are done, or are about nobody whom people excluded from the set."""
+    """Return the requests that are done, or whose answer is by a worker not excluded."""
     rows = requests.annotate(of_author=WorkerVerdict.of_author())
     return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
 
 
 def build_judging_key(kind: str | None, name: str | None) -> JudgingKey:
-    """Return which `Judging` it is, by what is stored with an exhibit; None for an answer."""
+    """Return the key of a `Judging` from stored values; `name` is None for an answer."""
     return OF_ANSWERS if name is None else JudgingKey(kind or "", name)

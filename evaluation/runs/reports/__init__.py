@@ -1,4 +1,4 @@
-"""Results of runs as plain records, and what lists and pages of several features show.
+"""Results of runs as plain records, and the lists of runs that several features show.
 
 Each report takes a run that was fetched through `Run.objects.visible_to(user)`; rows of that run
 need no further check. The number of queries does not depend on the number of rows, lists come in

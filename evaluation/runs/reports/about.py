@@ -1,4 +1,4 @@
-"""Build the head of every report: the run and its question set."""
+"""Build the head of every report: facts about the run and its question set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.runs.reports.run_titles import RunTitle, build_title
 
 @dataclass(frozen=True)
 class RunAbout:
-    """A run and its question set, as every report begins.
+    """The head of every report: the run, its question set, and its settings.
 
     Attributes
     ----------
@@ -48,17 +48,17 @@ class RunAbout:
 
     @property
     def is_done(self) -> bool:
-        """Whether the run has results."""
+        """Whether the run is finished and has results."""
         return self.state == Run.State.DONE
 
     @property
     def in_short(self) -> str:
-        """The non-default options in one line; "" where `called` names them."""
+        """The run's non-default options in one line; "" if the title already has them."""
         return RunTitle(self.called, self.differs).beside
 
 
 def build_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
-    """Return the head of a run's report; without a query if the version and set were fetched.
+    """Return the head of a run's report, without a query if version and set were fetched.
 
     `options` are those of its kind. Ids of models, prompts and workers take one query.
     """
@@ -85,7 +85,7 @@ def build_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbou
 
 
 def _find_score_name(run: Run) -> str:
-    """Return the name of the raw score of a grading run; "" for other run types."""
+    """Return the display name of a grading run's raw score; "" for other run types."""
     try:
         return AqerParameters.of_dict(run.parameters).score_name if run.kind == GRADING else ""
     except KeyError:  # it is of another version of the platform

@@ -1,4 +1,4 @@
-"""Report which method agrees best with graded answers, of a run and of a set."""
+"""Report which scoring method agrees best with graded answers, of a run and of a set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KIND = "graded"
 
 @dataclass(frozen=True)
 class GradedReport:
-    """Result of comparing all methods on graded answers.
+    """Result of comparing all scoring methods on graded answers.
 
     Attributes
     ----------
@@ -42,19 +42,19 @@ class GradedReport:
 
 @dataclass(frozen=True)
 class OwnDomain:
-    """The newest such result of a question set; `run` is its public id."""
+    """A question set's newest comparison of scoring methods; `run` is its public id."""
 
     run: UUID
     report: GradedReport
 
     @property
     def default(self) -> str:
-        """The default method, whose lead is 0."""
+        """Name of the default method, whose lead is 0."""
         return DEFAULT
 
 
 def build_report(run: Run) -> GradedReport:
-    """Return the report of a finished run, best methods first; no query."""
+    """Return the report of a finished comparison of methods, best first; no query."""
     summary = GradedSummary.of(run.summary)
     verdict, *more = (SITE.said(message) for message in summary.messages)
     rows = sorted(summary.rows, key=_rank_key)
@@ -62,12 +62,12 @@ def build_report(run: Run) -> GradedReport:
 
 
 def build_table(run: Run) -> Table:
-    """Return the table of all methods."""
+    """Return the table of all compared methods, one row each."""
     return Table(METHODS_HEADER, build_method_rows(GradedSummary.of(run.summary)))
 
 
 def find_own_domain(question_set: QuestionSet) -> OwnDomain | None:
-    """Return the newest result on a set's graded answers; None without one; one query."""
+    """Return the newest comparison on a set's graded answers, by one query; None without one."""
     runs = Run.objects.filter(
         version__question_set=question_set, kind=KIND, state=Run.State.DONE, archived_at=None
     )
@@ -76,6 +76,6 @@ def find_own_domain(question_set: QuestionSet) -> OwnDomain | None:
 
 
 def _rank_key(row: MethodRow) -> tuple[bool, float]:
-    """Return the sort key of a row: held-out correlation, else the overall one; undefined last."""
+    """Return a method's sort key: held-out correlation, else the overall one, None last."""
     r = row.full.value if row.held.value is None else row.held.value
     return r is None, 0.0 if r is None else -r

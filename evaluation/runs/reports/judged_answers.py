@@ -34,7 +34,7 @@ AGREES, DISAGREES = 0.5, 0.2
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer with experts' grades and a score in the run.
+    """An answer with its experts' grades and its score in the run.
 
     Attributes
     ----------
@@ -63,20 +63,20 @@ class JudgedAnswer:
 
     @property
     def grade(self) -> float:
-        """The grade in force: of the expert who settled it, else the mean of all experts."""
+        """The valid grade: of the expert who settled a disagreement, else the mean."""
         if self.settled is not None:
             return self.settled
         return sum(self.grades.values()) / len(self.grades)
 
     @property
     def of_model(self) -> bool:
-        """Whether a model wrote it."""
+        """Whether a language model wrote the answer."""
         return self.model is not None
 
 
 @dataclass(frozen=True)
 class ExpertsCheck:
-    """Agreement of experts' grades with the scores of a run.
+    """How well experts' grades agree with the scores of a run.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class ExpertsCheck:
 
     @property
     def confirms(self) -> bool:
-        """Whether enough grades agree with the scores, and did not choose the run's ranking."""
+        """Whether enough grades agree with the scores, and did not select the ranking."""
         found = self.answers
         if self.chose or found.n < FEWEST_JUDGED or found.value is None or found.low is None:
             return False
@@ -102,7 +102,7 @@ class ExpertsCheck:
 
 
 def find_audit(run: Run) -> Audit | None:
-    """Return the sample with grades that applies to a run; None without any sample.
+    """Return the graded sample of answers that applies to a run; None without any sample.
 
     Its own; where that has none yet, the newest of another run over the same version that has.
     """
@@ -121,7 +121,7 @@ def find_audit(run: Run) -> Audit | None:
 
 
 def build_check_counts(run: Run) -> dict[str, TableCounts]:
-    """Return the counts that tell whether there are grades, as parts of `read_numbers`."""
+    """Return the counts that show whether grades exist, as parts of `read_numbers`."""
     judged = HumanJudgement.objects.filter(
         response__submission__version=run.version_id, grade__isnull=False
     )
@@ -132,9 +132,9 @@ def build_check_counts(run: Run) -> dict[str, TableCounts]:
 
 
 def load_experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> ExpertsCheck:
-    """Return the agreement of experts' grades with a run, from its sample or all judged answers.
+    """Return the agreement of a run's scores with experts' grades, of a sample if any.
 
-    `found` is what was read of `experts_parts`, where it was: then nothing is read for nothing.
+    `found` is the result of `build_check_counts`, if it was read: it can save queries.
     """
     audit = find_audit(run) if found is None or found["audits"] != [(0,)] else None
     if audit is None and found is not None and found["judged"] == [(0,)]:
@@ -143,7 +143,7 @@ def load_experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = Non
 
 
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
-    """Return the graded answers with a score in the run: of the sample, else of all workers.
+    """Return the graded answers with a score: of the sample, else all workers' answers.
 
     Without those of workers whom the run left out.
     """
@@ -171,7 +171,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
 
 
 def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
-    """Return the answers of the sample and those with a settling expert, by place.
+    """Return the answers of a sample, and those for which a settling expert was asked.
 
     By place; each with the key of its sample, its stratum and who was to settle it.
     """
@@ -186,7 +186,7 @@ def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, st
 
 
 def _separate_settled(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
-    """Return the answer with the settling expert's grade apart from the other grades."""
+    """Return the answer with the settling expert's grade separated from the others."""
     settlers = sorted(thirds & one.grades.keys())
     if not settlers:
         return one
@@ -196,7 +196,7 @@ def _separate_settled(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
 
 
 def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
-    """Yield workers' graded answers with a leave-one-out score in the run."""
+    """Yield workers' graded answers that have a leave-one-out score in the run."""
     judgements = HumanJudgement.objects.filter(
         response__submission__version=run.version_id,
         grade__isnull=False,
@@ -225,7 +225,7 @@ def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterat
 
 
 def _load_model_answers(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
-    """Yield models' graded answers of the sample with a score in the run."""
+    """Yield models' graded answers of the sample that have a score in the run."""
     judgements = HumanJudgement.objects.filter(
         llm_response__question__version=run.version_id,
         grade__isnull=False,
@@ -251,7 +251,7 @@ def _load_model_answers(run: Run, strata: Mapping[Thing, str]) -> Iterator[Judge
 def _group_grades(
     judgements: QuerySet[HumanJudgement], field: str, columns: Sequence[str]
 ) -> Iterator[tuple[int, Sequence[Any], Graded]]:
-    """Yield each answer's key, its columns, and its grades with their times; one query."""
+    """Yield each answer's key, columns, and experts' grades with their times; one query."""
     of_grade = (field, "expert__username", "grade", "created_at", "updated_at")
     rows = judgements.order_by(field, "pk").values_list(*of_grade, *columns)
     for key, of_answer in groupby(rows, key=itemgetter(0)):
@@ -262,7 +262,7 @@ def _group_grades(
 
 
 def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
-    """Return the agreement of the grades of judged answers with a run."""
+    """Return the agreement of a run's scores with the grades of judged answers."""
     worker_answers = [one for one in judged if not one.of_model]
     chose = False
     if run.parameters.get("anchors") and run.started_at is not None:
@@ -281,7 +281,7 @@ def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -
 
 
 def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
-    """Return the correlation of scores with grades, weighted by the sample's strata."""
+    """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
     if not judged:
         return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
     return estimate_correlation(
@@ -293,7 +293,7 @@ def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> 
 
 
 def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
-    """Return how many of all answers each judged answer represents."""
+    """Return how many of all answers each judged answer represents in the sample."""
     if audit is None:
         return [1.0] * len(judged)
     counts: dict[str, int] = {}
@@ -303,7 +303,7 @@ def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list
 
 
 def compare_experts(judged: Sequence[JudgedAnswer]) -> list[Pair]:
-    """Return the agreement of every two experts on the answers that both graded."""
+    """Return the agreement of each pair of experts on the answers that both graded."""
     names = sorted({expert for one in judged for expert in one.grades})
     pairs = []
     for one, other in combinations(names, 2):

@@ -22,7 +22,7 @@ MOST_EXPERTS = 100
 
 @dataclass(frozen=True)
 class Pair:
-    """The agreement of two judges, experts or programs, on the same things."""
+    """The agreement of two judges (experts or programs) on the items that both judged."""
 
     renamed_keys: ClassVar = {"one": "expert", "found": "agreement"}
 
@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class ChoiceCount:
-    """The number of judgements with a choice, and its share of all."""
+    """How many judgements chose one choice of the scale, and their share of all."""
 
     choice: Choice
     n: int
@@ -42,7 +42,7 @@ class ChoiceCount:
 
 @dataclass(frozen=True)
 class JudgingReport:
-    """Sample, experts, judgements and their agreement.
+    """Experts' judgements of a run's sample: progress, counts by choice, and agreement.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class JudgingReport:
 
 
 def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
-    """Return the report, by six queries and those of the run type."""
+    """Return the report on experts' judgements of a run, by six queries or more."""
     judgements = load_judgements(run, judging)
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
     experts = list_progress(run, judging)
@@ -100,7 +100,7 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
 
 
 def group_by_expert(given: Sequence[ExpertJudgement]) -> dict[str, dict[Key, float | str]]:
-    """Return each expert's judgements by expert name and thing."""
+    """Return each expert's judgements: by expert name, then by the judged item."""
     found: dict[str, dict[Key, float | str]] = {}
     for name in sorted({one.expert for one in given}):
         found[name] = {one.key: one.value for one in given if one.expert == name}
@@ -108,7 +108,7 @@ def group_by_expert(given: Sequence[ExpertJudgement]) -> dict[str, dict[Key, flo
 
 
 def _count_choices(judging: Judging, given: Sequence[ExpertJudgement]) -> Iterator[ChoiceCount]:
-    """Yield the number and share of judgements of each choice."""
+    """Yield each choice of the scale with the number and share of its judgements."""
     n = Counter(
         judging.code_of(one.value, "") if isinstance(one.value, float) else one.value
         for one in given
@@ -125,7 +125,7 @@ def _compare_pair(
     of_one: Mapping[Key, float | str],
     of_other: Mapping[Key, float | str],
 ) -> Pair:
-    """Return the agreement of two judges on the things that both judged."""
+    """Return the agreement of two judges on the items that both judged."""
     shared_keys = [key for key in of_one if key in of_other]
     agreement = compute_rater_agreement(
         [of_one[key] for key in shared_keys],  # type: ignore[arg-type]
@@ -137,7 +137,7 @@ def _compare_pair(
 
 
 def build_table(run: Run, judging: Judging) -> Table:
-    """Return a row for each judgement of an expert; the columns of the key are the kind's own."""
+    """Return the table of experts' judgements, one row for each judgement."""
     header = (*judging.columns, "judge", "repeat", judging.column, "judged_at")
     return Table(
         header,

@@ -1,4 +1,4 @@
-"""Define the filters and orders of the lists of runs, language models and prompts."""
+"""Define the filters and sort orders of the lists of runs, language models and prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OFFERED = 200
 
 
 class RunFilter(ListFilter):
-    """Filters runs by name, question set, run type and state; rows are those of `in_short`."""
+    """Filters runs by name, question set, run type and state."""
 
     q = SearchFilter(
         "name", "version__question_set__name", label="Part of the name, or of the question set's"
@@ -77,13 +77,13 @@ class RunFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """Generates no further filters: every filter is declared above."""
 
         model = Run
         fields: ClassVar[list[str]] = []
 
     def offering(self, user: AnyUser) -> RunFilter:
-        """Replace the question set's id field by a choice of the user's sets; one query."""
+        """Replace the filter's field for a set's id by a choice of the user's sets; one query."""
         sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
         ids = sets.values_list("public_id", "name")[:OFFERED]
         self.form.fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
@@ -91,7 +91,7 @@ class RunFilter(ListFilter):
 
 
 def annotate_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[LanguageModel]:
-    """Annotate models with `n_answers` and `n_sets`, of the answers visible to the user."""
+    """Annotate models with their answers and question sets (`n_answers`, `n_sets`) for a user."""
     answers = LLMResponse.objects.visible_to(user).filter(model=OuterRef("pk")).order_by()
     by_model = answers.values("model")
 
@@ -107,7 +107,7 @@ def annotate_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[L
 
 
 class RunApiFilter(RunFilter):
-    """`RunFilter` with the REST API's name of the run type; `kind` is its deprecated name."""
+    """`RunFilter` for the REST API, which names the run type `run_type` (formerly `kind`)."""
 
     run_type = django_filters.ChoiceFilter(
         field_name="kind", label="Run type", choices=known_kinds, empty_label="Any"
@@ -118,7 +118,7 @@ class RunApiFilter(RunFilter):
 
 
 class ModelFilter(ListFilter):
-    """Filters models by name, and by whether they are asked from here."""
+    """Filters language models by name, and by whether this platform can ask them."""
 
     q = SearchFilter("name", "family", "version", label="Part of name, family or version")
     asked = FlagFilter(method="by_spec", label="Asked from here")
@@ -142,7 +142,7 @@ class ModelFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """Generates no further filters: every filter is declared above."""
 
         model = LanguageModel
         fields: ClassVar[list[str]] = []
@@ -150,13 +150,13 @@ class ModelFilter(ListFilter):
     def by_spec(
         self, rows: QuerySet[LanguageModel], name: str, value: bool
     ) -> QuerySet[LanguageModel]:
-        """Keep the models with a SPEC, or those with uploaded answers."""
+        """Keep the models with a SPEC (which can be asked), or those without."""
         uploaded = Q(spec="")
         return rows.filter(~uploaded if value else uploaded)
 
 
 def annotate_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
-    """Annotate prompts with their number of versions and the time of the latest."""
+    """Annotate prompts with the number of their versions and the time of the latest."""
     versions = PromptVersion.objects.filter(prompt=OuterRef("pk")).order_by().values("prompt")
     return rows.annotate(
         n_versions=Subquery(versions.annotate(n=Count("pk")).values("n")),
@@ -165,7 +165,7 @@ def annotate_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
 
 
 class PromptFilter(ListFilter):
-    """Filters prompts by name."""
+    """Filters stored prompts by name."""
 
     q = SearchFilter("name", label="Part of the name")
 
@@ -188,7 +188,7 @@ class PromptFilter(ListFilter):
     )
 
     class Meta(ListFilter.Meta):
-        """Every filter is named above."""
+        """Generates no further filters: every filter is declared above."""
 
         model = Prompt
         fields: ClassVar[list[str]] = []

@@ -1,4 +1,4 @@
-"""Build the rows of run lists."""
+"""Build the database rows that lists of runs show."""
 
 from __future__ import annotations
 
@@ -16,13 +16,10 @@ LONG = ("summary", "reasons", "warnings", "signature", "notes")
 
 
 def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return runs without their long fields, with embedder, alarms and audit counts.
+    """Return runs for a list: without long fields, with embedder, alarm and audit counts.
 
     `is_of_record` marks an official run. `n_drawn` counts the answers that experts are to grade,
     `n_judged` those that one graded.
-
-    `is_of_record` says that one was chosen, or the first of its kind, to speak for its set.
-    `n_drawn` are the answers that experts are to grade, `n_judged` those that one graded.
     """
     return rows.defer(*LONG).annotate(
         embedder=KT("parameters__embedder"),
@@ -39,7 +36,7 @@ def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
-    """Return the expression for the number of these items in a run's sample."""
+    """Return the database expression for the number of these answers in a run's sample."""
     # A subquery for each count: joins would multiply the rows and need DISTINCT.
     mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
     counted = mine.annotate(n=Count("pk")).values("n")
@@ -47,12 +44,12 @@ def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
 
 
 def filter_unarchived(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return the runs that are not archived, of sets that are not archived."""
+    """Return the runs that are not archived and whose question set is not archived."""
     return rows.filter(archived_at=None, version__question_set__archived_at=None)
 
 
 def count_alarms(run: Any) -> Coalesce:
-    """Return the expression for the number of unresolved alarms of a run."""
+    """Return the database expression for a run's number of unresolved alarms."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
     ringing = ringing.exclude(SETTLED)
     counted = ringing.values("run").annotate(n=Count("pk")).values("n")

@@ -1,4 +1,4 @@
-"""Report how many answers a question needs, by the paper's bounds and the run's own numbers."""
+"""Report how many answers a question needs, by error bounds and a run's own similarity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABLE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 60, 80, 100)
 
 @dataclass(frozen=True)
 class PlannerReport:
-    """The expected error for more workers than the run has.
+    """Expected error of the consensus if more workers answered than in the run.
 
     Attributes
     ----------
@@ -59,14 +59,14 @@ class PlannerReport:
 
     @property
     def saved(self) -> float | None:
-        """Share of the average error that ten more workers remove; None if undefined."""
+        """Share of the average error that ten more workers would remove; None if undefined."""
         if self.now is None or self.more is None or self.now.average_error <= 0:
             return None
         return 1 - self.more.average_error / self.now.average_error
 
 
 def build_planner_report(run: Run) -> PlannerReport:
-    """Return the plan of a finished run, by one query."""
+    """Return the expected error with more workers, from a finished run; one query."""
     totals = ExemplaryAnswer.objects.filter(
         run=run, n_answers__gte=2, mean_score__isnull=False
     ).aggregate(
@@ -117,7 +117,7 @@ def build_planner_report(run: Run) -> PlannerReport:
 
 
 def _find_reason(run: Run, left_out: float | None) -> str:
-    """Return the reason for having no plan; "" if there is one."""
+    """Return the reason why no forecast is possible; "" if it is."""
     if run.parameters.get("similarity", "cosine") != "cosine":
         return NO_PLAN["distances"]
     if left_out is None:

@@ -12,14 +12,14 @@ from evaluation.runs.flow.stored import RunSummary
 
 @dataclass(frozen=True)
 class ReplyCounts:
-    """A model in a step of a study, with its errors by kind, most first."""
+    """Counts of one model's replies in a step of a study, its errors by kind, most first."""
 
     usage: Usage
     errors: tuple[tuple[int, FaultWords], ...]
 
 
 def count_replies(summary: RunSummary) -> list[ReplyCounts]:
-    """Return the reply counts of each model by step; none of runs without these counts."""
+    """Return the reply counts of each model and step; empty for runs without such counts."""
     usage: Sequence[Usage] = summary.asked_models()
     return [
         ReplyCounts(

@@ -17,7 +17,7 @@ def build_readers(tables: Iterable[ResultTable[Any]]) -> dict[str, Callable[[Run
 
 
 def _build_reader(table: ResultTable[Any]) -> Callable[[Run], Table]:
-    """Return a function that reads one table from a finished run."""
+    """Return a function that reads one declared table from a finished run."""
 
     def read(run: Run) -> Table:
         return Table(table.columns, table.cells(read_table(run, table)))

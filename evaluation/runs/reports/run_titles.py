@@ -1,4 +1,4 @@
-"""Build the titles of runs: the name, else the non-default options, else the date."""
+"""Build the titles of runs: the run's name, else its non-default options, else its date."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LENGTH_OF_ID = 36
 
 @dataclass(frozen=True)
 class RunTitle:
-    """The title of a run, and its non-default options.
+    """The title of a run, its non-default options, and its date.
 
     Attributes
     ----------
@@ -40,25 +40,25 @@ class RunTitle:
 
     @property
     def full(self) -> str:
-        """The title, which no other run of the list has."""
+        """The title, made unique among the runs of a list."""
         return f"{self.title} ({self.began})" if self.began else self.title
 
     @property
     def settings(self) -> str:
-        """The non-default options in one line."""
+        """The run's non-default options in one line."""
         more = len(self.differs) - SHOWN
         shown = "; ".join(self.differs[:SHOWN]) or DEFAULTS
         return f"{shown}; {more} more" if more > 0 else shown
 
     @property
     def beside(self) -> str:
-        """The non-default options, for display beside the title; "" where the title has them."""
+        """The non-default options to show beside the title; "" if the title has them."""
         settings = self.settings
         return "" if self.title == _capitalise(settings) else settings
 
 
 def build_title(run: Run, options: type[Parameters]) -> RunTitle:
-    """Return the title of a run; `options` are those of its run type."""
+    """Return the title of a run; `options` is the options class of its run type."""
     attributes: dict[str, Any] = vars(run)
     if "names_in_parameters" not in attributes:  # a run's parameters never change
         attributes["names_in_parameters"] = load_names([run.parameters])
@@ -66,14 +66,14 @@ def build_title(run: Run, options: type[Parameters]) -> RunTitle:
 
 
 def build_run_file_name(run: Run, what: str) -> str:
-    """Return the file name of a run's download: set, run type, title and content."""
+    """Return the name of a downloaded file: question set, run type, title and `what`."""
     kind = "" if run.kind == GRADING else run.kind
     title = run.name or f"{run.created_at:%Y-%m-%d-%H%M}"
     return build_file_name(run.version.question_set.name, kind, title, what)
 
 
 def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
-    """Return the titles of runs, by one query at most.
+    """Return the titles of runs, unique among them, by one query at most.
 
     Runs of the list that share a title get the time at which they were started.
     """
@@ -89,7 +89,7 @@ def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]
 
 
 def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
-    """Return the title of a run, given the names behind its ids."""
+    """Return the title of a run; `names` are the names behind its ids."""
     differs = tuple(options.in_short(run.parameters, names))
     text = RunTitle("", differs).settings
     if not differs:
@@ -104,7 +104,7 @@ def _capitalise(text: str) -> str:
 
 
 def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the values that may be public ids of models, prompts or workers."""
+    """Yield those stored values that may be public ids of models, prompts or workers."""
     for value in parameters.values():
         for one in value[:IDS_SHOWN] if isinstance(value, list) else [value]:
             if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_id(one):
@@ -119,7 +119,7 @@ def _is_id(text: str) -> bool:
 
 
 def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the names of the ids in stored parameters, by one query at most."""
+    """Return the names behind the ids in stored parameters, by one query at most."""
     ids = {id for parameters in stored for id in _list_ids(parameters)}
     if not ids:
         return {}

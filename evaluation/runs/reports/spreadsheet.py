@@ -1,3 +1,3 @@
-"""Tables that people open in a spreadsheet."""
+"""Define tables that users open in a spreadsheet."""
 
 from annotations.exchange.writing.formats import Table as Table

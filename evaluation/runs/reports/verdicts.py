@@ -33,7 +33,7 @@ VOTED = ~Q(weight=0, grade__isnull=True)
 
 @dataclass(frozen=True)
 class Decided:
-    """What somebody decided of a worker, or took back.
+    """A user's decision about a worker in a run, or its withdrawal.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Decided:
 
     @property
     def word(self) -> str:
-        """Label of the decision, as in "Look again"."""
+        """Label of the decision, such as "Look again"."""
         return str(WorkerVerdict.Kind(self.kind).label)
 
     @property
@@ -72,7 +72,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Together:
-    """People who were accepted by one press.
+    """A batch of workers whom a user accepted at once.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ Verdicts = dict[UUID, Decided]
 
 
 def load_current_verdicts(run: Run, workers: Collection[UUID] | None = None) -> Verdicts:
-    """Return the current decision of each worker with one, by public id; one query.
+    """Return the current decision about each worker of a run, by public id; one query.
 
     `workers` limits the query to these; None loads all.
     """
@@ -98,7 +98,7 @@ def load_current_verdicts(run: Run, workers: Collection[UUID] | None = None) -> 
 
 
 def load_active_verdicts(run: Run, workers: Collection[UUID] | None = None) -> list[Applied]:
-    """Return the active decisions of a run, the newest last; one query.
+    """Return the decisions in a run that were not taken back, newest last; one query.
 
     Several of one worker may be active; see `load_current_verdicts`.
     """
@@ -109,7 +109,7 @@ def load_active_verdicts(run: Run, workers: Collection[UUID] | None = None) -> l
 
 
 def find_own_last_verdict(decided: Sequence[Applied], user: Any) -> Applied | None:
-    """Return a user's last decision if it is current and was made about one worker, else None.
+    """Return the user's last decision if current and about one worker only, else None.
 
     `decided` are the active decisions of the run, the newest last. The page offers to take it back.
     """
@@ -123,7 +123,7 @@ def find_own_last_verdict(decided: Sequence[Applied], user: Any) -> Applied | No
 
 
 def group_batches(decided: Iterable[Decided]) -> list[Together]:
-    """Return the batches of acceptances among active decisions, the newest first."""
+    """Return the batches of workers accepted at once, newest first, from active decisions."""
     batches: dict[UUID, list[Decided]] = {}
     for verdict in decided:
         if verdict.together is not None:
@@ -135,13 +135,13 @@ def group_batches(decided: Iterable[Decided]) -> list[Together]:
 
 
 def load_history(run: Run, worker: UUID) -> list[Decided]:
-    """Return all decisions and take-backs of a worker in a run, the newest first; one query."""
+    """Return all decisions about a worker in a run, and withdrawals, newest first; one query."""
     rows = WorkerVerdict.of_run(run).filter(worker__public_id=worker).order_by("-pk")
     return [Decided(*row) for row in rows.values_list(*COLUMNS)]
 
 
 def load_active_and_history(run: Run, worker: UUID) -> tuple[list[Applied], list[Decided]]:
-    """Return the active decisions of a run and the history of one worker, by one query."""
+    """Return a run's active decisions, and one worker's history, by one query."""
     active = Q(takes_back=None, taken_back=None)
     rows = WorkerVerdict.of_run(run).filter(active | Q(worker__public_id=worker))
     verdicts = [
@@ -155,7 +155,7 @@ def load_active_and_history(run: Run, worker: UUID) -> tuple[list[Applied], list
 
 @dataclass(frozen=True)
 class Applied(Decided):
-    """A decision that excluded a worker from a run, or that is active in it.
+    """A decision that excluded a worker from a run, or that is active in the run.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class Applied(Decided):
     made_in: UUID | None = None
 
     def fill_origin(self, run: Run) -> Applied:
-        """Return the decision with a run in which it can be taken back.
+        """Return the decision, with a run in which it can be taken back if it lacks one.
 
         That is `run` where the original run is deleted and `run` is a finished grading; otherwise
         the decision is returned unchanged.
@@ -182,14 +182,14 @@ APPLIED = (*COLUMNS, "worker__external_id", "run__public_id")
 
 
 def load_applied_verdicts(run: Run) -> list[Applied]:
-    """Return the decisions that a run applied when it was made, oldest first; one query."""
+    """Return the decisions that were applied when the run was made, oldest first; one query."""
     verdicts = run.applied_verdicts.order_by("pk")
     return [Applied(*row) for row in verdicts.values_list(*APPLIED)]
 
 
 @dataclass(frozen=True)
 class VerdictsAround:
-    """Decisions that a run applied, and decisions made since.
+    """Decisions that a run applied, and decisions about its workers made since.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class VerdictsAround:
 
 
 def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
-    """Return the applied decisions, the current ones of some workers, and whether any is active.
+    """Return a run's applied decisions, those current for some workers, and if any is active.
 
     One query instead of `load_applied_verdicts`, `load_current_verdicts` and a check.
     """
@@ -237,7 +237,7 @@ def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
 
 
 def build_applied_context(run: Run, verdicts: list[Applied] | None = None) -> dict[str, Any]:
-    """Return the template context of `cards/made_by.html`: applied decisions and the run they cite.
+    """Return the template context on the decisions that a run applied, and their run.
 
     `verdicts` are the decisions where the caller has read them. One query for them, and one for the
     run if there is any decision.
@@ -260,7 +260,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Voters:
-    """Workers that a run with the settings of another run would exclude.
+    """Workers that a new run with a run's settings would exclude, and the number of all.
 
     `n_people` counts the workers who answered, excluded ones included.
     """
@@ -270,17 +270,17 @@ class Voters:
 
     @property
     def n_graded(self) -> int:
-        """Number of workers who remain."""
+        """Number of workers who would remain in the new run."""
         return self.n_people - len(self.left_out)
 
     @property
     def ids(self) -> str:
-        """Public ids of the excluded workers, comma-separated, for a form field."""
+        """Public ids of the excluded workers, joined by commas, for a form field."""
         return ",".join(sorted(excluded.worker.hex for excluded in self.left_out))
 
 
 def load_voters(run: Run) -> Voters:
-    """Return the workers that a run with these settings would exclude; at most four queries.
+    """Return the workers that a new run with these settings would exclude; four queries at most.
 
     These are workers excluded by a decision, and those named by the option `exclude_workers`.
     """

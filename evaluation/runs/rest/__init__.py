@@ -1,1 +1,1 @@
-"""Shared parts of features' REST views: finished runs, messages in JSON, conflicts."""
+"""REST parts that features share: finished runs, sentences of messages, conflicts, notes."""

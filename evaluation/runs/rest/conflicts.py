@@ -1,4 +1,4 @@
-"""Define the conflicts of requests by code."""
+"""Define the problem documents of requests that conflict with the current state, by code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotations.web.rest.problems import ApiProblem
 
 
 def _format_nothing_left(noun: str, held_back: str) -> str:
-    """Return the sentence on a payment without anything left to send."""
+    """Return the sentence that a payment has nothing left to send."""
     return f"No confirmed {noun} was left to be sent.{f' {held_back}.' if held_back else ''}"
 
 
@@ -34,6 +34,6 @@ CONFLICTS = Sentences(
 def build_conflict_problem(
     code: str, more: Mapping[str, Any] | None = None, /, **values: Any
 ) -> ApiProblem:
-    """Return the problem of a conflict; `more` is added to its document."""
+    """Return the API problem of a conflict, by code; `more` is added to its document."""
     said = CONFLICTS.text(code, **values)
     return ApiProblem("conflict", said, reason=code, **(more or {}))

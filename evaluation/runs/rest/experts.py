@@ -1,4 +1,4 @@
-"""Find the experts that a request names."""
+"""Find the users that a request names as experts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.models import Run
 
 
 def find_experts(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
-    """Return the primary keys of the named experts. Raises `ApiProblem` for another user.
+    """Return the primary keys of a set's experts with these names. Raises `ApiProblem`.
 
     `field` is the one that holds a single name.
     """

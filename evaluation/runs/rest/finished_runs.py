@@ -1,4 +1,4 @@
-"""Serve the results of finished runs, with lists in pages."""
+"""Serve the results of finished runs, with long lists split into pages."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ FORMAT = OpenApiParameter("format", str, enum=list(FORMATS), default="jsonl")
 
 
 class PageSerializer(serializers.Serializer[Any]):
-    """A page of a list inside a report."""
+    """One page of a list inside a report, with the URL of the next page."""
 
     next = serializers.URLField(allow_null=True, help_text="Address of the next page.")
 
 
 class DoneRunViewSet(ApiViewSet):
-    """A view of a finished run; 409 for any other run."""
+    """Base of the endpoints on a finished run; responds 409 for an unfinished run."""
 
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
@@ -41,7 +41,7 @@ class DoneRunViewSet(ApiViewSet):
         among: Any = None,
         summary: type[RunSummary] | None = None,
     ) -> Run:
-        """Return the visible, finished run. Raises Http404 and `ApiProblem`.
+        """Return the finished run if visible to the user. Raises Http404 and `ApiProblem`.
 
         One whose kind stores another `summary`, by default `stored`, does not exist. Raises Http404
         and `ApiProblem`.
@@ -56,7 +56,7 @@ class DoneRunViewSet(ApiViewSet):
         raise ApiProblem("no-results", f"The run is {run.state}.", headers=headers, state=run.state)
 
     def kind_of(self, run: Run) -> Kind:
-        """Return the run's type. Raises Http404 for an unknown type."""
+        """Return the run type of a run. Raises Http404 for an unknown type."""
         try:
             return get_run_kind(run)
         except UnknownKindError as error:

@@ -1,4 +1,4 @@
-"""Serialize messages as sentences of the API."""
+"""Serialize messages as the API's sentences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from evaluation.core.options import API
 
 
 class SaidField(serializers.CharField):
-    """A message, or a stored one, as its sentence."""
+    """Serializer field that shows a message, also a stored one, as a sentence."""
 
     def to_representation(self, value: Any) -> str:
-        """Return the sentence of the message."""
+        """Return the API's sentence for a message."""
         return API.said(value)
 
 

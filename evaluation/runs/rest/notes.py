@@ -1,4 +1,4 @@
-"""Serve notes on workers and language models."""
+"""Serve the notes that users write on workers and language models."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 
 
 class NoteSerializer(StrictModelSerializer):
-    """A note; subclasses name the model."""
+    """A user's note on a worker or model; subclasses set the model class."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     author = serializers.CharField(source="author.username", read_only=True)
     text = serializers.CharField(max_length=4000)
 
     class Meta:
-        """The fields, in their order."""
+        """Lists the fields of a note, in the order of the response."""
 
         fields: tuple[str, ...] = ("id", "text", "author", "created_at")
         read_only_fields: tuple[str, ...] = ("created_at",)
 
 
 class NotingViewSet(ApiViewSet):
-    """Shared view of notes on workers and models; `serializer_class` is that of the note."""
+    """Base of the endpoints for notes on a worker or model."""
 
     def kept(self, request: Request, thing: Any) -> Response:
-        """Store a note and return it."""
+        """Store a note on a worker or model, and respond with it."""
         check_note_rights(request, thing)
         serializer: Any = self.serializer_class
         text = self.checked(serializer).validated_data["text"]
@@ -39,6 +39,6 @@ class NotingViewSet(ApiViewSet):
         return Response(serializer(note).data, status.HTTP_201_CREATED)
 
     def taken_back(self, request: Request, thing: Any, note_id: UUID) -> Response:
-        """Delete a note of the user's own."""
+        """Delete a note that the user wrote on a worker or model."""
         delete_note(request, thing, note_id)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""Build serializers from declared options, with a field for each."""
+"""Build serializers of run options from their declarations, one field per option."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ WITHOUT_EXCLUDED = (
 
 
 class OptionSerializer(StrictSerializer):
-    """The options of a run; missing ones have their default."""
+    """The options of a new run; a missing option has its default."""
 
     options_of: ClassVar[type[Parameters]]
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values; ValidationError lists the problems of each option."""
+        """Return valid options; ValidationError lists the problems of each option."""
         options = self.options_of.options()
         checked = (options[name].check(value) for name, value in values.items())
         wrong = [one for one in checked if one is not None]
@@ -53,14 +53,14 @@ class OptionSerializer(StrictSerializer):
         return values
 
     def _reason(self, wrong: Problem) -> Any:
-        """Return the sentence and code of a problem."""
+        """Return the API's sentence on an option's problem, with the problem's code."""
         return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
 
 
 def build_options_serializer(
     of: type[Parameters], name: str, description: str
 ) -> type[OptionSerializer]:
-    """Return the serializer of an options class; `name` is its name in the schema."""
+    """Return the serializer class of an options class; `name` is its name in the schema."""
     fields: dict[str, Any] = {}
     for key, option in of.options().items():
         if DATABASE not in option.places:
@@ -70,7 +70,7 @@ def build_options_serializer(
 
 
 def _build_arguments(of: type[Parameters], option: Option) -> dict[str, Any]:
-    """Return the arguments that fields of all types take."""
+    """Return the serializer field arguments that options of all types have."""
     help_text = API.described(of, option.name)
     if isinstance(option, Text) and option.suggestions:
         help_text = (
@@ -86,16 +86,16 @@ def _build_arguments(of: type[Parameters], option: Option) -> dict[str, Any]:
 
 
 class IdsField(serializers.ListField):
-    """A list of distinct ids."""
+    """Serializer field of a list of distinct ids."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the ids as they are stored."""
+        """Return the ids as the option stores them."""
         return tuple(dict.fromkeys(map(str, super().to_internal_value(data))))
 
 
 @singledispatch
 def build_field(option: Option, _common: dict[str, Any]) -> Any:
-    """Return the serializer field of an option. Raises TypeError for other option types."""
+    """Return the serializer field of an option. Raises TypeError for an unknown option type."""
     raise TypeError(f"no request has a field for {type(option).__name__}")
 
 

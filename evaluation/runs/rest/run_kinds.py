@@ -27,7 +27,7 @@ FORMER_NAME = "The former name of `run_type`, until the next release."
 
 @extend_schema_serializer(deprecate_fields=["kind"])
 class NewRunSerializer(StrictSerializer):
-    """Question set, run type and options of a new run."""
+    """Request for a new run: question set, run type, options, and the run's label."""
 
     question_set = serializers.UUIDField()
     run_type = serializers.CharField(required=False)
@@ -53,17 +53,17 @@ class NewRunSerializer(StrictSerializer):
     )
 
     def validate_run_type(self, name: str) -> str:
-        """Return the name of a run type; ValidationError for an unknown one lists all."""
+        """Return the run type's name; ValidationError lists all if it is unknown."""
         if name not in list_run_kinds():
             raise serializers.ValidationError(f"There are {', '.join(list_run_kinds())}.")
         return name
 
     def validate_kind(self, name: str) -> str:
-        """Return the name of a run type, as `validate_run_type` does."""
+        """Return the run type's name, given under the former name of the field."""
         return self.validate_run_type(name)
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values with `run_type` alone; ValidationError where `kind` contradicts it."""
+        """Return the values with `run_type`; ValidationError if `kind` contradicts it."""
         former = values.pop("kind", None)
         run_type = values.setdefault("run_type", former or GRADING)
         if former not in (None, run_type):
@@ -73,7 +73,7 @@ class NewRunSerializer(StrictSerializer):
 
 @cache
 def build_parameters_serializer(kind: Kind) -> type[OptionSerializer]:
-    """Return the serializer of a run type's options."""
+    """Return the serializer class of a run type's options."""
     told = f"How it is done: {kind.title}. What is left out has its default."
     return build_options_serializer(
         kind.options, f"{_build_class_name(kind)}ParametersSerializer", told
@@ -82,7 +82,7 @@ def build_parameters_serializer(kind: Kind) -> type[OptionSerializer]:
 
 @cache
 def build_request_serializer(kind: Kind) -> type[NewRunSerializer]:
-    """Return the serializer of a request for a run of this type."""
+    """Return the serializer class of a request for a run of this type."""
     names: dict[str, Any] = {"choices": [kind.name], "required": False}
     fields = {
         "__doc__": kind.words,
@@ -94,7 +94,7 @@ def build_request_serializer(kind: Kind) -> type[NewRunSerializer]:
 
 
 def find_request_serializer(body: Any) -> type[NewRunSerializer]:
-    """Return the serializer for a request's body; the general one for an unknown run type."""
+    """Return the serializer class for a request's body, by the run type it names."""
     asked = body.get("run_type", body.get("kind", GRADING)) if isinstance(body, dict) else GRADING
     kind = list_run_kinds().get(asked) if isinstance(asked, str) else None
     return NewRunSerializer if kind is None else build_request_serializer(kind)
@@ -102,11 +102,11 @@ def find_request_serializer(body: Any) -> type[NewRunSerializer]:
 
 @cache
 def _build_run_serializer(kind: Kind, base: Made) -> Made:
-    """Return the serializer of runs of a type."""
+    """Return the serializer class of runs of one type, with their options."""
 
     @extend_schema_field(build_parameters_serializer(kind))
     def get_parameters(self: Any, run: Any) -> Any:
-        """All parameters, also those that were left to their defaults."""
+        """All options of the run, including those left to their defaults."""
         return base.get_parameters(self, run)  # type: ignore[attr-defined]
 
     fields = {
@@ -118,13 +118,13 @@ def _build_run_serializer(kind: Kind, base: Made) -> Made:
 
 
 def _build_report_serializer(kind: Kind) -> Made:
-    """Return the serializer of a run type's report, or of its summary."""
+    """Return the serializer class of a run type's report, else of its summary."""
     found: Any = get_type_hints(kind.report)["return"] if kind.report else kind.summary
     return build_serializer(found)
 
 
 def _build_request_serializers() -> dict[str, Described]:
-    """Return the request serializers of all run types, by name."""
+    """Return the request serializers of all run types, by run type name."""
     return {name: build_request_serializer(kind) for name, kind in list_run_kinds().items()}
 
 
@@ -138,7 +138,7 @@ REPORT = PolymorphicProxySerializer("Report", _list_report_serializers, None)
 
 
 def build_run_proxy(base: Made, many: bool = False) -> PolymorphicProxySerializer:
-    """Return the schema of runs of all types; `base` has the shared fields."""
+    """Return the API schema of runs of all types; `base` has the shared fields."""
 
     def of_kinds() -> dict[str, Described]:
         return {name: _build_run_serializer(kind, base) for name, kind in list_run_kinds().items()}
@@ -147,5 +147,5 @@ def build_run_proxy(base: Made, many: bool = False) -> PolymorphicProxySerialize
 
 
 def _build_class_name(kind: Kind) -> str:
-    """Return the run type's name in CamelCase."""
+    """Return a run type's name in CamelCase, for names of serializer classes."""
     return kind.name.title().replace("-", "").replace("_", "")

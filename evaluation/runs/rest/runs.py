@@ -1,4 +1,4 @@
-"""Serialize runs, in a list and one by one."""
+"""Serialize runs for the REST API, in a list and one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluation.runs.run_types.run_list import ListedRun, list_runs
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """Progress of a run; `done` of `total` counts the steps of `stage`."""
+    """Progress of a run; `done` of `total` counts the steps of the stage `stage`."""
 
     stage = serializers.CharField(help_text="Such as embedding; empty before the first.")
     done = serializers.IntegerField()
@@ -33,7 +33,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 @rename_keys(called="label", of_record="is_official", kind="run_type")
 class RunRowSerializer(serializers.ModelSerializer[Run]):
-    """A run in a list."""
+    """A run as an entry of a list, without its options and progress."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     question_set = serializers.UUIDField(source="version.question_set.public_id")
@@ -50,7 +50,7 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Lists the fields of a run in a list, in the order of the response."""
 
         model = Run
         fields = (
@@ -60,26 +60,26 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
         read_only_fields = fields
 
     def get_called(self, run: Run) -> str:
-        """What it is called."""
+        """Title of the run: its name, else its non-default options or date."""
         return self._listed(run).called.title
 
     def get_differs(self, run: Run) -> list[str]:
-        """What differs."""
+        """Options of the run that differ from the defaults, a few words each."""
         return list(self._listed(run).called.differs)
 
     def get_of_record(self, run: Run) -> bool:
-        """Whether it counts."""
+        """Whether exports and overviews take this run for its question set."""
         return self._listed(run).is_of_record
 
     def _listed(self, run: Run) -> ListedRun:
-        """Return the run's list entry, from the context if the list has loaded it."""
+        """Return the run with its title, from the context if the list has loaded it."""
         # A list looks all of them up at once, and every other answer shows one.
         known: dict[int, ListedRun] = self.context.get("listed", {})
         return known.get(run.pk) or list_runs([run])[0]
 
 
 class RunSerializer(RunRowSerializer):
-    """A run; queued, running, paused, done, failed or cancelled."""
+    """A run with options, progress and results; queued, running, done, failed and so on."""
 
     embedder = None  # type: ignore[assignment]
     parameters = serializers.SerializerMethodField()
@@ -91,7 +91,7 @@ class RunSerializer(RunRowSerializer):
     )
 
     class Meta:
-        """The fields, in their order."""
+        """Lists the fields of a run, in the order of the response."""
 
         model = Run
         fields = (
@@ -103,7 +103,7 @@ class RunSerializer(RunRowSerializer):
         read_only_fields = fields
 
     def get_parameters(self, run: Run) -> dict[str, Any]:
-        """All parameters, also those that were left to their defaults."""
+        """All options of the run, including those left to their defaults."""
         try:
             return get_run_kind(run).options.completed(run.parameters)
         except UnknownKindError:
@@ -111,11 +111,11 @@ class RunSerializer(RunRowSerializer):
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, run: Run) -> dict[str, Any]:
-        """How far it is."""
+        """Stage, steps done, and remaining time of the run."""
         return dict(ProgressSerializer(compute_progress(run)).data)
 
     def get_results(self, run: Run) -> str | None:
-        """The address of the results."""
+        """URL of the run's results; null while the run is not done."""
         if run.state != Run.State.DONE:
             return None
         address = reverse("api:results-run", args=[run.public_id])
@@ -126,7 +126,7 @@ RUN = build_run_proxy(RunSerializer)
 
 
 def build_options_problem(kind: Kind, error: OptionError, code: str = "invalid") -> ApiProblem:
-    """Return the API problem of invalid options."""
+    """Return the API problem that lists what is wrong with a new run's options."""
     if any(one.code == "too_many_runs" for one in error.problems):
         code = "conflict"  # nothing is wrong with the request itself
     faults = [

@@ -1,4 +1,4 @@
-"""Define run types: what can be computed on a question set.
+"""Define run types: the computations that can be done on a question set.
 
 A run type is one `Kind` (`kind`), named by one line of the setting `RUN_KINDS` and found by its
 name (`registry`). Background, pages, REST and commands know run types only through it. A new one

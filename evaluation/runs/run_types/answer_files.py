@@ -1,4 +1,4 @@
-"""Add the command arguments on files of answers that several run types share."""
+"""Add the command-line arguments on files of answers that several run types share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
 
 
 def add_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the file of workers' answers, and the rule for repeated answers."""
+    """Add the arguments for the file of workers' answers and the rule for repeated answers."""
     parser.add_argument(
         "answers",
         type=Path,
@@ -25,7 +25,7 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
 
 
 def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
-    """Add the file of models' answers."""
+    """Add the argument for the file of models' answers."""
     parser.add_argument(
         "--models",
         type=Path,
@@ -36,7 +36,7 @@ def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> No
 
 
 def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
-    """Add the switch that keeps thinking in the answers of models."""
+    """Add the switch that keeps models' thinking as part of their answers."""
     parser.add_argument(
         KEEP_THINKING,
         action="store_true",
@@ -45,14 +45,14 @@ def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, of: str = "files") -> None:
-    """Add the output folder; `of` names the content."""
+    """Add the argument for the output folder; `of` names what is written."""
     parser.add_argument(
         "--output", type=Path, metavar="DIR", required=True, help=f"folder for the {of}"
     )
 
 
 def add_columns(parser: argparse.ArgumentParser, names: str = WITH_MODELS) -> None:
-    """Add the names of the file's columns, where they differ from the standard names."""
+    """Add the argument for column names that differ from the standard names."""
     parser.add_argument(
         "--columns",
         type=parse_columns,
@@ -63,7 +63,7 @@ def add_columns(parser: argparse.ArgumentParser, names: str = WITH_MODELS) -> No
 
 
 def parse_columns(text: str) -> ColumnNames:
-    """Return the column names in an argument. Raises ArgumentTypeError."""
+    """Return the column names in an argument's text. Raises ArgumentTypeError."""
     try:
         return ColumnNames.parse(text)
     except ValueError as error:

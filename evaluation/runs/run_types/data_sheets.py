@@ -55,12 +55,12 @@ def build_files(kind: Kind, run: Run) -> Files:
 
 
 def build_zip(kind: Kind, run: Run) -> Iterator[bytes]:
-    """Return all files as the chunks of a ZIP archive."""
+    """Yield a ZIP archive of all files of a finished run, in chunks."""
     return write_zip(build_files(kind, run))
 
 
 def build_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
-    """Return a workbook: a sheet on the columns, then a sheet for each table.
+    """Yield an Excel workbook in chunks: a sheet on the columns, then one sheet per table.
 
     Raises `InputError`, while it is written, for a text that no cell of a workbook holds.
     """
@@ -78,7 +78,7 @@ def build_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
 
 
 def write_data(kind: Kind, run: Run, output: Path) -> list[str]:
-    """Write all files into a folder, or into one .zip or .xlsx file; return the names.
+    """Write a run's files into a folder, or one .zip or .xlsx file; return the file names.
 
     Returns the names. All of them appear, or none. Raises `InputError` if the place cannot be
     written to.
@@ -100,7 +100,7 @@ def write_data(kind: Kind, run: Run, output: Path) -> list[str]:
 
 
 def build_summary(kind: Kind, run: Run) -> dict[str, object]:
-    """Return the content of summary.json."""
+    """Return the content of a run's summary.json."""
     question_set = run.version.question_set
     return {
         "kind": kind.name,
@@ -121,7 +121,7 @@ def build_summary(kind: Kind, run: Run) -> dict[str, object]:
 
 
 def build_readme(kind: Kind, run: Run) -> str:
-    """Return README.md: a description of the run, and of each table's columns."""
+    """Return a run's README.md: what the run is, and what each table's columns hold."""
     parts = [_describe_run(kind, run)]
     for name, columns in _list_columns(kind, run):
         lines = [f"- `{column}`{': ' if words else ''}{words}" for column, words in columns]
@@ -130,7 +130,7 @@ def build_readme(kind: Kind, run: Run) -> str:
 
 
 def _describe_run(kind: Kind, run: Run) -> str:
-    """Return the first part of README.md, on the run and its files."""
+    """Return the first part of README.md: the run, its settings and its files."""
     question_set = run.version.question_set
     name = build_title(run, kind.options)
     ended = f"done on {run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else "done"
@@ -158,7 +158,7 @@ def _list_columns(kind: Kind, run: Run) -> Iterator[tuple[str, list[tuple[str, s
 
 
 def _build_readme_sheet(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
-    """Yield the rows of the workbook's first sheet."""
+    """Yield the rows of the workbook's first sheet, which describes the columns."""
 
     def rows() -> Iterator[Sequence[object]]:
         question_set = run.version.question_set
@@ -178,7 +178,7 @@ def _build_readme_sheet(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
 
 
 def _split_whole(data: bytes) -> Iterable[bytes]:
-    """Return the data as one chunk."""
+    """Return the data of a file as one chunk."""
     return [data]
 
 

@@ -1,4 +1,4 @@
-"""Define what a run type declares."""
+"""Define what a run type declares: its options, computation, tables, pages and commands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a finished run.
+    """A result page that a run type offers for its finished runs.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Beforehand:
-    """What the question set holds for a run type, in a sentence, and whether that suffices."""
+    """A sentence on what the question set holds for a run type, and whether that suffices."""
 
     words: str
     ready: bool = True
@@ -67,7 +67,7 @@ class Beforehand:
 
 @dataclass(frozen=True, kw_only=True)
 class StartFile:
-    """A file that can be uploaded on the start page of a run type.
+    """A file that users can upload on the start page of a run type.
 
     Attributes
     ----------
@@ -92,13 +92,13 @@ class StartFile:
 
     @property
     def sample(self) -> str:
-        """The static path of a sample file; "" without one."""
+        """The static path of a sample of the file; "" without one."""
         return find_sample(self.upload or self.name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The start page of a run type: the form of its options and what it shows beside them.
+    """The page on which users start a run of a type: options, files, and notes beside them.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command of a run type that works on files.
+    """A command-line command of a run type that works on files.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Evaluation(Command):
 
 @dataclass(frozen=True)
 class Studied:
-    """The text that a study prints, and whether every request has its reply."""
+    """Result of a study on the command line: its text, and whether all replies arrived."""
 
     said: str
     complete: bool
@@ -178,7 +178,7 @@ class Study(Command):
 def _add_judgements(
     kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
 ) -> Mapping[str, Callable[[Run], Table]]:
-    """Return the tables with one more for each thing that experts judge."""
+    """Return a run type's tables, with one more for each kind of experts' judgement."""
     if not kind.judging:
         return tables
     from evaluation.runs.reports.judging import build_table
@@ -191,7 +191,7 @@ def _add_judgements(
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A run type; it equals only itself.
+    """A run type: all that it declares; two run types are equal only if identical.
 
     Each `Part` may be given by its dotted name, such as "evaluation.maqa.report.build_report",
     which is imported at its first use; so may each value of `Parts`. Nothing else of a kind needs
@@ -265,52 +265,52 @@ class Kind:
 
     @property
     def has_runs(self) -> bool:
-        """Whether it has runs, or only works on files; loads nothing."""
+        """Whether the run type has runs or only works on files; imports nothing."""
         return has_part(self, "run")
 
     @property
     def is_evaluated_on_files(self) -> bool:
-        """Whether ``manage.py evaluate NAME`` exists; loads nothing."""
+        """Whether ``manage.py evaluate NAME`` exists for the run type; imports nothing."""
         return has_part(self, "evaluate")
 
     @property
     def is_studied(self) -> bool:
-        """Whether ``manage.py study NAME`` exists; loads nothing."""
+        """Whether ``manage.py study NAME`` exists for the run type; imports nothing."""
         return has_part(self, "study")
 
     @property
     def has_views(self) -> bool:
-        """Whether its tables are part of a view of models or questions; loads nothing."""
+        """Whether its tables supply numbers to views of models or questions; imports nothing."""
         return has_part(self, "views")
 
     @property
     def reads_people(self) -> bool:
-        """Whether its runs read workers' answers."""
+        """Whether runs of this type read workers' answers."""
         return self.needs_answers or self.reads_answers
 
     @property
     def verb(self) -> str:
-        """Text of the button that starts a run."""
+        """Text of the button that starts a run of this type."""
         return self.action or self.title
 
     def stores(self, summary: type[RunSummary]) -> bool:
-        """Return whether its runs store a summary of that class."""
+        """Return whether runs of this type store a summary of that class."""
         return issubclass(self.summary, summary)
 
     def summary_of(self, run: Run) -> RunSummary:
-        """Return the stored summary of a run."""
+        """Return a run's stored summary, as an object of the run type's class."""
         return self.summary.of(run.summary)
 
     def counts_of(self, run: Run) -> Mapping[str, int]:
-        """Return the input counts of a finished run, by name."""
+        """Return what went into a finished run as counts by name, such as questions."""
         return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
 
     def found(self, run: Run) -> Any:
-        """Return the result of a finished run as a dataclass."""
+        """Return the result of a finished run as a dataclass: its report, else its summary."""
         return self.report(run) if self.report else self.summary_of(run)
 
     def told(self, run: Run) -> Iterator[ViewedObservation]:
-        """Yield a finished run's numbers for each view of the run type, table by table."""
+        """Yield a finished run's numbers for each view that the run type supplies, by table."""
         from evaluation.runs.flow.view import read_views
 
         for name in dict.fromkeys(viewed.table for viewed in self.views):

@@ -1,4 +1,4 @@
-"""Show the progress of a run model by model, for run types that send requests."""
+"""Show a run's progress model by model, for run types that send requests."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from evaluation.runs.steps.asking.progress import ModelProgress, read_progress_b
 
 @dataclass(frozen=True)
 class ModelRequests:
-    """A model's progress in a run; `at.cost` is meaningful if `has_prices`."""
+    """One model's progress in a run; its cost is known only if `has_prices`."""
 
     at: ModelProgress
     has_prices: bool
 
     @property
     def end(self) -> str:
-        """The reason for the end in words; "" while the run continues."""
+        """The reason why the model's requests ended, in words; "" while they continue."""
         return ENDS.get(self.at.end, self.at.end)
 
 
 def build_progress(run: Run) -> Mapping[str, Any]:
-    """Return each model's progress and the total cost; empty for a finished run."""
+    """Return a template context of each model's progress and the cost; empty when finished."""
     if run.state == Run.State.DONE:
         return {}
     models = read_progress_by_model(run)
@@ -37,7 +37,7 @@ def build_progress(run: Run) -> Mapping[str, Any]:
 
 
 def list_priced(ids: Iterable[str]) -> set[str]:
-    """Return the ids of the models with known prices."""
+    """Return the ids of those models whose token prices are known."""
     rows = LanguageModel.objects.filter(public_id__in=list(ids), price_in__isnull=False)
     return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
 

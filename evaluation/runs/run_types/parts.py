@@ -1,4 +1,4 @@
-"""Import the parts of a run type from their dotted names at their first use.
+"""Import the parts of a run type from their dotted names only when they are first used.
 
 A list of run types needs only their names and titles. The parts hold what a run type computes and
 shows, and importing the parts of all run types takes seconds.
@@ -17,13 +17,10 @@ _NEEDED: Any = object()
 
 
 class Part(Generic[Value]):
-    """A field of a dataclass, given as an object or by its dotted name.
+    """Dataclass field (descriptor) given as an object or by its dotted name, imported on first use.
 
     The name is imported when the field is first read. `finish` takes the object and the declared
     value, and returns what a reader of the field gets.
-
-    A name is imported when the field is first read. `finish` takes the object and what was
-    declared, and returns what a reader of the field gets.
     """
 
     def __init__(
@@ -41,7 +38,7 @@ class Part(Generic[Value]):
     def __get__(self, instance: object, owner: type) -> Value: ...
 
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
-        """Return the part, imported; of the class the field itself, which stands for its default.
+        """Return the part, imported if needed; on the class, the descriptor itself.
 
         Raises ImportError for a name of nothing.
         """
@@ -57,32 +54,32 @@ class Part(Generic[Value]):
         return found
 
     def __set__(self, instance: object, value: Value | str) -> None:
-        """Keep what was declared."""
+        """Store the declared object or dotted name, without importing it."""
         declared: object = value
         vars(instance)[self.name] = self.default if declared is self else declared
 
     def load(self, declared: Any) -> Value:
-        """Return the object that a declaration names."""
+        """Return a declared object, imported if it is given by its dotted name."""
         found: Value = import_string(declared) if isinstance(declared, str) else declared
         return found
 
     def names(self, declared: Any) -> Iterator[str]:
-        """Yield the dotted names in a declaration."""
+        """Yield the dotted name in a declaration, if it is one."""
         if isinstance(declared, str):
             yield declared
 
 
 class Parts(Part[Value]):
-    """A mapping or a tuple of values, each given as an object or by its dotted name."""
+    """Dataclass field of a mapping or tuple whose values are objects or dotted names."""
 
     def __set__(
         self, instance: object, value: Value | str | tuple[str, ...] | Mapping[str, str]
     ) -> None:
-        """Keep what was declared."""
+        """Store the declared values or dotted names, without importing them."""
         super().__set__(instance, value)  # type: ignore[arg-type]
 
     def load(self, declared: Any) -> Value:
-        """Return the mapping or tuple with all names imported."""
+        """Return the declared mapping or tuple with all dotted names imported."""
         whole: Any = super().load(declared)
         each = super().load
         if isinstance(whole, Mapping):
@@ -93,7 +90,7 @@ class Parts(Part[Value]):
         return found
 
     def names(self, declared: Any) -> Iterator[str]:
-        """Yield the dotted names in a declaration and in its values."""
+        """Yield the dotted names in a declaration: its own, or those of its values."""
         if isinstance(declared, str):
             yield declared
             return
@@ -102,12 +99,12 @@ class Parts(Part[Value]):
 
 
 def has_part(instance: object, name: str) -> bool:
-    """Return whether a non-empty part is declared, without importing it."""
+    """Return whether an object declares a non-empty part, without importing it."""
     return bool(vars(instance)[name])
 
 
 def list_part_names(instance: object) -> dict[str, tuple[str, ...]]:
-    """Return the dotted names of an object's declared parts, by field."""
+    """Return the dotted names of the parts that an object declares, by field."""
     return {
         name: tuple(field.names(vars(instance)[name]))
         for name, field in vars(type(instance)).items()

@@ -1,4 +1,4 @@
-"""Find the run types of this site by their names."""
+"""Find the run types of this installation by their names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UnknownKindError(LookupError):
-    """The setting `RUN_KINDS` has no run type of this name; the message is for people."""
+    """The installation has no run type of this name; the message is for people."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ def list_asking_kinds() -> list[str]:
 
 
 def get_kind(name: str) -> Kind:
-    """Return the run type of that name. Raises `UnknownKindError`."""
+    """Return the run type with a name. Raises `UnknownKindError`."""
     try:
         return list_run_kinds()[name]
     except KeyError:
@@ -52,7 +52,7 @@ def get_kind(name: str) -> Kind:
 
 
 def get_run_kind(run: Run) -> Kind:
-    """Return the run type of a run. Raises `UnknownKindError`."""
+    """Return the run type of a stored run. Raises `UnknownKindError`."""
     return get_kind(run.kind)
 
 
@@ -65,7 +65,7 @@ def get_options(run: Run) -> type[Parameters]:
 
 
 def find_judging(declared: JudgingKey) -> Judging:
-    """Return the declaration of how something is judged. Raises `UnknownKindError`.
+    """Return the declaration of experts' judgements with a key. Raises `UnknownKindError`.
 
     Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
     """
@@ -82,6 +82,6 @@ def find_judging(declared: JudgingKey) -> Judging:
 
 @cache
 def _import_kinds(paths: tuple[str, ...]) -> Mapping[str, Kind]:
-    """Return the run types at these dotted paths by name, cached."""
+    """Return the run types at these dotted paths, by run type name; cached."""
     kinds: list[Kind] = [import_string(path) for path in paths]
     return {kind.name: kind for kind in kinds}

@@ -1,4 +1,4 @@
-"""Build lists of runs: each with its title, and whether it is the official run."""
+"""Build lists of runs: each run with its title, and whether it is its set's official run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.runs.run_types.registry import get_options
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run with its title, and whether it is the official run of its set."""
+    """A run with its title, and whether it is the official run of its question set."""
 
     run: Run
     called: RunTitle
@@ -20,7 +20,7 @@ class ListedRun:
 
 
 def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
-    """Return the runs with their titles, by at most two queries.
+    """Return the runs with titles and whether they are official, by at most two queries.
 
     `is_of_record` is read from rows of `in_short`, which have it.
 
@@ -35,7 +35,7 @@ def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
 
 
 def _find_official(runs: list[Run]) -> set[int]:
-    """Return the primary keys of the official runs among these."""
+    """Return the primary keys of those runs that are official for their question set."""
     if all(hasattr(run, "is_of_record") for run in runs):
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
     kept = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])

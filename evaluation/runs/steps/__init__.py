@@ -1,1 +1,1 @@
-"""Steps of runs between the database and the computation: rows in, arrays, rows out."""
+"""Steps of runs between database and computation: read rows as arrays, store results as rows."""

@@ -15,7 +15,7 @@ from evaluation.runs.steps.checkpoints import RunInputError
 
 
 def read_wordings(version_id: int) -> dict[int, str]:
-    """Return the texts of a version's graded questions, by primary key.
+    """Return the texts of a version's graded questions, by the question's primary key.
 
     Where none is given, an id that reads as a wording is one.
     """
@@ -25,7 +25,7 @@ def read_wordings(version_id: int) -> dict[int, str]:
 
 
 def read_parameters(stored: dict[str, Any]) -> AqerParameters:
-    """Return a run's grading parameters from its stored ones, with defaults for missing ones."""
+    """Return a run's grading options from stored ones; missing ones have their default."""
     try:
         return AqerParameters.of_dict(stored)
     except KeyError as error:
@@ -33,7 +33,7 @@ def read_parameters(stored: dict[str, Any]) -> AqerParameters:
 
 
 def read_answers(version_id: int) -> Answers:
-    """Return the submitted answers to a version's graded questions, as columns."""
+    """Return the workers' submitted answers to a version's graded questions, as columns."""
     rows = Response.objects.filter(
         question__version=version_id,
         question__role__in=GRADED,
@@ -56,7 +56,7 @@ def read_model_answers(version_id: int) -> ModelAnswers:
 
 
 def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a stored row with thinking cut out of text and status, unless it is to be kept."""
+    """Return an answer's stored row, with thinking removed unless it is to be kept."""
     key, model, question, text, status, sample, reason, kept = row
     read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(kept))
     return key, model, question, read.text, read.status, sample

@@ -1,4 +1,4 @@
-"""Vectors of a run: stored ones from the database, missing ones embedded in parts."""
+"""Provide a run's vectors: stored ones from the database, missing ones embedded in parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 def embed_texts(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> Embedded:
-    """Return vectors of workers' and models' non-empty answers, stored ones reused.
+    """Return the vectors of workers' and models' non-empty answers, reusing stored ones.
 
     Raises `BackendError`, and ends the turn between two parts when its time is up.
     """
@@ -42,7 +42,7 @@ def embed_texts(
 def _embed_or_load(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> Embedded:
-    """Return the vectors by the cache where the embedder's are stored, else embed all texts."""
+    """Return the vectors, by the database if it stores this embedder's, else all embedded."""
     if not has_stored_vectors(parameters.embedder):
         turn.go_on_in(Lane.COMPUTING)
         return embed(parameters, answers, of_models, turn.report)
@@ -61,25 +61,25 @@ def _embed_or_load(
 
 
 def has_stored_vectors(spec: str) -> bool:
-    """Return whether an embedder's vectors are stored in the database."""
+    """Return whether the database stores the vectors of this kind of embedder."""
     return parse_spec(spec).kind in KEPT_KINDS
 
 
 def find_lane_of_embedder(spec: str) -> Lane:
-    """Return the lane of a step that embeds texts: ASKING with a server, else COMPUTING."""
+    """Return the lane of embedding texts: ASKING if by a server, else COMPUTING."""
     return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
 @lru_cache(maxsize=2)
 def load_embedder(spec: str, precision: str) -> Embedder:
-    """Return an embedder; the latest two stay loaded in the process."""
+    """Return an embedder, loaded; the latest two stay in memory."""
     return get_embedder(spec, cast(Literal["float32", "bfloat16", "auto"], precision))
 
 
 def load_or_embed_vectors(
     spec: str, precision: str, texts: Sequence[str], turn: Turn
 ) -> tuple[NDArray[np.float32], EmbedderInfo, int]:
-    """Return (N, d) vectors of texts, the embedder's description, and how many were cut.
+    """Return one vector per text, the embedder's description, and how many texts were cut.
 
     What is missing is embedded in parts; each part is committed on its own, and the turn may end
     between two of them. Longest texts come first, so that the time left is not underestimated.
@@ -123,12 +123,12 @@ def load_or_embed_vectors(
 
 
 def _find_version(embedder: Embedder) -> EmbedderVersion | None:
-    """Return the stored version of an embedder; None before its first vector."""
+    """Return the stored record of an embedder's version; None before its first vector."""
     return EmbedderVersion.objects.filter(**_build_version_key(embedder)).first()
 
 
 def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersion:
-    """Return the stored version of an embedder, created where missing."""
+    """Return the stored record of an embedder's version, created if missing."""
     found, _ = EmbedderVersion.objects.get_or_create(
         **_build_version_key(embedder), defaults={"dimension": dimension}
     )
@@ -136,7 +136,7 @@ def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersio
 
 
 def _build_version_key(embedder: Embedder) -> dict[str, object]:
-    """Return the columns that identify an embedder version."""
+    """Return the column values that identify an embedder's version."""
     info = embedder.describe()
     return {
         "model": info.model,
@@ -148,7 +148,7 @@ def _build_version_key(embedder: Embedder) -> dict[str, object]:
 
 
 def _find_stored_hashes(version: EmbedderVersion, hashes: Sequence[bytes]) -> set[bytes]:
-    """Return which of the text hashes have a stored vector."""
+    """Return which of the text hashes have a stored vector of this embedder."""
     found: set[bytes] = set()
     for part in _split_into_parts(hashes, QUERIED):
         rows = Embedding.objects.filter(embedder=version, text_hash__in=part)
@@ -157,7 +157,7 @@ def _find_stored_hashes(version: EmbedderVersion, hashes: Sequence[bytes]) -> se
 
 
 def _load_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
-    """Return the stored vectors (n, d) of all hashes, in their order."""
+    """Return one stored vector (row) per text hash, in the order of the hashes."""
     matrix = np.empty((len(by_hash), version.dimension), dtype=np.float32)
     place = {key: at for at, key in enumerate(by_hash)}
     for part in _split_into_parts(list(by_hash), QUERIED):
@@ -170,7 +170,7 @@ def _load_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray
 def load_stored_vectors(
     version: EmbedderVersion, by_hash: dict[bytes, str]
 ) -> NDArray[np.float32] | None:
-    """Return the stored vectors (n, d) of all hashes; None where one is missing."""
+    """Return one stored vector (row) per text hash; None if one is missing."""
     if len(_find_stored_hashes(version, list(by_hash))) < len(by_hash):
         return None
     return _load_matrix(version, by_hash)

@@ -1,4 +1,4 @@
-"""A turn of a run: claim, deadline, lane, progress and kept data of one background process."""
+"""Define turns: in a turn, one background process works on a run for some minutes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 
 
 class Lane(StrEnum):
-    """Resource that a run's next step needs: a processor, or the reply of a server.
+    """What a run's next step waits for: this machine's processor, or a server's replies.
 
     A background process computes for one run at a time, and waits for servers beside that, for
     several runs at once.
@@ -38,7 +38,7 @@ LANE = "lane"
 
 
 class OtherLaneError(Exception):
-    """The run must continue in another lane; committed work stays."""
+    """The run must continue in another lane (computing or asking); committed work stays."""
 
     def __init__(self, lane: Lane) -> None:
         super().__init__(lane)
@@ -46,11 +46,11 @@ class OtherLaneError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The turn's time is up; committed work stays, and the next turn continues."""
+    """The turn's time is up: committed work stays, and the next turn continues the run."""
 
 
 class RunInputError(Exception):
-    """A run that cannot be computed from its input; `message` says why.
+    """The run cannot be computed from its input; `message` says why.
 
     `str()` is what the run stores: the message as text, or a sentence where there is no code.
     """
@@ -61,7 +61,7 @@ class RunInputError(Exception):
 
     @classmethod
     def of_sentence(cls, sentence: str) -> RunInputError:
-        """Return an error with a finished sentence, such as that of a back-end."""
+        """Return an error whose message is a finished sentence, such as a back-end's."""
         return cls(SENTENCE, sentence=sentence)
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class RunInputError(Exception):
 
 @dataclass(frozen=True)
 class RunEnd:
-    """What a run stores at its end, beside its results.
+    """What a run stores when it is done, beside its results: signature, summary, warnings.
 
     `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
     """
@@ -86,7 +86,7 @@ class RunEnd:
 
 @dataclass
 class Turn:
-    """One background process's claim on a run, for some minutes.
+    """A turn: some minutes in which one background process holds a claim on a run.
 
     Attributes
     ----------
@@ -107,17 +107,17 @@ class Turn:
     _reported: float = field(default=float("-inf"), init=False)
 
     def between_parts(self) -> None:
-        """Raise if the claim is lost or the time is up; call it at a checkpoint."""
+        """Raise if the claim is lost or the turn's time is up; call it at each checkpoint."""
         self.check()
         if self.is_over():
             raise OutOfTimeError(self.run_id)
 
     def is_over(self) -> bool:
-        """Return whether the deadline has passed."""
+        """Return whether the turn's deadline has passed."""
         return self.clock() >= self.deadline
 
     def go_on_in(self, lane: Lane) -> None:
-        """Raise `OtherLaneError` unless the turn may do the work of this lane.
+        """Raise `OtherLaneError` unless this turn may do work of the lane.
 
         Call it where a checkpoint stands: the next turn begins from there, in that lane.
         """
@@ -125,7 +125,7 @@ class Turn:
             raise OtherLaneError(lane)
 
     def report(self, stage: str, done: int, total: int) -> None:
-        """Store the run's progress, at most once a second; raise if the claim is lost.
+        """Store the run's progress, at most once a second; raises if the claim is lost.
 
         Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
         matters, because only progress is written.
@@ -150,11 +150,11 @@ class Turn:
         )
 
     def keep(self, name: str, data: Any) -> None:
-        """Store JSON under a name, for later turns or pages; call it in `fenced`."""
+        """Store JSON with the run under a name, for later turns or pages; call it in `fenced`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
     def kept(self, name: str) -> Any:
-        """Return the JSON stored under a name; None without any."""
+        """Return the JSON that the run stores under a name; None without any."""
         found = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
         return found.first()
 

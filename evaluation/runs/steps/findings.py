@@ -1,4 +1,4 @@
-"""Result tables of a study's run, stored in parts and read back as typed rows.
+"""Store the result tables of a study's run in parts, and read them back as typed rows.
 
     keep_table(turn, METRICS, found.metrics)      in `turn.fenced()`
     for row in read_table(run, METRICS): ...      on pages, in tables, over REST
@@ -30,12 +30,12 @@ RowT = TypeVar("RowT")
 
 
 def keep_table(turn: Turn, table: ResultTable[RowT], rows: Iterable[RowT]) -> int:
-    """Store the rows of a declared table with the run; return how many."""
+    """Store the rows of a declared table with the run; return the number of rows."""
     return keep_rows(turn, table.name, table.row, rows)
 
 
 def read_table(run: Run, table: ResultTable[RowT]) -> Iterator[RowT]:
-    """Yield the stored rows of a declared table."""
+    """Yield the rows of a declared table that are stored with the run."""
     return read_rows(run, table.name, table.row)
 
 
@@ -45,7 +45,7 @@ def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[
 
 
 def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
-    """Store a table's rows, replacing earlier ones; call it in `fenced`. Return how many.
+    """Store a table's rows, replacing earlier ones, in `fenced`; return the number of rows.
 
     `table` has at most 30 characters. Returns how many rows there are.
     """
@@ -63,7 +63,7 @@ def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]
 
 
 def read_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
-    """Yield a table's stored rows in the order of writing; none where it was never stored."""
+    """Yield a table's stored rows in the order of writing; none if it was never stored."""
     adapter = _build_adapter(row_type)
     parts = RunData.objects.filter(run=run, name__startswith=_build_prefix(table)).order_by("name")
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):

@@ -1,4 +1,4 @@
-"""Graded answers of a question set, stored from an uploaded file."""
+"""Store and load the graded answers of a question set, from an uploaded file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LISTED = 20
 
 
 def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by: int) -> list[str]:
-    """Store a file of graded answers for a set, replacing an earlier one; return what was read.
+    """Store a set's file of graded answers, replacing an earlier one; return what was read.
 
     Workers become numbers, in the order in which they come.
     """
@@ -46,14 +46,14 @@ def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by:
 
 
 def load_graded_answers(question_set_id: int) -> MarkedFile | None:
-    """Return a set's graded answers; None without a file."""
+    """Return the graded answers of a question set; None without an uploaded file."""
     kept = GradedAnswers.objects.filter(question_set_id=question_set_id)
     stored: Any = kept.values_list("marked", flat=True).first()
     return None if stored is None else _MARKED.validate_python(stored)
 
 
 def describe_file(marked: MarkedFile) -> str:
-    """Return a phrase with the numbers of answers, workers, questions and labels of a file."""
+    """Return a phrase that counts the answers, workers, questions and labels of a file."""
     n_workers = len(_list_workers(marked))
     whose = format_count(n_workers, "worker") if n_workers else "nobody knows whom"
     questions = len({one.question for one in marked.answers})
@@ -66,7 +66,7 @@ def describe_file(marked: MarkedFile) -> str:
 def find_problems_at_start(
     version: QuestionSetVersion, _user: Any, options: GradedOptions
 ) -> list[Problem]:
-    """Return the problems that prevent such a run: no file, or a label without a value."""
+    """Return the problems that prevent a run: no file, or a label without a value."""
     marked = load_graded_answers(version.question_set_id)
     if marked is None:
         return [build_problem("no_graded_answers")]

@@ -1,4 +1,4 @@
-"""Data that remedies need from the database: excluded workers, experts' grades.
+"""Load what a grading's remedies need from the database: excluded workers, experts' grades.
 
 `judgements_of` is for the pages of experts as well.
 """
@@ -28,7 +28,7 @@ NAMED = 20
 
 @dataclass
 class _ResolvedIds:
-    """Workers that ids name: keys, unknown ids, and ids of several workers."""
+    """Result of looking up worker ids: primary keys, unknown ids, ambiguous ids."""
 
     keys: list[int] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
@@ -38,10 +38,10 @@ class _ResolvedIds:
 def find_worker_keys(
     version: QuestionSetVersion, ids: Sequence[str], voting: Sequence[int]
 ) -> list[int]:
-    """Return primary keys of the workers that own or public ids name, of graded ones only.
+    """Return primary keys of the graded workers named by external or public ids.
 
     `voting` are the keys of those who are graded; of the others, whose answers were rejected, none
-    is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue`
+    is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue_run`
     lets pass has none.
     """
     if not ids:
@@ -55,14 +55,14 @@ def find_worker_keys(
 
 
 def find_named_workers(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
-    """Return primary keys of a version's workers that ids name; wrong ids are skipped."""
+    """Return primary keys of the version's workers with these ids; wrong ids are skipped."""
     return _resolve_ids(version, ids).keys
 
 
 def find_worker_problems(
     version: QuestionSetVersion, user: AnyUser, parameters: Any, *, needed: bool = True
 ) -> list[Problem]:
-    """Return the problems of the worker ids in options: unknown, ambiguous, nobody left.
+    """Return the problems of worker ids in options: unknown, ambiguous, no worker left.
 
     `needed` says that somebody must be left whose answers are read.
     """
@@ -94,7 +94,7 @@ def remove_workers(version: QuestionSetVersion, ids: Sequence[str], answers: Ans
 def select_answering_workers(
     version: QuestionSetVersion, *, rejected: bool = True
 ) -> QuerySet[Worker]:
-    """Return the workers with a submitted answer to a version, rejected ones optionally."""
+    """Return the workers who submitted an answer to a version, with rejected ones or not."""
     answers = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     if not rejected:
         answers = answers.filter(rejected=False)
@@ -102,7 +102,7 @@ def select_answering_workers(
 
 
 def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedIds:
-    """Return keys, unknown and ambiguous ids among a version's workers."""
+    """Return the primary keys of a version's workers by id, with unknown and ambiguous ids."""
     by_id: dict[str, list[int]] = {}
     public: dict[str, int] = {}
     for key, public_id, name in select_answering_workers(version).values_list(
@@ -125,7 +125,7 @@ def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedId
 
 
 def _join_names(names: Sequence[str], total: int) -> str:
-    """Return names joined by commas, with how many of `total` are not listed."""
+    """Return names joined by commas, with the number of `total` that are not listed."""
     more = f" and {total - len(names)} more" if total > len(names) else ""
     return ", ".join(names) + more
 
@@ -148,5 +148,5 @@ def compute_mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
 
 
 def convert_to_run_input_error(error: RemedyError) -> RunInputError:
-    """Return the run's error for a remedy's error, with the same code."""
+    """Return the run's error for an error of a remedy, with the same code."""
     return RunInputError(f"run.{error.code}", **error.values)

@@ -1,1 +1,1 @@
-"""Chat models behind one contract, with an offline model for tests."""
+"""Chat models (language models that reply) behind one contract, and an offline one for tests."""

@@ -1,4 +1,4 @@
-"""Adapt the parameters of requests to what a server takes: learnt from its refusals.
+"""Adapt request parameters to a server: learn from its refusals which it does not accept.
 
 Reasoning models refuse `max_tokens` (they want `max_completion_tokens`) and any `temperature` but
 their own; some servers know no `seed`. These three are sent without being asked for, so a request
@@ -33,21 +33,21 @@ _TOO_HIGH = re.compile(r"at most|maximum|less than|greater than|too large|too hi
 
 
 class AdaptedParameters:
-    """Changes to request parameters, in the order in which they were learnt."""
+    """Request parameters to rename or drop for one server, in the order learnt from refusals."""
 
     def __init__(self) -> None:
         self._changes: dict[str, str] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The changes as phrases, such as "seed left out"."""
+        """The learnt changes as phrases for people, such as "seed left out"."""
         return tuple(
             f"{name} sent as {other}" if other else f"{name} left out"
             for name, other in self._changes.items()
         )
 
     def adapt(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the request body with all changes applied."""
+        """Return the request body with all learnt changes applied."""
         adapted = dict(body)
         for name, other in self._changes.items():
             if name not in adapted:
@@ -58,7 +58,7 @@ class AdaptedParameters:
         return adapted
 
     def learn(self, fault: FaultError, body: Mapping[str, Any]) -> bool:
-        """Record the change that a refusal of `body` calls for; return whether to try again."""
+        """Learn a change from a server's refusal of `body`; return whether to try again."""
         if fault.status not in STATUSES or fault.code == "refused_prompt":
             return False
         named, message = _find_named_parameter(fault.content)
@@ -75,13 +75,13 @@ class AdaptedParameters:
         return False
 
     def _other_name(self, name: str) -> str:
-        """Return the parameter's alternative name; "" if it was tried before or there is none."""
+        """Return a parameter's alternative name; "" if there is none or it was tried before."""
         other = OTHER_NAMES.get(name, "")
         return "" if other in self._changes else other
 
 
 def _find_named_parameter(content: bytes) -> tuple[str | None, str]:
-    """Return the parameter that an error names (or None), and the error's message."""
+    """Return the parameter that a server's error names (or None), and the error's message."""
     text = content.decode(errors="replace")
     try:
         payload = json.loads(text)
@@ -103,5 +103,5 @@ def _find_named_parameter(content: bytes) -> tuple[str | None, str]:
 
 
 def _is_mentioned(message: str, name: str) -> bool:
-    """Return whether the message contains the parameter's name as a whole word."""
+    """Return whether an error message contains a parameter's name as a whole word."""
     return re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", message) is not None

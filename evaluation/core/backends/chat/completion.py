@@ -1,4 +1,4 @@
-"""Convert the JSON of a chat completion into a reply: text, thinking, refusal, tokens, limits."""
+"""Convert the JSON of a chat completion into a reply: text, thinking, refusal, token counts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
-    """Return the reply in the JSON of a chat completion; an ERROR reply for other JSON.
+    """Return the reply that the JSON of a chat completion holds; an ERROR for other JSON.
 
     `parameters` are those that were sent: a reply without a text that has as many tokens as they
     allow was cut off, whatever its finish reason.
@@ -65,7 +65,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
 
 
 def build_failed_reply(fault: FaultError) -> Reply:
-    """Return the reply of a failed attempt: an ERROR, or a refused prompt."""
+    """Return the reply for a failed attempt: status ERROR, or a prompt that was refused."""
     raw = fault.content.decode(errors="replace") if fault.content else None
     if fault.code == "refused_prompt":
         return Reply("", AnswerStatus.REFUSED_PROMPT, "content_filter", raw=raw)
@@ -74,7 +74,7 @@ def build_failed_reply(fault: FaultError) -> Reply:
 
 
 def parse_allowance(headers: Mapping[str, str]) -> Allowance | None:
-    """Return the limits in the x-ratelimit headers; None without such headers."""
+    """Return the rate limits in a response's x-ratelimit headers; None without such headers."""
     allowance = Allowance(
         _parse_count(headers.get("x-ratelimit-remaining-requests")),
         parse_seconds(headers.get("x-ratelimit-reset-requests")),
@@ -99,7 +99,7 @@ def parse_seconds(value: str | None) -> float | None:
 
 
 def _find_reason(choice: Mapping[str, Any]) -> str:
-    """Return the finish reason; that of the provider behind a gateway where it is clearer."""
+    """Return why the reply ended; the reason of a gateway's provider where it is clearer."""
     reason = str(choice.get("finish_reason") or choice.get("stop_reason") or "")
     native = choice.get("native_finish_reason")
     if isinstance(native, str) and read_finish(reason) is Finish.OTHER != read_finish(native):
@@ -108,7 +108,7 @@ def _find_reason(choice: Mapping[str, Any]) -> str:
 
 
 def _parse_without_message(payload: Any) -> Reply:
-    """Return the reply of a completion without a message: a refusal, cut off, or an ERROR."""
+    """Return the reply for a completion without a message: refused, cut off, or an ERROR."""
     if isinstance(payload, Mapping):
         choices = payload.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -136,7 +136,7 @@ def _find_fault(
     message: Mapping[str, Any],
     reason: str,
 ) -> Fault | None:
-    """Return the error inside an answer of status 200; None without one."""
+    """Return the error that the JSON of a response with status 200 reports; None without one."""
     failed = read_finish(reason) is Finish.ERROR
     error = next((one for part in (choice, payload, message) if (one := part.get("error"))), None)
     if error is None and not failed:
@@ -158,7 +158,7 @@ def _is_used_up(written: int | None, parameters: Mapping[str, Any] | None) -> bo
 
 
 def _extract_text(content: Any) -> str:
-    """Return the text of a content, without thinking parts; "" for white space only."""
+    """Return the text of a message's content, without thinking; "" if only white space."""
     if isinstance(content, Mapping):
         content = content.get("parts") if "parts" in content else [content]
     if isinstance(content, list):  # parts, of which some are no text
@@ -170,12 +170,12 @@ def _extract_text(content: Any) -> str:
 
 
 def _get_part_text(part: Any) -> Any:
-    """Return the text of a content part; a plain text unchanged."""
+    """Return the text of one part of a message's content; a plain string unchanged."""
     return part.get("text") if isinstance(part, Mapping) else part
 
 
 def _find_refusal(content: Any) -> Any:
-    """Return the refusal among the parts of a content; None without one."""
+    """Return the refusal among the parts of a message's content; None without one."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, Mapping) and part.get("type") == "refusal":
             return part.get("refusal") or part.get("text") or "refused"
@@ -183,7 +183,7 @@ def _find_refusal(content: Any) -> Any:
 
 
 def _is_thinking(part: Any) -> bool:
-    """Return whether a content part is thinking."""
+    """Return whether a part of a message's content is the model's thinking."""
     if not isinstance(part, Mapping):
         return False
     kind = str(part.get("type") or "").casefold()
@@ -191,7 +191,7 @@ def _is_thinking(part: Any) -> bool:
 
 
 def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
-    """Return the thinking beside the content or in its parts, without repetitions."""
+    """Return a message's thinking, from its own fields and content parts, without repetitions."""
     texts: list[str] = []
     for name in THINKING_FIELDS:
         texts += _list_texts(message.get(name))
@@ -205,7 +205,7 @@ def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
 
 
 def _list_texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in a thinking field: a text, parts, or a summary of parts."""
+    """Yield the texts in a message's thinking field: a string, parts, or a summary of parts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth < 4:
@@ -217,7 +217,7 @@ def _list_texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _parse_count(value: Any) -> int | None:
-    """Return a number of tokens; None for anything that is no count."""
+    """Return a number of tokens; None for a value that is not a count."""
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):

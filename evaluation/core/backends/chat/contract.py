@@ -1,4 +1,4 @@
-"""Define the contract of chat back-ends: one request, one reply, always with a reason."""
+"""Define the contract of chat back-ends: each request gets one reply, with text or a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Message = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One conversation to be sent, without history from other requests.
+    """One conversation to send to a model, with parameters; independent of other requests.
 
     Attributes
     ----------
@@ -33,12 +33,10 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why there is no answer: `code` for programs, `message` for people.
+    """Why an attempt got no answer: a code, a message for people, whether and when to retry.
 
     `again` is True if another attempt may succeed; `wait` is the pause in seconds that the server
     asked for.
-
-    `again` says that it may pass, `wait` how many seconds the server wants to be left alone.
     """
 
     code: str
@@ -49,11 +47,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Requests and tokens that a server still accepts, and seconds until its limits reset.
+    """Requests and tokens that a server still accepts, and seconds until these limits reset.
 
     None where the server reports nothing.
-
-    None where it says nothing.
     """
 
     requests: int | None = None
@@ -64,7 +60,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The result of one attempt: text and status, or a fault.
+    """Result of one attempt to get a reply: text and status, or a fault.
 
     Attributes
     ----------
@@ -92,12 +88,12 @@ class Reply:
 
     @classmethod
     def failed(cls, fault: Fault, raw: Any = None) -> Self:
-        """Return an ERROR reply with its fault."""
+        """Return a reply of status ERROR with the given fault."""
         return cls("", AnswerStatus.ERROR, raw=raw, fault=fault)
 
 
 class ChatModel(ABC):
-    """A language model, used inside `async with`, which holds its connections or process.
+    """A language model; `async with` keeps its connections or process open for requests.
 
     Attributes
     ----------
@@ -119,20 +115,20 @@ class ChatModel(ABC):
 
     @property
     def spec(self) -> str:
-        """The SPEC that names this model."""
+        """Text (SPEC) that names this model on the command line and in a registration."""
         return f"{self.kind}:{self.model}" + (f"@{self.address}" if self.address else "")
 
     async def open(self, at_once: int) -> None:  # noqa: B027 - most need nothing
-        """Prepare for `at_once` parallel requests. Raises ChatError."""
+        """Prepare for `at_once` concurrent requests. Raises ChatError."""
 
     async def close(self) -> None:  # noqa: B027
-        """Close the connections or the process of `open`."""
+        """Close the connections or the process that `open` started."""
 
     @abstractmethod
     async def reply(self, request: ChatRequest) -> Reply:
-        """Send one request and return the reply; a server's failure is a reply with a fault."""
+        """Send one request and return the reply; a failure is a reply with a fault."""
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request body as it is sent and stored, without a key."""
+        """Return the JSON request body as it is sent and stored, without the API key."""
         messages = [dict(message) for message in request.messages]
         return {"model": self.model, "messages": messages, **request.parameters}

@@ -22,7 +22,7 @@ KEPT = 100
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Unlisted tokens: their number, total probability, and -sum p ln p."""
+    """Summary of the tokens that a list leaves out: number, total probability, -sum p ln p."""
 
     tokens: int
     probability: float
@@ -47,14 +47,14 @@ class TokenLogprob:
 
 
 def shorten_logprobs(logprobs: Any) -> Any:
-    """Return the logprobs with lists cut to 100 tokens; any other value unchanged."""
+    """Return logprobs with each token's alternatives cut to 100; other values unchanged."""
     if not isinstance(logprobs, dict) or not isinstance(logprobs.get("content"), list):
         return logprobs
     return {**logprobs, "content": [_shorten_entry(one) for one in logprobs["content"]]}
 
 
 def _shorten_entry(entry: Any) -> Any:
-    """Return an entry with its 100 likeliest tokens and a summary of the others."""
+    """Return one token's entry with its 100 likeliest alternatives and a summary of the others."""
     listed = entry.get("top_logprobs") if isinstance(entry, dict) else None
     if not isinstance(listed, list) or len(listed) <= KEPT:
         return entry
@@ -77,7 +77,7 @@ def _shorten_entry(entry: Any) -> Any:
 
 
 def parse_tokens(logprobs: Any) -> list[TokenLogprob] | None:
-    """Return the tokens of a reply; None without usable logprobs."""
+    """Return a reply's tokens with log-probabilities; None without usable logprobs."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:
         return None
@@ -87,7 +87,7 @@ def parse_tokens(logprobs: Any) -> list[TokenLogprob] | None:
 
 
 def _parse_token(entry: Mapping[str, Any]) -> TokenLogprob:
-    """Return the token of an entry, its bytes, log-probability and alternatives."""
+    """Return the token of one logprobs entry: its bytes, log-probability and alternatives."""
     listed = entry.get("top_logprobs")
     top = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
     return TokenLogprob(
@@ -119,7 +119,7 @@ def _get_logprob(entry: Any) -> float:
 
 
 def _parse_others(value: Any) -> Others | None:
-    """Return the summary of the unlisted tokens; None without a valid one."""
+    """Return the stored summary of unlisted tokens; None without a valid one."""
     if not isinstance(value, Mapping):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Run the packaged model in its own process, which begins and ends with its use."""
+"""Run the packaged chat model in its own process, which lives only while it is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SAME_TWICE = {"cache_prompt": False}
 
 
 class LocalChat(ChatModel):
-    """SmolLM2-135M-Instruct. Raises ChatError for a missing package or an unknown file."""
+    """Chat model SmolLM2-135M-Instruct. Raises ChatError for a missing package or unknown file."""
 
     kind = "local"
     address = ""
@@ -38,7 +38,7 @@ class LocalChat(ChatModel):
         self._chat: OpenAIChat | None = None
 
     async def open(self, at_once: int) -> None:
-        """Start the process. Raises ChatError if it does not start."""
+        """Start the model's process. Raises ChatError if it does not start."""
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", smollm2.__name__),
             cwd=ROOT,
@@ -63,7 +63,7 @@ class LocalChat(ChatModel):
         await self._chat.open(at_once)
 
     async def close(self) -> None:
-        """Kill the process."""
+        """Kill the model's process."""
         if self._chat is not None:
             await self._chat.close()
             self._chat = None
@@ -73,7 +73,7 @@ class LocalChat(ChatModel):
         self._process = None
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Send one request, between `open` and `close`."""
+        """Send one request to the model's process, between `open` and `close`."""
         assert self._chat is not None
         parameters = {**SAME_TWICE, **request.parameters}
         return await self._chat.reply(

@@ -22,7 +22,7 @@ PATH = "chat/completions"
 
 
 class OpenAIChat(ChatModel):
-    """A model at an OpenAI-compatible address; see `OpenAIServer` for the key.
+    """Chat model behind an OpenAI-compatible server; see `OpenAIServer` for the API key.
 
     Of `patience` only `timeout` and `longest_wait` matter here: `reply` asks once. ChatError: the
     address is none.
@@ -57,21 +57,21 @@ class OpenAIChat(ChatModel):
 
     @property
     def adaptations(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Changes to request parameters since the model was created."""
+        """Request parameters that this client changed because the server refused them."""
         return self._adapted.notes
 
     async def open(self, at_once: int) -> None:
-        """Create the pool of connections."""
+        """Create the pool of connections to the server."""
         self._client = self.server.async_client(at_once)
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections to the server."""
         if self._client is not None:
             await self._client.aclose()
             self._client = None
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Send one request, between `open` and `close`.
+        """Send one request to the server, between `open` and `close`.
 
         Where the server refuses one of our parameters, the request is sent once more without it,
         or with it under its other name, and further requests are sent so (`adaptations`).
@@ -90,5 +90,5 @@ class OpenAIChat(ChatModel):
             return replace(reply, allowance=parse_allowance(received.headers))
 
     def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the body as it is sent and stored: without a key, adapted to the server."""
+        """Return the request body as sent and stored: without the key, adapted to the server."""
         return self._adapted.adapt(super().body(request))

@@ -1,4 +1,4 @@
-"""Create the chat model that a SPEC names; its module is imported only then."""
+"""Create the chat model that a SPEC (kind and name) names; imports its module only then."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def get_chat(
     patience: Patience | None = None,
     vet: Vet | None = None,
 ) -> ChatModel:
-    """Return the chat model that SPEC names; `what` names its role in messages.
+    """Return the chat model that `spec` names; `what` is its role in error messages.
 
     `api_key_env` is the name of the environment variable that holds the key. Raises ChatError for
     an unknown SPEC, an address that is none or a package that is missing, InputError for a file

@@ -1,4 +1,4 @@
-"""Read scripted replies from a file: the chat contract without a network."""
+"""Read scripted replies from a file: a chat model without a network, for tests and trials."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class _ScriptedReply:
-    """A reply in the file, with its line number, delay and number of failures before it."""
+    """One reply of the file: line number, text, delay, and number of failures before it."""
 
     line: int
     text: str
@@ -39,7 +39,7 @@ class _ScriptedReply:
 
 
 class ScriptedChat(ChatModel):
-    """Scripted replies by item id and, where the file has one, by sample.
+    """Chat model that answers with a file's replies, by item id and optionally by sample.
 
     A row without a sample stands for all of them. An item without a row gets an ERROR. Raises
     InputError with every bad row.
@@ -58,7 +58,7 @@ class ScriptedChat(ChatModel):
 
     @property
     def spec(self) -> str:
-        """The SPEC that names the file."""
+        """Text (SPEC) that names the file of replies on the command line."""
         return f"{self.kind}:{self.address}"
 
     async def reply(self, request: ChatRequest) -> Reply:
@@ -86,7 +86,7 @@ class ScriptedChat(ChatModel):
 
 
 def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
-    """Return the replies by (item id, sample); raises InputError with every bad row."""
+    """Return a file's replies by (item id, sample); raises InputError with every bad row."""
     problems = Problems(path.name)
     table = open_table(path, COLUMNS, problems)
     lines: dict[tuple[str, int | None], _ScriptedReply] = {}

@@ -81,7 +81,7 @@ def load_library() -> ModuleType:
 
 @contextmanager
 def run_server(path: Path, port: int = 0) -> Iterator[str]:
-    """Serve the model in this process while the block lasts; yields the address.
+    """Serve the model in this process while the block lasts; yields the server's URL.
 
     Port 0 is any free one.
     """
@@ -98,7 +98,7 @@ def run_server(path: Path, port: int = 0) -> Iterator[str]:
 
 
 def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
-    """Wait until /health answers 200. Raises ChatError after `seconds`."""
+    """Wait until the server's /health answers 200. Raises ChatError after `seconds`."""
     ends = time.monotonic() + seconds
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         while time.monotonic() < ends:
@@ -112,7 +112,7 @@ def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
 
 
 def is_serving(address: str) -> bool:
-    """Return whether a server of this model answers at the address."""
+    """Return whether a server of this model answers at a URL."""
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         try:
             listed = client.get("/v1/models").json()
@@ -122,7 +122,7 @@ def is_serving(address: str) -> bool:
 
 
 def _build_parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
-    """Return the server's parameters: loopback, one thread, no GPU."""
+    """Return the library's parameters for the server: loopback, one thread, no GPU."""
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.model_alias = {MODEL}  # else its answers name the file, and with it a folder of ours
@@ -139,7 +139,7 @@ def _build_parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
 
 
 def main() -> None:
-    """Serve until standard input ends; print the address, or the error, as JSON."""
+    """Serve the model until standard input ends; print its URL, or the error, as JSON."""
     try:
         with run_server(find_model()) as address:
             print(json.dumps({"address": address}), flush=True)

@@ -1,1 +1,1 @@
-"""Embedders behind one contract, loaded on demand."""
+"""Embedders (models that turn texts into vectors) behind one contract, loaded on demand."""

@@ -22,7 +22,7 @@ _turn = threading.Lock()
 
 
 def plan_batches(lengths: Sequence[int], *, tokens: int, rows: int) -> list[list[int]]:
-    """Return batches of row indices, longest rows first, at most `rows` rows each.
+    """Return batches of row indices, longest rows first, limited in rows and in tokens.
 
     A batch costs rows x its longest row; that is at most `tokens`, unless it is a single row.
     Longest first, so that a lack of memory shows at once and short batches even out the end.
@@ -44,7 +44,7 @@ def run_batches(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Call `compute(batch, prepare(batch))` for all batches over rows of these lengths.
+    """Split rows into batches by length; call `compute(batch, prepare(batch))` for each.
 
     `prepare` runs for one batch at a time (fast tokenizers refuse to be shared), `compute` from
     several threads, in inference mode; it stores its own results. `done(n)` is called from the
@@ -77,7 +77,7 @@ def _run_threads(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None,
 ) -> None:
-    """Run the batches on several threads; raise the first error after all have ended."""
+    """Run batches on several threads; after all have ended, raise the first error."""
     # One thread a batch instead of all threads in each operation: nobody waits at the end of every
     # matrix product. Measured with MiniLM: that waiting took half the time on two busy cores.
     batch_iterator = iter(batches)

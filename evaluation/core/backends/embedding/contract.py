@@ -29,7 +29,7 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
 
 @dataclass(frozen=True)
 class EmbedderInfo:
-    """How vectors are made; part of a run's signature and of cache keys.
+    """An embedder's model, precision and versions, for run signatures and cache keys.
 
     `dimension` is None where only the first vectors tell it (remote and not yet fitted embedders),
     `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
@@ -47,12 +47,12 @@ class EmbedderInfo:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, ready for JSON."""
+        """Return all fields as plain values, ready for JSON."""
         return asdict(self)
 
 
 class Embedder(ABC):
-    """Converts texts into vectors; equal texts have equal vectors.
+    """Contract of an embedder: converts texts into vectors; equal texts have equal vectors.
 
     `n_truncated_` is the number of texts of the last `embed` call that were longer than
     `max_length` and were cut; it stays 0 where nothing is cut or nobody can know.
@@ -63,10 +63,10 @@ class Embedder(ABC):
 
     @abstractmethod
     def describe(self) -> EmbedderInfo:
-        """Return how the vectors are made."""
+        """Return the embedder's model, revision, precision and other facts about its vectors."""
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
-        """Fit on all worker answers of a run, in order, with repeats; does nothing by default."""
+        """Fit on all worker answers of a run, repeats included; does nothing by default."""
         return self
 
     @abstractmethod
@@ -75,9 +75,6 @@ class Embedder(ABC):
 
         (n, d) float32, or an (n, d) csr_matrix of float64 for the lexical embedders. No texts give
         no rows.
-
-        Comes back: (n, d) float32, or for the lexical embedders (n, d) csr_matrix of float64; all
-        values finite. No texts give no rows. Raises BackendError.
         """
 
 
@@ -97,7 +94,7 @@ def import_library(module: str, purpose: str, package: str | None = None) -> Any
 
 
 def find_versions(*packages: str) -> dict[str, str]:
-    """Return the installed versions by package name, without missing packages."""
+    """Return the installed versions of packages by name; missing packages are left out."""
     versions = {}
     for package in packages:
         try:

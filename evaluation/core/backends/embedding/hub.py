@@ -17,7 +17,7 @@ WEIGHTS = (".safetensors", ".bin")
 
 
 def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]) -> Loaded:
-    """Return the result of `load(local_only)`, tried without the network first.
+    """Load a model with `load(local_only)`, first from local files, then from the model hub.
 
     A folder never uses the network. A hub name does only if it is not in the cache, and only after
     one quick question to the hub: the libraries themselves retry an unreachable one for minutes.
@@ -53,12 +53,12 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
 
 
 def needs_own_code(error: BaseException) -> bool:
-    """Return whether a library refused a model because it brings code of its own."""
+    """Return whether a library refused a model because the model brings program code."""
     return "trust_remote_code" in str(error)
 
 
 def _format_own_code_error(name: str, what: str, remedy: str) -> str:
-    """Return the message on a model that brings program code."""
+    """Return the error message for a model that brings program code."""
     return (
         f"{what}: the model {name!r} brings program code of its own, which is never run here: "
         f"{remedy} that needs none"
@@ -66,7 +66,7 @@ def _format_own_code_error(name: str, what: str, remedy: str) -> str:
 
 
 def is_folder(name: str) -> bool:
-    """Return whether the name is a local folder. Raises BackendError for a missing folder."""
+    """Return whether a model's name is a local folder. Raises BackendError if that is missing."""
     path = Path(name).expanduser()
     if path.is_dir():
         return True
@@ -79,7 +79,7 @@ def is_folder(name: str) -> bool:
 
 
 def _ask_hub(name: str, what: str, remedy: str) -> None:
-    """Raise BackendError if the hub has no such model or cannot be reached in 5 seconds."""
+    """Raise BackendError if the model hub lacks the model or does not answer in 5 seconds."""
     hub = import_library("huggingface_hub", what)
     constants = import_library("huggingface_hub.constants", what)
     advice = f"{remedy}; a local folder works without the hub"

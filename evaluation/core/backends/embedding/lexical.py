@@ -34,13 +34,10 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class LexicalEmbedder(Embedder):
-    """scikit-learn's vectorizers, fitted on the worker answers of a run.
+    """Embedder that counts words or characters, fitted on the worker answers of a run.
 
     Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term (methods.md,
     section 1). `revision` is a hash of the fitted texts, "unfitted" before `fit`.
-
-    Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term. `revision`
-    is a hash of the fitted texts, "unfitted" before `fit`.
     """
 
     def __init__(self, kind: str) -> None:
@@ -52,7 +49,7 @@ class LexicalEmbedder(Embedder):
         self._dimension: int | None = None
 
     def describe(self) -> EmbedderInfo:
-        """Return how the rows are made; `model` names the vectorizer's options."""
+        """Return how the vectors are made; `model` names the vectorizer's options."""
         options = ", ".join(f"{key}={value!r}" for key, value in self._options.items())
         return EmbedderInfo(
             spec=self.name,
@@ -65,7 +62,7 @@ class LexicalEmbedder(Embedder):
         )
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
-        """Fit vocabulary and document frequencies; every answer counts, repeats included.
+        """Fit the vocabulary and document frequencies on all answers, repeats included.
 
         EmbedderError where no text holds a term.
         """
@@ -97,7 +94,7 @@ class LexicalEmbedder(Embedder):
         return rows
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> csr_matrix:
-        """Return the (n, d) rows of float64; a text without a known term has a row of zeros."""
+        """Return one sparse row per text; a text without a known term has a row of zeros."""
         from scipy.sparse import csr_matrix
 
         if self._dimension is None:

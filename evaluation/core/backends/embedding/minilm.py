@@ -22,7 +22,7 @@ REMEDY = f"install the package anew with `pip install --force-reinstall {PACKAGE
 
 
 def find_folder() -> Path:
-    """Return the folder of the installed model. Raises EmbedderError if it is missing.
+    """Return the installed folder of all-MiniLM-L6-v2. Raises EmbedderError if it is missing.
 
     EmbedderError: the package is not installed.
     """

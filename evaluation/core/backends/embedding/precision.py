@@ -12,7 +12,7 @@ NATIVE_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # x86, x86, arm
 
 
 def choose_precision(precision: Precision, device: Any) -> str:
-    """Return `float32` or `bfloat16`: the requested format, for `auto` the faster one."""
+    """Return float32 or bfloat16: the requested format, or for "auto" the faster one."""
     if precision != "auto":
         return precision
     return "bfloat16" if has_native_bfloat16(device) else "float32"

@@ -1,4 +1,4 @@
-"""Read precomputed vectors from an .npz file: one row for each data row of the answers."""
+"""Read precomputed vectors from an .npz file, one row for each data row of the answer files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of th
 
 @dataclass(frozen=True)
 class PrecomputedVectors:
-    """Vectors of `answers` (n, d) and `models` (m, d) or None, in their own precision.
+    """Vectors from a file: one row per worker answer, and one per model answer if any.
 
     Whole numbers and bools become float64. The rows may differ for equal texts.
     """
@@ -29,7 +29,7 @@ class PrecomputedVectors:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read an .npz file without unpickling. Raises EmbedderError."""
+        """Return the vectors in an .npz file, read without unpickling. Raises EmbedderError."""
         path = Path(path)
         try:
             # np.load would hand a single array of an .npy file back, and try to unpickle the rest.
@@ -55,7 +55,7 @@ class PrecomputedVectors:
         return cls(path, answers, models)
 
     def check(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
-        """Raise EmbedderError unless `array` fits a file of `n_rows` data rows.
+        """Raise EmbedderError unless the array named `array` fits a file of `n_rows` rows.
 
         `used_rows`: a mask of n_rows bools or row indices; other rows (EMPTY, REFUSED, ERROR) may
         hold anything; None means all. EmbedderError: array missing, another count of rows, a value
@@ -89,7 +89,7 @@ class PrecomputedVectors:
 
 
 def _read_array(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
-    """Return a named two-dimensional array of floats. Raises EmbedderError."""
+    """Return the file's two-dimensional float array of a name. Raises EmbedderError."""
     if name not in arrays.files:
         array_names = ", ".join(arrays.files) or "none"
         raise EmbedderError(f"{path}: there is no array {name!r} (found: {array_names}): {REMEDY}")

@@ -1,4 +1,4 @@
-"""Create the embedder that a SPEC names; its module is imported only then."""
+"""Create the embedder that a SPEC (kind and name) names; imports its module only then."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WRONG = {
 
 @dataclass(frozen=True)
 class EmbedderSpec:
-    """A parsed SPEC: its kind, and the model's name or the file; `url` for openai only."""
+    """The parts of a SPEC: embedder kind, model name or file, and URL (openai only)."""
 
     text: str
     kind: str
@@ -36,7 +36,7 @@ class EmbedderSpec:
 
 
 def parse_spec(spec: str) -> EmbedderSpec:
-    """Return the parts of a SPEC; loads nothing. Raises EmbedderError."""
+    """Return the parts of an embedder's SPEC; loads nothing. Raises EmbedderError."""
     text = spec.strip()
     kind, colon, target = text.partition(":")
     if not colon and kind in PLAIN:
@@ -59,18 +59,18 @@ def parse_spec(spec: str) -> EmbedderSpec:
 
 
 def find_reserved_kind(spec: str) -> str:
-    """Return the kind of a SPEC that only operators may use; "" for any other SPEC."""
+    """Return the embedder kind of a SPEC that only operators may use; "" for any other SPEC."""
     kind = find_kind(spec)
     return kind if kind in FOR_OPERATORS else ""
 
 
 def find_model_name(spec: str) -> str:
-    """Return the hub name or folder of the model that a SPEC loads; "" without one."""
+    """Return the hub name or folder of the model that a SPEC loads; "" if it loads none."""
     return parse_spec(spec).target if find_kind(spec) == "sentence-transformers" else ""
 
 
 def find_kind(spec: str) -> str:
-    """Return the kind of a SPEC; "" for an invalid one."""
+    """Return the embedder kind that a SPEC begins with; "" for an invalid SPEC."""
     try:
         return parse_spec(spec).kind
     except EmbedderError:
@@ -83,7 +83,7 @@ def get_embedder(
     *,
     api_key_env: str = "OPENAI_API_KEY",
 ) -> Embedder:
-    """Return the embedder that SPEC names, loaded and ready.
+    """Return the embedder that `spec` names, loaded and ready.
 
     `precision` matters to models that run here: `auto` takes bfloat16 where the processor has it
     and float32 elsewhere; the other embedders accept `float32` and `auto` and ignore them.

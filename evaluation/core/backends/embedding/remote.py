@@ -47,11 +47,9 @@ FAULTS = {
 
 
 class RemoteEmbedder(Embedder):
-    """A model behind an OpenAI-compatible address.
+    """Embedder behind an OpenAI-compatible URL.
 
     See `OpenAIServer` for the key and for retries.
-
-    For the key, and for what is tried again, see `OpenAIServer`.
     """
 
     def __init__(
@@ -91,7 +89,7 @@ class RemoteEmbedder(Embedder):
         )
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
-        """Return (n, d) float32 vectors in order; (0, 0) for no texts while d is unknown.
+        """Return one float32 vector per text; shape (0, 0) for no texts and unknown dimension.
 
         A request that is refused is sent again in halves, and no later one holds more texts than
         what was taken.
@@ -118,7 +116,7 @@ class RemoteEmbedder(Embedder):
         return np.concatenate(parts)[where]
 
     def _request_batch(self, client: httpx.Client, batch: list[str]) -> Any:
-        """Return the server's answer; None if it refuses and may accept fewer texts."""
+        """Return the server's JSON; None if it refuses but may accept fewer texts."""
         try:
             return self._server.post(client, {"model": self.model, "input": batch})
         except EmbedderError as error:
@@ -133,12 +131,12 @@ class RemoteEmbedder(Embedder):
             ) from None
 
     def _build_error(self, code: str, **values: Any) -> BackendError:
-        """Return the error of a fault code, with its remedy."""
+        """Return the exception for a fault code, with a message on the remedy."""
         problem, remedy = FAULTS[code]
         return self._server.error(problem.format_map(values), remedy, code, **values)
 
     def _parse_vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
-        """Return the (n, d) vectors of an answer. Raises EmbedderError."""
+        """Return a server's vectors, one row per text. Raises EmbedderError."""
         try:
             items = sorted(answer["data"], key=lambda item: item["index"])
             indices = [item["index"] for item in items]

@@ -49,7 +49,7 @@ CARD_LANGUAGE = re.compile(r"^language:[ \t]*(.*(?:\n[ \t]*-[ \t]+.*)*)", re.MUL
 
 
 def load_named(name: str, precision: Precision = "float32") -> SentenceEmbedder:
-    """Return the embedder of a model by its hub name or local folder."""
+    """Return the sentence-transformers embedder of a model, by hub name or local folder."""
     return SentenceEmbedder(name, precision, spec=f"sentence-transformers:{name}", model=name)
 
 
@@ -108,11 +108,11 @@ class SentenceEmbedder(Embedder):
             self._use_bfloat16()
 
     def describe(self) -> EmbedderInfo:
-        """Return how the vectors are made."""
+        """Return the model, revision, precision and limits by which vectors are made."""
         return self._info
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
-        """Return the (n, d) float32 vectors of the texts, in order.
+        """Return one float32 vector per text, in the order of the texts.
 
         Texts beyond `max_length` are cut and counted in `n_truncated_`. EmbedderError: the model
         fails on a batch or gives values that are not finite.
@@ -166,7 +166,7 @@ class SentenceEmbedder(Embedder):
         return vectors[where]
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """Return each text's (t, d) last-layer token vectors, without special tokens.
+        """Return each text's last-layer vectors, one row per token, none for special tokens.
 
         Texts beyond `max_length` are cut. For transformers that add one token before the text and
         one after it. EmbedderError: the model fails.
@@ -186,7 +186,7 @@ class SentenceEmbedder(Embedder):
         return [rows.cpu().numpy()[1:-1].astype(np.float64) for rows in encoded]
 
     def _count_tokens(self, texts: list[str]) -> list[int]:
-        """Return the uncut token count of each text, special tokens included."""
+        """Return each text's token count before cutting, special tokens included."""
         if not texts:
             return []
         tokenizer = getattr(self._model, "tokenizer", None)
@@ -204,7 +204,7 @@ class SentenceEmbedder(Embedder):
         return [len(row) for row in tokens["input_ids"]]
 
     def _max_length(self) -> int | None:
-        """Return the model's limit in tokens; None without a limit."""
+        """Return the most tokens that the model reads of a text; None without a limit."""
         length = getattr(self._model, "max_seq_length", None)
         # Tokenizers without a limit say so with a number like 10^30.
         if not callable(getattr(self._model, "tokenizer", None)) or length is None:
@@ -212,7 +212,7 @@ class SentenceEmbedder(Embedder):
         return int(length) if length < 1_000_000_000 else None
 
     def _find_revision(self, source: str) -> str:
-        """Return the hash of a folder, or the commit of a hub model."""
+        """Return the hash of a model's local folder, or the commit of a hub model."""
         folder = Path(source)
         if folder.is_dir():
             return hub.compute_folder_revision(folder)

@@ -1,7 +1,7 @@
-"""Statistics over items with bootstrap intervals; whole items are drawn, with all replies.
+"""Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
 
-`means` is for whatever is the mean of a number an item; `drawn_intervals` for any other statistic,
-which is computed anew from how often each item was drawn.
+`compute_means` is for means of one number per item; `compute_drawn_intervals` is for any other
+statistic, which is computed anew from how often each item was drawn.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _REASONS = {"fewer_than_2_questions": FEWER_THAN_2_ITEMS}
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic of n items with its interval; None with `reason` where it is undefined.
+    """A statistic of n items with its interval; None with a `reason` where it is undefined.
 
     `reason` says why the value is None, or else why the interval is.
     """
@@ -42,7 +42,7 @@ class Estimate:
 def compute_means(
     values: ArrayLike, n_draws: int = 400, seed: int = 0, level: float = 0.95
 ) -> list[Estimate]:
-    """Return the mean of each row over its defined items, with a bootstrap interval.
+    """Return each row's mean over the items that have a value, with a bootstrap interval.
 
     Every row is drawn alike; a draw's mean is over the drawn items that the row has a number for.
 
@@ -91,7 +91,7 @@ def compute_drawn_intervals(
     level: float = 0.95,
     kinds: NDArray[np.int64] | None = None,
 ) -> list[Estimate]:
-    """Return estimates of given statistics with bootstrap intervals, by recomputing each draw.
+    """Return each statistic's bootstrap interval; `statistic` recomputes them for the draws.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def compute_drawn_intervals(
     statistic : takes (draws, items), how often each item was drawn, and returns the (k, draws)
         statistics of these draws, NaN where a draw leaves one undefined.
     items : how many there are.
-    n_draws, seed, level : as in `means`.
-    kinds : see `draws.multiplicities`; then `statistic` takes how often each kind was drawn.
+    n_draws, seed, level : as in `compute_means`.
+    kinds : see `draws.draw_multiplicities`; then `statistic` takes how often each kind was drawn.
     """
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
     counts = np.broadcast_to(np.asarray(n, dtype=np.int64), found.shape)

@@ -1,4 +1,4 @@
-"""Bootstrap intervals of any statistic of clustered rows, such as a correlation of answers.
+"""Bootstrap intervals of any statistic of rows in clusters, such as answers by question.
 
 Answers to one question are not independent: whole questions are drawn, with all their rows. See
 `clustered` for statistics that can be computed from how often each was drawn.
@@ -25,7 +25,7 @@ Statistic = Callable[[Integers], float | None]
 
 @dataclass(frozen=True)
 class ClusteredEstimate:
-    """A statistic of clustered rows with its 95% interval.
+    """A statistic of rows in clusters (such as questions) with its 95% interval.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ def compute_clustered_interval(
     seed: int = 0,
     level: float = 0.95,
 ) -> ClusteredEstimate:
-    """Return a statistic of n rows with its widened percentile interval over clusters.
+    """Return a statistic of rows with its bootstrap interval over clusters of rows.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def compute_clustered_interval(
     Returns
     -------
     No interval with fewer than 2 clusters ("fewer_than_2_questions"), or where fewer than 2 draws
-    are defined ("fewer_than_2_draws"). See `intervals.widened_percentile_interval`.
+    are defined ("fewer_than_2_draws"). See `intervals.compute_widened_percentile_interval`.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def compute_clustered_interval(
 def compute_clustered_draws(
     statistic: Statistic, clusters: Integers, n_draws: int, seed: int
 ) -> Floats:
-    """Return (n_draws,) values of the statistic in draws of whole clusters; NaN if undefined.
+    """Return the statistic in each bootstrap draw of whole clusters; NaN if undefined.
 
     A draw takes as many clusters as there are, with replacement, each with all its rows.
     `clusters` (n,) are codes 0..C-1, each with a row at least.

@@ -1,4 +1,4 @@
-"""Comparison of several models on the same questions: all pairs, and significant ranks."""
+"""Compare several models on the same questions: all pairs, and ranks by significance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _MOST_PERMUTATIONS = 99_999
 
 @dataclass(frozen=True)
 class Comparison:
-    """Difference of model A and model B on the n questions that both have a score for.
+    """Difference of two models on the n questions for which both have a score, with its test.
 
     `difference` is the mean of A - B in the units of the scores, None without a common question.
     Interval, p-values and `smallest_detectable` (2.8 paired standard errors) are None, with
@@ -68,7 +68,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class SignificantRank:
-    """Rank of a model: 1 + the number of models significantly better; ranks may be shared.
+    """A model's rank: 1 + the number of significantly better models; ranks can be shared.
 
     `n_compared` of the other models could be compared. `rank` is None, with `reason`
     "no_comparison", where there are others and none of them could.
@@ -92,11 +92,11 @@ def compare_models(
     n_permutations: int | None = None,
     level: float = 0.95,
 ) -> list[Comparison]:
-    """Return the comparison of every pair of models on their common questions.
+    """Return the score difference of each pair of models on their common questions.
 
-    Per pair the interval of `bootstrap_mean_difference` (the same numbers: all pairs with the same
-    common questions share the draws) and the p of the sign-flip test, exact up to 14 differing
-    questions, or of the exact McNemar test for right/wrong scores.
+    Per pair the interval of `compute_bootstrap_mean_difference` (the same numbers: all pairs with
+    the same common questions share the draws) and the p of the sign-flip test, exact up to 14
+    differing questions, or of the exact McNemar test for right/wrong scores.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def compare_models(
 def rank_by_significance(
     comparisons: Sequence[Comparison], names: Sequence[str], alpha: float = 0.05
 ) -> list[SignificantRank]:
-    """Return the rank of each model: 1 + the number of models significantly better.
+    """Return each model's rank: 1 + the number of models significantly better.
 
     Better means an adjusted p-value below alpha and a higher mean on the common questions. A model
     that must not be ranked yet (a question still in ERROR) is for the caller to leave out, before
@@ -227,7 +227,7 @@ def rank_by_significance(
 def _compute_p_values(
     differences: FloatArray, test: Test, n_permutations: int, seed: int
 ) -> tuple[FloatArray, list[str]]:
-    """Return each row's p-value and the name of its test; a missing question counts 0."""
+    """Return each row's p-value and the name of its test; a missing question counts as 0."""
     if test == "mcnemar":
         only_a = np.count_nonzero(differences > 0, axis=1)
         only_b = np.count_nonzero(differences < 0, axis=1)
@@ -239,7 +239,7 @@ def _compute_p_values(
 def _compute_intervals(
     differences: FloatArray, common: NDArray[np.bool_], n_draws: int, level: float, seed: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return low, high and standard error of each row's mean; NaN where n < 2.
+    """Return lower end, upper end and standard error of each row's mean; NaN where n < 2.
 
     Rows with the same common questions go together: complete data is one matrix product.
     """
@@ -265,7 +265,7 @@ def _compute_intervals(
 
 
 def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
-    """Return scores as floats (models, questions). Raises ValueError for a misfit."""
+    """Return scores as floats (models, questions). Raises ValueError if the names do not fit."""
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
     values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)

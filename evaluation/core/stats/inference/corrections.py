@@ -55,7 +55,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 
 
 def _select_known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the p-values as floats and which are not NaN; ValueError outside 0..1."""
+    """Return the p-values as floats, and which are not NaN; ValueError outside 0..1."""
     p = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(p)
     if p.ndim != 1 or not np.all((p[known] >= 0) & (p[known] <= 1)):

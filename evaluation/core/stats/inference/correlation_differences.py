@@ -46,7 +46,7 @@ def compare_correlations(
     n_draws: int = 9_999,
     seed: int = 0,
 ) -> list[CorrelationDifference]:
-    """Return, for each of K methods, its correlation with the truth less the reference's.
+    """Return, for each method, its correlation with the truth minus the reference method's.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def compare_correlations(
 def compute_mean_correlation(
     scores: ArrayLike, truth: ArrayLike, n_draws: int = 9_999, seed: int = 0
 ) -> ClusteredEstimate:
-    """Return the mean over repetitions of r(scores, truth), with its 95% interval over workers.
+    """Return the mean correlation of scores with truth over repetitions, with interval.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def compute_mean_correlation(
 def compute_bca_interval(
     observed: float, draws: Floats, left_out: Floats, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the BCa interval (Efron 1987) of a statistic; arguments of `compute_bca_p_value`."""
+    """Return the BCa interval (Efron 1987) of a statistic from its bootstrap draws."""
     bias, acceleration = _estimate_bias(observed, draws), _estimate_acceleration(left_out)
     ends = []
     for share in ((1 - level) / 2, (1 + level) / 2):
@@ -142,7 +142,7 @@ def compute_bca_interval(
 
 
 def compute_bca_p_value(observed: float, draws: Floats, left_out: Floats) -> float:
-    """Return the two-sided p-value of 0: 1 - level of the BCa interval that ends at 0.
+    """Return the two-sided p-value of 0, by the BCa interval whose end is at 0.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def compute_bca_p_value(observed: float, draws: Floats, left_out: Floats) -> flo
 
 
 def _estimate_bias(observed: float, draws: Floats) -> float:
-    """Return BCa's z0: the normal quantile of the share of draws below the statistic."""
+    """Return BCa's bias z0: the normal quantile of the share of draws below the statistic."""
     below = (draws < observed).mean() / 2 + (draws <= observed).mean() / 2
     return _compute_normal_quantile(below, len(draws))
 
@@ -173,7 +173,7 @@ def _estimate_acceleration(left_out: Floats) -> float:
 
 
 def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
-    """Return an observed difference with BCa interval and p-value, or the reason for none."""
+    """Return a difference with BCa interval and p-value, or the reason for having none."""
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
@@ -186,13 +186,13 @@ def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> Cor
 
 
 def _draw_workers(m: int, n_draws: int, seed: int) -> Floats:
-    """Return (B, m) times that each of m workers is drawn, with replacement."""
+    """Return how often each worker is drawn, with replacement: one row per draw."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(m, np.full(m, 1 / m), size=n_draws).astype(np.float64)
 
 
 def _compute_mean_correlations(x: Floats, y: Floats, known: np.ndarray, times: Floats) -> Floats:
-    """Return (B,) mean correlations of x and y (R, M) over repetitions, by draw (B, M)."""
+    """Return for each bootstrap draw the correlation of x and y, averaged over repetitions."""
     total = np.zeros(len(times))
     for a, b, both in zip(x, y, known, strict=True):
         a, b = np.where(both, a, 0.0), np.where(both, b, 0.0)
@@ -210,5 +210,5 @@ def _compute_mean_correlations(x: Floats, y: Floats, known: np.ndarray, times: F
 
 
 def _compute_normal_quantile(share: float, b: int) -> float:
-    """Return the normal quantile of a share of b draws, finite for shares 0 and 1."""
+    """Return the normal quantile of a share of `b` draws, finite also for shares 0 and 1."""
     return float(stats.norm.ppf(min(max(share, 1 / (b + 1)), b / (b + 1))))

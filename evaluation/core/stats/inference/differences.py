@@ -21,7 +21,7 @@ _BLOCK = 1024
 
 
 def compute_paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return differences a - b of the known pairs, and which of the n pairs are known.
+    """Return differences a - b of the pairs without NaN, and which pairs these are.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def compute_paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, 
 def sum_by_cluster(
     differences: FloatArray, known: NDArray[np.bool_], clusters: ArrayLike | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the sum of differences and the number of pairs of each cluster, both (clusters,).
+    """Return each cluster's sum of differences, and its number of pairs.
 
     `clusters` holds a label for each of the n pairs, shape (n,); None makes every pair its own
     cluster. Clusters without a known pair do not appear. Order: that of the sorted labels.
@@ -64,7 +64,7 @@ def sum_by_cluster(
 
 
 def compute_clustered_standard_errors(totals: FloatArray, sizes: FloatArray) -> FloatArray:
-    """Return (rows,) standard errors of the mean difference; NaN below 2 clusters.
+    """Return each row's standard error of the mean difference; NaN below 2 clusters.
 
     With residuals e_c = total_c - mean x size_c of G clusters and N pairs in all:
     sqrt(G/(G-1) sum e_c^2) / N, the linearised error of a ratio of sums. Clusters of one pair
@@ -89,7 +89,7 @@ def compute_clustered_standard_errors(totals: FloatArray, sizes: FloatArray) -> 
 def compute_bootstrap_means(
     totals: FloatArray, sizes: FloatArray, n_draws: int, seed: int
 ) -> FloatArray:
-    """Return (rows, n_draws) mean differences in bootstrap draws of whole clusters.
+    """Return mean differences, one row per comparison, one column per draw of clusters.
 
     A draw takes as many clusters as there are, with replacement, whole. All rows share the draws,
     so a row comes out the same alone or among others.
@@ -114,7 +114,7 @@ def compute_bootstrap_means(
 def compute_sign_flip_p_values(
     totals: FloatArray, n_permutations: int, seed: int
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return two-sided sign-flip p-values (rows,) and whether each is exact.
+    """Return each row's two-sided sign-flip p-value, and whether it is exact.
 
     Under the null hypothesis a cluster's total could as well have the other sign. p is the share
     of sign patterns whose sum is at least as far from 0 as the observed one. Clusters with total 0
@@ -149,7 +149,7 @@ def compute_sign_flip_p_values(
 def _count_extreme(
     totals: FloatArray, observed: FloatArray, n_permutations: int, seed: int
 ) -> NDArray[np.int64]:
-    """Return (rows,) numbers of random sign patterns with a sum as far from 0 as observed."""
+    """Return, per row, how many random sign patterns have a sum as far from 0 as observed."""
     rng = np.random.default_rng(seed)
     clusters = totals.shape[1]
     width = -(-clusters // 8)
@@ -167,7 +167,7 @@ def _count_extreme(
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)
 def _list_sign_patterns(clusters: int) -> FloatArray:
-    """Return half of all sign patterns (2^(clusters-1), clusters); the others are negatives."""
+    """Return half of all sign patterns, one a row; the other half are their negatives."""
     free = max(clusters - 1, 0)
     codes = np.arange(2**free)[:, None] >> np.arange(free)
     signs = np.ones((2**free, clusters))

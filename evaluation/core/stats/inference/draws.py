@@ -1,4 +1,4 @@
-"""Bootstrap draws and their row statistics; NaN where a draw leaves a statistic undefined."""
+"""Bootstrap draws, and statistics of their rows; NaN where a draw leaves a statistic undefined."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ BLOCK_CELLS = 4_000_000
 def draw_multiplicities(
     count: int, n_draws: int, seed: int, kinds: NDArray[np.int64] | None = None
 ) -> Iterator[FloatArray]:
-    """Yield blocks (draws, count) of how often each cluster is drawn, with replacement.
+    """Yield blocks of draws, one row each: how often each cluster is drawn.
 
     Blocks of shape (draws, count), `n_draws` rows in all; each row sums to `count`. The same seed
     and count give the same draws.
@@ -38,7 +38,7 @@ def draw_multiplicities(
 
 
 def shape_draws(draws: ArrayLike, rows: int | None = None) -> FloatArray:
-    """Return draws as floats (rows, n_draws); a vector becomes one row.
+    """Return draws as floats, one row per statistic, one column per draw; a vector is one row.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def shape_draws(draws: ArrayLike, rows: int | None = None) -> FloatArray:
 
 
 def compute_standard_deviations(drawn: FloatArray) -> FloatArray:
-    """Return (rows,) standard deviations (ddof 1) without NaN; NaN below 2 draws."""
+    """Return each row's standard deviation (ddof 1), NaN ignored; NaN below 2 draws."""
     if drawn.shape[1] == 0:
         return np.full(len(drawn), np.nan)
     known = ~np.isnan(drawn)
@@ -69,7 +69,7 @@ def compute_standard_deviations(drawn: FloatArray) -> FloatArray:
 
 
 def interpolate_rows(ordered: FloatArray, position: FloatArray) -> FloatArray:
-    """Return row i at fractional column position[i], by numpy.quantile's linear rule."""
+    """Return each row's value at its fractional column, by numpy.quantile's linear rule."""
     below = np.floor(position).astype(np.int64)[:, None]
     above = np.ceil(position).astype(np.int64)[:, None]
     left = np.take_along_axis(ordered, below, axis=1)[:, 0]

@@ -1,4 +1,4 @@
-"""Scores by group of questions: means of one model and differences of two models.
+"""Scores by group of questions: means of one model, and differences of two models.
 
 A group is a category, a passage, a language: a label a question. A group of one question has a mean
 and no interval; whether a difference in a group is more than chance is corrected for the number of
@@ -30,7 +30,7 @@ NO_SCORES = "no_scores"
 
 @dataclass(frozen=True)
 class GroupMean:
-    """Mean of the n known scores of a group of questions, with a closed-form 95% interval.
+    """A model's mean score over the n scored questions of a group, with a closed-form 95% interval.
 
     `mean` is None without a score, `low` and `high` also below 2; `reason` then says which.
     """
@@ -44,13 +44,13 @@ class GroupMean:
 
     @property
     def is_small(self) -> bool:
-        """Whether the group has fewer than 10 questions with a score."""
+        """Whether fewer than 10 questions of the group have a score."""
         return self.n < SMALL
 
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """Mean of a - b in a group, as in `Comparison`; p-values corrected over the groups."""
+    """Mean difference of two models in a group of questions; p-values corrected over groups."""
 
     group: str
     difference: float | None
@@ -64,14 +64,14 @@ class GroupDifference:
 
     @property
     def is_small(self) -> bool:
-        """Whether the group has fewer than 10 questions with a score."""
+        """Whether fewer than 10 questions of the group have a score."""
         return self.n < SMALL
 
 
 def compute_group_means(
     scores: ArrayLike, groups: Sequence[str], level: float = 0.95
 ) -> list[GroupMean]:
-    """Return one model's mean score in each group, in order of the groups' first appearance.
+    """Return a model's mean score in each group of questions, in order of first appearance.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def compare_by_group(
     n_draws: int = 400,
     seed: int = 0,
 ) -> list[GroupDifference]:
-    """Return the difference of two models in each group, in order of first appearance.
+    """Return the difference of two models in each group of questions, in order of appearance.
 
-    Every question is a cluster of its own: the interval of `bootstrap_mean_difference`, the p of
-    `permutation_p_value`, and 2.8 paired standard errors.
+    Every question is a cluster of its own: the interval of `compute_bootstrap_mean_difference`, the
+    p of `compute_permutation_p_value`, and 2.8 paired standard errors.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def compare_by_group(
 
 
 def _compute_standard_error(scores: FloatArray) -> float:
-    """Return sd / sqrt(n); NaN below 2 scores."""
+    """Return the standard error of the mean, sd / sqrt(n); NaN below 2 scores."""
     return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else np.nan
 
 
@@ -173,7 +173,7 @@ def _find_rows_of_groups(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
 
 
 def _check_scores(scores: ArrayLike, groups: Sequence[str]) -> FloatArray:
-    """Return scores as floats (n,). Raises ValueError for a wrong length or infinity."""
+    """Return the scores as floats. Raises ValueError for a wrong length or infinity."""
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or len(values) != len(groups):
         raise ValueError("scores and groups must be as many: a label for every question")

@@ -1,4 +1,4 @@
-"""Confidence intervals of many rows, from a standard error or from bootstrap draws.
+"""Confidence intervals of many estimates at once, from standard errors or bootstrap draws.
 
 The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
 standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile
@@ -36,7 +36,7 @@ _TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Interval:
-    """One interval; `low` and `high` are None together, with the reason."""
+    """One confidence interval; both ends are None where it is undefined, with the reason."""
 
     low: float | None
     high: float | None
@@ -45,7 +45,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Intervals of k rows, as arrays.
+    """Confidence intervals of k rows, with the ends as arrays.
 
     `low` and `high` have shape (k,), in the units of the estimate; NaN stands for null in these
     two arrays (they are for further computing; `intervals[row]` gives None instead), and
@@ -75,7 +75,7 @@ def compute_t_interval(
     level: float = 0.95,
     scale: Scale = "identity",
 ) -> Intervals:
-    """Return estimate +- t quantile (n - 1 degrees of freedom) x standard error, by row.
+    """Return each row's Student t interval (n - 1 degrees of freedom) from its standard error.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def compute_bootstrap_t_interval(
     level: float = 0.95,
     scale: Scale = "identity",
 ) -> Intervals:
-    """Return `t_interval` with the bootstrap error, sd(draws) x sqrt(n/(n-1)).
+    """Return each row's t interval with the bootstrap error, sd(draws) x sqrt(n/(n-1)).
 
     The factor undoes the bootstrap's division by n. On the arctanh scale the draws are transformed
     before their sd (ddof 1) is taken. Where a draw is 1 or -1 its transform is infinite; any
@@ -162,7 +162,7 @@ def compute_bootstrap_t_interval(
 
     Raises
     ------
-    ValueError : as in `t_interval`, and for infinite draws or cosines outside -1..1.
+    ValueError : as in `compute_t_interval`, and for infinite draws or cosines outside -1..1.
     """
     values, n_rows = _broadcast_columns(estimate, n)
     rows = shape_draws(draws, len(values))
@@ -202,7 +202,7 @@ def compute_bootstrap_t_interval(
 def compute_widened_percentile_interval(
     draws: ArrayLike, n: ArrayLike, level: float = 0.95
 ) -> Intervals:
-    """Return percentile intervals with tails widened for few questions, by row.
+    """Return each row's percentile interval of draws, widened for few questions.
 
     The plain percentile interval is too short for few questions: it lacks the factor and uses the
     normal quantile. This one repairs both and needs no scale.
@@ -242,14 +242,14 @@ def compute_widened_percentile_interval(
 
 
 def compute_percentile_tail(n: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Return the share of draws below a widened percentile interval of n >= 2 questions."""
+    """Return the share of draws below a widened percentile interval of n questions (2 or more)."""
     m = np.asarray(n, dtype=np.float64)
     quantile = np.sqrt(m / (m - 1)) * stats.t.ppf((1 - level) / 2, m - 1)
     return np.asarray(stats.norm.cdf(quantile), dtype=np.float64)
 
 
 def _compute_arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
-    """Return standard deviations of arctanh(draws), first order where a draw is 1 or -1."""
+    """Return each row's standard deviation of arctanh(draws), also with draws at 1 or -1."""
     infinite, bound = _is_at_bound(rows).any(axis=1), _is_at_bound(values)
     errors = np.full(len(values), np.nan)
     errors[~infinite] = compute_standard_deviations(np.arctanh(rows[~infinite]))
@@ -261,7 +261,7 @@ def _compute_arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def _broadcast_columns(*columns: ArrayLike) -> tuple[FloatArray, ...]:
-    """Return the columns as float arrays of one shape (k,); the last column is counts."""
+    """Return the columns as float arrays of equal length; the last one holds counts."""
     arrays = [np.asarray(column, dtype=np.float64) for column in columns[:-1]]
     shaped = np.broadcast_arrays(*arrays, _check_counts(columns[-1]))
     if shaped[0].ndim > 1:
@@ -270,7 +270,7 @@ def _broadcast_columns(*columns: ArrayLike) -> tuple[FloatArray, ...]:
 
 
 def _check_counts(n: ArrayLike) -> FloatArray:
-    """Return n as floats. Raises ValueError unless all are whole and not negative."""
+    """Return the counts as floats. Raises ValueError unless all are whole and not negative."""
     counts = np.asarray(n, dtype=np.float64)
     if not np.all((counts >= 0) & np.isfinite(counts) & (np.floor(counts) == counts)):
         raise ValueError("n must be whole numbers, not negative")
@@ -296,7 +296,7 @@ def _is_at_bound(values: FloatArray) -> NDArray[np.bool_]:
 
 
 def _find_reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
-    """Return each row's reason to be null by its estimate and n; "" for none."""
+    """Return why each row's interval is undefined, by its estimate and n; "" if it is not."""
     reasons = np.full(len(values), "", dtype=object)
     reasons[np.isnan(values)] = NO_ESTIMATE
     reasons[n < 2] = FEWER_THAN_2_QUESTIONS

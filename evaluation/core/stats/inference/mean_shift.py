@@ -1,4 +1,4 @@
-"""Permutation tests whether the mean answer to a question moved between two waves.
+"""Permutation tests of whether the mean answer to a question moved between two waves.
 
 If nothing changed, which wave an answer is from is a label that could as well stand at another one.
 So the labels are dealt anew many times, and p is the share of deals in which the two means lie as
@@ -50,7 +50,7 @@ SAME = 1e-9
 
 @dataclass(frozen=True)
 class MeanShifts:
-    """Distances of the mean answers of Q questions between two waves, with p-values.
+    """Distances of each question's mean answer between two waves, with p-values.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def detect_mean_shifts(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> MeanShifts:
-    """Return, for each question, the distance of its two waves' mean answers and its p-value.
+    """Return how far each question's mean answer moved between two waves, with p-values.
 
     199 deals for each question; where fewer than 10 of them reach the real distance 999, or as many
     as a p-value needs to stay below alpha after Benjamini and Hochberg with that many questions,
@@ -135,7 +135,7 @@ def detect_mean_shifts(
 
 
 class _PermutationTest:
-    """Permutation test of one question: inner products, labels and counts of permutations."""
+    """Permutation test of one question: inner products, wave labels, counts so far."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class _PermutationTest:
     def of(
         cls, vectors: Vectors, rows: Integers, label: Booleans, person: Integers, seed: list[int]
     ) -> _PermutationTest | None:
-        """Return the test of a question's answers; None where a wave has no answer to it."""
+        """Return the test of one question's answers; None if a wave has no answer to it."""
         if not label.any() or label.all():
             return None
         _, place, counts = np.unique(person, return_inverse=True, return_counts=True)
@@ -172,7 +172,7 @@ class _PermutationTest:
         return (self.reached + 1) / (self.drawn + 1)
 
     def draw(self, count: int) -> None:
-        """Draw `count` more permutations of the wave labels; none for a negative number."""
+        """Draw `count` more permutations of the wave labels; none if `count` is negative."""
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:
             part = min(count, at_once)
@@ -182,7 +182,7 @@ class _PermutationTest:
             count -= part
 
     def _deal(self, count: int) -> Booleans:
-        """Return (count, n) random permutations of the wave labels, by person."""
+        """Return random permutations of the wave labels by person, one row each."""
         labels = np.tile(self.label, (count, 1))
         n_later = int(self.label[self.single].sum())
         if 0 < n_later < len(self.single):
@@ -197,7 +197,7 @@ class _PermutationTest:
 
 
 class _PartitionDistances:
-    """Distances between the means of two parts of n answers, for many partitions.
+    """Distances between the means of two groups of answers, for many ways to split them.
 
     The cosine of two means is that of the sums: with z of zeros and ones and G of inner products,
     (1 - z)'G z / sqrt((1 - z)'G (1 - z) z'G z). Where there are more answers than dimensions, out
@@ -210,7 +210,7 @@ class _PartitionDistances:
 
     @classmethod
     def of(cls, vectors: Vectors) -> _PartitionDistances:
-        """Return the inner products of vectors (n, D), ready for `compute_distances`."""
+        """Return the answers' inner products, ready for `compute_distances`."""
         if not isinstance(vectors, np.ndarray):
             inner = vectors.astype(np.float64)
             return cls((inner @ inner.T).toarray(), direct=False)
@@ -219,7 +219,7 @@ class _PartitionDistances:
         return cls(x if direct else x @ x.T, direct=direct)
 
     def compute_distances(self, z: Booleans) -> Floats:
-        """Return (R,) distances of the two parts' means for partitions (R, n)."""
+        """Return, for each row of z (true: second group), the distance of the group means."""
         labels = z.astype(np.float64)
         sums = labels @ self.rows
         if self.direct:
@@ -246,7 +246,7 @@ def _compute_inner_products(a: Floats, b: Floats) -> Floats:
 def _check_columns(
     questions: ArrayLike, later: ArrayLike, people: ArrayLike, count: int
 ) -> tuple[Integers, Booleans, Integers]:
-    """Return the columns as arrays. Raises ValueError where they do not fit."""
+    """Return the columns as arrays. Raises ValueError for wrong lengths or codes."""
     question = np.asarray(questions, dtype=np.int64)
     label = np.asarray(later, dtype=bool)
     person = np.asarray(people, dtype=np.int64)
@@ -259,7 +259,7 @@ def _check_columns(
 
 
 def _find_rows_of_codes(codes: Integers, count: int) -> list[Integers]:
-    """Return the rows of each code 0..count-1, in their order."""
+    """Return, for each code from 0 to count - 1, the rows that have it, in order."""
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=count))
     return list(np.split(order, ends[:-1])) if count else []

@@ -1,4 +1,4 @@
-"""Paired comparison of two score vectors: difference, interval, p-value, detectable difference.
+"""Compare two columns of scores of the same items: difference, interval, p-value.
 
 Every function pairs row i of one vector with row i of the other; a pair in which either value is
 NaN (missing) is dropped, and n says how many are left. `clusters` names the question each pair
@@ -35,7 +35,7 @@ DETECTABLE_STANDARD_ERRORS = 2.8
 
 @dataclass(frozen=True)
 class MeanDifference:
-    """Mean of a - b over n pairs with its interval, in the units of the scores.
+    """Mean of a - b over n pairs of scores, with its interval in the units of the scores.
 
     `difference` is None without a pair, `low` and `high` also with fewer than 2 clusters; `reason`
     then says which. `method` is "bootstrap-t" or "closed-form"; `seed` is None for the latter.
@@ -55,7 +55,7 @@ class MeanDifference:
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """Two-sided p-value of the sign-flip test; None with the reason below 2 clusters.
+    """Two-sided p-value of the sign-flip test; None with a reason below 2 clusters.
 
     `method` is "sign-flip-exact" (no seed, no permutations drawn) or "sign-flip-monte-carlo".
     """
@@ -71,7 +71,7 @@ class PermutationTest:
 
 @dataclass(frozen=True)
 class McNemarTest:
-    """Exact McNemar test of n pairs with `only_a` and `only_b` discordant ones."""
+    """Exact McNemar test: p-value, and how many pairs only system a or only b got right."""
 
     p_value: float | None
     only_a: int
@@ -82,7 +82,7 @@ class McNemarTest:
 
 @dataclass(frozen=True)
 class DetectableDifference:
-    """Smallest true difference the data could show; None with the reason below 2 clusters."""
+    """Smallest true difference that the data could show; None below 2 clusters."""
 
     difference: float | None
     n: int
@@ -154,7 +154,7 @@ def compute_permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Return the two-sided sign-flip p-value of a mean paired difference of 0.
+    """Return the two-sided sign-flip p-value for a mean paired difference of 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -194,7 +194,7 @@ def compute_permutation_p_value(
 
 
 def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
-    """Return the exact two-sided McNemar test of two systems' right (1) and wrong (0) answers.
+    """Return the exact McNemar test of two systems' right (1) and wrong (0) answers.
 
     Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2
     under the null hypothesis. Source: McNemar 1947 (the exact form of the test).
@@ -222,7 +222,7 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
 
 
 def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray:
-    """Return exact two-sided p-values of discordant counts, elementwise; 1 where both are 0.
+    """Return exact two-sided p-values of pairs of discordant counts; 1 where both are 0.
 
     Twice the smaller binomial tail, at most 1: binomtest's value, for arrays.
     """
@@ -234,10 +234,10 @@ def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray
 def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None
 ) -> DetectableDifference:
-    """Return 2.8 paired standard errors: the difference found with 80% power at 5%.
+    """Return the difference that 80% power at 5% detects: 2.8 paired standard errors.
 
     In the units of the scores, at least 0 (0 where all pairs differ by the same amount). The error
-    is the clustered one of `bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
+    is the clustered one of `compute_bootstrap_mean_difference`'s closed form, sd / sqrt(n) without
     clusters.
 
     Raises
@@ -255,13 +255,13 @@ def compute_smallest_detectable_difference(
 
 
 def check_draws(n_draws: int) -> None:
-    """Raise ValueError unless n_draws is 0 (closed form) or enough for a standard deviation."""
+    """Raise ValueError unless `n_draws` is 0 (closed form) or enough for a standard deviation."""
     if n_draws < 0 or n_draws == 1:
         raise ValueError("n_draws must be 0 (closed form) or at least 2")
 
 
 def check_right(right: ArrayLike) -> FloatArray:
-    """Return `right` as floats. Raises ValueError unless every value is 0, 1 or NaN."""
+    """Return right/wrong marks as floats. Raises ValueError unless all are 0, 1 or NaN."""
     values = np.asarray(right, dtype=np.float64)
     if not np.all((values == 0) | (values == 1) | np.isnan(values)):
         raise ValueError("right and wrong must be True and False or 1 and 0, NaN for missing")
@@ -269,7 +269,7 @@ def check_right(right: ArrayLike) -> FloatArray:
 
 
 def _find_reason(n_clusters: int) -> str | None:
-    """Return why nothing is tested with so many clusters: none or fewer than 2; else None."""
+    """Return why `n_clusters` clusters are too few to test (none, or fewer than 2), else None."""
     if n_clusters == 0:
         return NO_PAIRS
     return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

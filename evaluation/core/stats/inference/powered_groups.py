@@ -34,7 +34,7 @@ TOO_FEW_GRADED = "fewer_than_5_judged"
 
 @dataclass(frozen=True)
 class GroupMean:
-    """Mean grade of one group, from its grades alone and with scores of the ungraded.
+    """Mean grade of one group, from its grades alone and with the scores of ungraded items.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class GroupMean:
 
     @property
     def narrower(self) -> float | None:
-        """1 - (width with scores / width of grades alone); None where an interval is missing."""
+        """Share by which scores narrow the interval of grades alone; None without both."""
         alone, with_scores = _compute_width(self.graded), _compute_width(self.powered)
         return None if alone is None or with_scores is None else 1 - with_scores / alone
 
@@ -61,7 +61,7 @@ def estimate_powered_group_means(
     level: float = 0.95,
     weights: ArrayLike | None = None,
 ) -> list[GroupMean]:
-    """Return the mean grade of each group that has a grade, in order of first appearance.
+    """Return the mean grade of each group with grades, in order of first appearance.
 
     The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
     1 + n/N; the slope is that of grades on scores within groups, taken over all groups but the one
@@ -80,8 +80,8 @@ def estimate_powered_group_means(
     -------
     `powered.weight` is n/(n + N) less than 1 where scores are used, 0 where they are not: fewer
     than `FEWEST_TO_LEARN` grades of others to learn from, nothing but graded, or grades of a group
-    that stand for different numbers of things. Of these both means are `weighted_mean`; where
-    nothing is left without a grade they stand for nothing else, and weights do not count. No
+    that stand for different numbers of things. Of these both means are `compute_weighted_mean`;
+    where nothing is left without a grade they stand for nothing else, and weights do not count. No
     interval below `FEWEST_GRADED` grades, or where all of them are the same.
 
     Raises
@@ -128,7 +128,7 @@ def estimate_powered_group_means(
 
 
 def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) -> Floats:
-    """Return (groups,) slopes of grades on scores in all other groups; 0 if unknown."""
+    """Return for each group the slope of grades on scores in all others; 0 if unknown."""
     both: Booleans = ~np.isnan(y) & ~np.isnan(s)
     group, grades, scores = code[both], y[both], s[both]
     n = np.bincount(group, minlength=count)
@@ -145,7 +145,7 @@ def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) 
 
 
 def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
-    """Return the mean without interval where grades are fewer than 5 or all equal."""
+    """Return the mean, without its interval if grades are fewer than 5 or all equal."""
     reason = None
     if len(grades) < FEWEST_GRADED:
         reason = TOO_FEW_GRADED
@@ -159,5 +159,5 @@ def _drop_doubtful_interval(found: PoweredMean, grades: Floats) -> PoweredMean:
 
 
 def _compute_width(found: PoweredMean) -> float | None:
-    """Return the width of the interval; None without one."""
+    """Return the width of a mean's interval; None without an interval."""
     return None if found.low is None or found.high is None else found.high - found.low

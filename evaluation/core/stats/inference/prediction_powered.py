@@ -33,7 +33,7 @@ NO_SPREAD = "no_spread"
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """Mean of human grades with its interval, in the units of the grades.
+    """Mean of human grades, estimated with predictions, and its interval in units of grades.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def estimate_powered_mean(
     weight: float | None = None,
     level: float = 0.95,
 ) -> PoweredMean:
-    """Return the mean grade of k items, of which some have a grade and all a prediction.
+    """Return the mean grade of items that all have a prediction and of which some have a grade.
 
     Parameters
     ----------
@@ -123,7 +123,10 @@ def estimate_powered_mean(
 
 
 def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
-    """Return lambda of PPI++ in 0..1: cov_n(Y, f) / ((1 + n/N) var(f)).
+    """Return the weight lambda of predictions in PPI++, 0 to 1.
+
+    It is cov_n(Y, f) / ((1 + n/N) var(f)), with n grades Y, predictions f, and N items without a
+    grade.
 
     The covariance is over what was graded, the variance over all predictions. 0 where it is
     undefined: fewer than 2 grades, nothing ungraded, or predictions without spread.
@@ -142,7 +145,7 @@ def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
 
 
 def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
-    """Return Welch-Satterthwaite degrees of freedom of the sum of two mean variances.
+    """Return Welch-Satterthwaite degrees of freedom of the sum of two variances of means.
 
     n - 1 where the rest adds nothing to the error, or has no variance that could be estimated.
     """
@@ -156,7 +159,7 @@ def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: 
 def _compute_standard_error(
     y: Floats, f: Floats, graded: Booleans, labels: Integers, weight: float
 ) -> tuple[float, int]:
-    """Return the standard error of the estimate and the number of graded clusters.
+    """Return the powered mean's standard error, and the number of graded clusters.
 
     Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
     lambda (f - its mean) / N; a cluster by the sum. Each of the two parts is widened by

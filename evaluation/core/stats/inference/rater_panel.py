@@ -27,7 +27,7 @@ LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class PanelAgreement:
-    """Agreement coefficients of all raters on the items that they rated.
+    """Agreement coefficients of several raters (kappas, ICCs, alphas), with intervals.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PanelAgreement:
     alpha_interval: ClusteredEstimate
 
     def coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
-        """Yield name and estimate of each agreement coefficient, in the order of the fields."""
+        """Yield the name and estimate of each agreement coefficient, in field order."""
         for name, value in vars(self).items():
             if isinstance(value, ClusteredEstimate):
                 yield name, value
@@ -63,7 +63,7 @@ class PanelAgreement:
 def compute_panel_agreement(
     ratings: ArrayLike, clusters: ArrayLike, n_draws: int = 400, seed: int = 0
 ) -> PanelAgreement:
-    """Return weighted kappas, ICCs and Krippendorff's alphas of k raters on n items.
+    """Return weighted kappas, ICCs and Krippendorff's alphas of several raters' ratings.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
     things that the coefficient is of.

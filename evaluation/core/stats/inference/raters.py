@@ -50,7 +50,7 @@ def compute_rater_agreement(
     n_draws: int = 400,
     seed: int = 0,
 ) -> RaterAgreement:
-    """Return kappas and correlations of two raters (Cohen 1960, 1968; Spearman 1904).
+    """Return kappa, correlation and difference of two raters' ratings of the same items.
 
     Intervals are 95%, of draws of whole clusters with replacement.
 
@@ -96,7 +96,7 @@ def compute_rater_agreement(
 def _convert_ratings(
     ratings: Sequence[float] | Sequence[str], *, graded: bool
 ) -> NDArray[np.float64] | NDArray[np.str_]:
-    """Return ratings as an array: whole numbers of half steps where `graded`, else labels."""
+    """Return ratings as an array: numbers of half steps if `graded`, else labels."""
     if graded:
         return np.rint(np.asarray(ratings, dtype=np.float64) * STEPS)
     return np.asarray(ratings, dtype=np.str_)

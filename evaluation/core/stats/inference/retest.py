@@ -17,7 +17,7 @@ FEWEST = 4
 
 @dataclass(frozen=True)
 class Retest:
-    """Test-retest agreement of n workers.
+    """Test-retest agreement of the workers who have a score in both waves.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Retest:
 
 
 def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> Retest:
-    """Return correlations, ICC and mean change of two scores (n,) of the same workers.
+    """Return correlations, ICC and mean change of two scores of the same workers.
 
     Fisher's interval: tanh(arctanh(r) +- t / sqrt(n - 3)) (Fisher 1921, "On the probable error of a
     coefficient of correlation", Metron 1), with the t quantile of n - 1 degrees of freedom in place

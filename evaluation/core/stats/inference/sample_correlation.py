@@ -59,7 +59,7 @@ def estimate_correlation(
     seed: int = 0,
     level: float = 0.95,
 ) -> ClusteredEstimate:
-    """Return the population correlation of scores with grades, with its interval.
+    """Return the correlation of scores with grades in all answers, from a sample's grades.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def forecast_interval(
 
 
 def _check_columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Return three columns as floats (n,). Raises ValueError for a misfit or weight < 0."""
+    """Return three columns as floats. Raises ValueError for a misfit or a negative weight."""
     x, y, w = (np.asarray(column, dtype=np.float64) for column in given)
     if not x.shape == y.shape == w.shape or x.ndim != 1:
         raise ValueError(f"columns of shapes {x.shape}, {y.shape} and {w.shape}")
@@ -133,7 +133,7 @@ def _check_columns(*given: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 
 def _sum_by_cluster(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats:
-    """Return (clusters, 6) sums of weights, both columns, their squares and product."""
+    """Return sums by cluster, one row each: weights, both columns, their squares and product."""
     if not len(x):
         return np.zeros((1, 6))
     # Differences to the middle first: sums of squares of nearly equal scores cancel.
@@ -143,7 +143,7 @@ def _sum_by_cluster(x: Floats, y: Floats, w: Floats, code: np.ndarray) -> Floats
 
 
 def _compute_correlations(sums: Floats) -> Floats:
-    """Return (draws,) correlations from such sums (draws, 6); NaN without spread."""
+    """Return each row's correlation from the sums of `_sum_by_cluster`; NaN without spread."""
     n, a, b, aa, bb, ab = sums.T
     spread_a, spread_b = (
         aa - divide_where_positive(a * a, n, 0.0),

@@ -1,4 +1,4 @@
-"""Selection rates of groups and their ratio to the best group: the four-fifths rule.
+"""Selection rates of groups and their ratios to the highest rate (the four-fifths rule).
 
 The four-fifths rule of thumb: a group that is selected less than .8 times as often as the group
 that is selected most often is worth a look (Uniform Guidelines on Employee Selection Procedures,
@@ -25,7 +25,7 @@ FEWEST = 10
 
 @dataclass(frozen=True, eq=False)
 class SelectionRates:
-    """Selection rates of k groups, arrays (k,); NaN where undefined.
+    """Selection rates of groups and their ratios to the best one, as arrays; NaN if undefined.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class SelectionRates:
 def compare_selection_rates(
     selected: ArrayLike, n: ArrayLike, fewest: int = FEWEST, level: float = 0.95
 ) -> SelectionRates:
-    """Return selection rates of k groups and their ratios to the highest one, with intervals.
+    """Return each group's selection rate and its ratio to the highest, with intervals.
 
     Parameters
     ----------

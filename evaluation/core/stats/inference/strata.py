@@ -1,4 +1,4 @@
-"""Mean over several sets of questions, each set with equal weight."""
+"""Mean score over several question sets, each with equal weight."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import stats
 
 @dataclass(frozen=True)
 class StrataMean:
-    """Mean of k means; `low` and `high` are None together, where an error is missing."""
+    """Mean of several sets' means with its interval; both ends None if an error is missing."""
 
     mean: float | None
     low: float | None
@@ -22,7 +22,7 @@ class StrataMean:
 def compute_strata_mean(
     means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, level: float = 0.95
 ) -> StrataMean:
-    """Return the mean of k independent means with its Welch-Satterthwaite interval.
+    """Return the mean of independent means with its Welch-Satterthwaite interval.
 
     The sets are taken as given, and only the questions within them as drawn: the interval is for
     these sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite

@@ -1,4 +1,4 @@
-"""Trend of a few numbers in the order of time: Kendall's tau and Theil-Sen slope.
+"""Trend of a few numbers in time order: Kendall's tau and Theil-Sen slope.
 
 The order alone is tested (Mann 1945, "Nonparametric tests against trend"; Kendall's tau between
 number and place), exactly where no two numbers are equal: nothing is assumed of how far apart the
@@ -24,7 +24,7 @@ FEWEST = 5
 
 @dataclass(frozen=True)
 class Trend:
-    """Direction of n numbers over time, with test and slope.
+    """Direction of numbers over time, with the test for a trend and the slope.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Trend:
 
 
 def estimate_trend(values: ArrayLike, level: float = 0.95) -> Trend:
-    """Return the trend of numbers (n,) in the order of time: rises, falls or unclear.
+    """Return the trend of numbers in time order: rises, falls or unclear, with test and slope.
 
     Parameters
     ----------
@@ -83,5 +83,5 @@ def estimate_trend(values: ArrayLike, level: float = 0.95) -> Trend:
 
 
 def compute_least_p_value(n: int) -> float:
-    """Return the smallest p-value that `n` numbers can reach, min(1, 2 / n!)."""
+    """Return the smallest p-value that a trend of `n` numbers can reach, min(1, 2 / n!)."""
     return min(1.0, 2 / factorial(n))

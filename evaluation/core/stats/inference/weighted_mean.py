@@ -1,4 +1,4 @@
-"""Weighted mean of few grades that represent different numbers of items, with its interval.
+"""Weighted mean of few grades that stand for different numbers of items, with its interval.
 
 Where some parts were drawn more densely than others, each grade stands for 1 over the chance that
 it was drawn: the mean that is right for all of them is that weighted by it (Hajek 1971, comment on
@@ -30,7 +30,7 @@ ALIKE = 1e-9
 
 
 def has_equal_weights(weights: ArrayLike) -> bool:
-    """Return whether the weights (n,) are equal but for rounding; true without any."""
+    """Return whether all weights are equal except for rounding; true without any."""
     w = np.asarray(weights, dtype=np.float64)
     return not len(w) or bool(np.ptp(w) <= ALIKE * w.max())
 
@@ -38,7 +38,7 @@ def has_equal_weights(weights: ArrayLike) -> bool:
 def compute_weighted_mean(
     grades: ArrayLike, weights: ArrayLike, level: float = 0.95
 ) -> PoweredMean:
-    """Return the weighted mean of n grades with Student's t interval, error by effective n.
+    """Return the weighted mean of grades with a Student t interval by effective sample size.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Pearson's and Spearman's correlation of two columns.
+"""Pearson's and Spearman's correlation of two columns of numbers.
 
 One rule for every correlation of the project: pairs in which a number is missing (NaN) are left
 out; with fewer than 2 pairs left, or where a side has no spread, there is no correlation.
@@ -16,7 +16,7 @@ DIGITS = 12
 
 
 def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
-    """Return Pearson's correlation of two columns, -1 to 1; None where it is undefined.
+    """Return Pearson's correlation of two columns, -1 to 1; None where undefined.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> 
 
 
 def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
-    """Return Spearman's rank correlation, ties by mean ranks, -1 to 1; None where it is undefined.
+    """Return Spearman's rank correlation (mean ranks for ties), -1 to 1; None where undefined.
 
     Parameters and errors as `pearson`. Ranks are those among the pairs that count.
     """
@@ -41,7 +41,7 @@ def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) ->
 
 
 def round_for_ties(scores: ArrayLike) -> Floats:
-    """Return scores rounded to 12 digits, so that scores equal but for rounding are tied in ranks.
+    """Return scores rounded to 12 digits, so that scores equal but for rounding share a rank.
 
     Which of two equal scores is larger by the last bits, the processor decides.
     """
@@ -51,7 +51,7 @@ def round_for_ties(scores: ArrayLike) -> Floats:
 def _select_known_pairs(
     one: ArrayLike, other: ArrayLike, among: Booleans | None
 ) -> tuple[Floats, Floats]:
-    """Return the two columns without pairs that have NaN or are not in `among`."""
+    """Return two columns without the rows that have NaN or are not in `among`."""
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"columns of shapes {a.shape} and {b.shape} cannot be paired")

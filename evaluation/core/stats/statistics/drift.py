@@ -1,4 +1,4 @@
-"""Cosine distance of mean answers between two samples, observed and expected by chance."""
+"""Cosine distance of mean answers between two samples, observed and as expected by chance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.core.stats.cells import Floats
 
 
 def compute_cosine_distances(one: ArrayLike, other: ArrayLike) -> Floats:
-    """Return (n,) 1 - cosine of each row of one with the same row of the other, 0 to 2.
+    """Return 1 - cosine of each row of `one` with the same row of `other`, 0 to 2.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def compute_cosine_distances(one: ArrayLike, other: ArrayLike) -> Floats:
 def estimate_chance_distances(
     dispersion_one: ArrayLike, n_one: ArrayLike, dispersion_other: ArrayLike, n_other: ArrayLike
 ) -> Floats:
-    """Return the mean cosine distance of two samples of one population.
+    """Return the mean cosine distance expected of two samples of the same population.
 
     The mean of n unit vectors has the squared length R^2 + (1 - R^2) / n, where R is that of the
     population's mean, and two means of independent samples have the inner product R^2. So the

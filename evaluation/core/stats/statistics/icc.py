@@ -1,4 +1,4 @@
-"""Intraclass correlations ICC(2,1) and ICC(2,k): agreement of raters on numbers."""
+"""Intraclass correlations ICC(2,1) and ICC(2,k): absolute agreement of raters on numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class IntraclassCorrelation:
-    """Absolute agreement of k raters on n items, for one rater and for their mean.
+    """Absolute agreement of raters on items, for one rater and for the raters' mean.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class IntraclassCorrelation:
 
 
 def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
-    """Return ICC(2,1) and ICC(2,k) of ratings (n, k): absolute agreement, random raters.
+    """Return ICC(2,1) and ICC(2,k) of ratings, one row per item, one column per rater.
 
     ICC(2,1) = (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n) and ICC(2,k) = (MSR - MSE) /
     (MSR + (MSC - MSE) / n), with the mean squares of things (rows), raters (columns) and the rest

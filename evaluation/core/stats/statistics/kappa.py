@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 def cohen_kappa(
     one: ArrayLike, other: ArrayLike, *, weights: Weights | None = None
 ) -> float | None:
-    """Return Cohen's kappa of two columns of ratings: 1 full agreement, 0 that of chance.
+    """Return Cohen's kappa of two columns of ratings: 1 full agreement, 0 as by chance.
 
     1 - observed / expected disagreement, the latter over all pairs of a rating of the one and a
     rating of the other.
@@ -55,7 +55,7 @@ def cohen_kappa(
 
 
 def compute_kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
-    """Return Cohen's kappa of each (k, k) table of two raters' labels.
+    """Return Cohen's kappa of each square table that counts two raters' labels.
 
     (po - pe) / (1 - pe), po the share on the diagonal, pe the sum of the products of the margins'
     shares (Cohen 1960).
@@ -77,7 +77,7 @@ def compute_kappa_of_tables(tables: ArrayLike) -> NDArray[np.float64]:
 
 
 def compute_fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
-    """Return (n, 2 + k) summands of Fleiss' kappa by item, for sums over any selection of items.
+    """Return each item's summands of Fleiss' kappa, to be summed over any selection of items.
 
     Parameters
     ----------
@@ -99,7 +99,9 @@ def compute_fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
-    """Return Fleiss' kappa of sums of `fleiss_parts`: (Pbar - Pe) / (1 - Pe) (Fleiss 1971).
+    """Return Fleiss' kappa (1971) from sums of the rows of `compute_fleiss_parts`.
+
+    It is (Pbar - Pe) / (1 - Pe), with the observed agreement Pbar and that by chance Pe.
 
     Every thing counts alike, however many raters it has: Pe is made of the mean share of each label
     (Gwet 2014, section 2.6). With as many raters for each it is that of Fleiss.
@@ -121,7 +123,7 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
 def _correct_for_chance(
     same: NDArray[np.float64], by_chance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return (same - by_chance) / (1 - by_chance); NaN where chance agreement is 1."""
+    """Return the agreement `same` corrected for that by chance; NaN where chance gives 1."""
     room = 1.0 - by_chance
     return divide_where_positive(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
 
@@ -129,7 +131,7 @@ def _correct_for_chance(
 def _compute_disagreement(
     one: NDArray[np.generic], other: NDArray[np.generic], weights: Weights | None
 ) -> NDArray[np.float64]:
-    """Return the disagreement of ratings, elementwise: 0 or 1, difference or its square."""
+    """Return the disagreement of each two ratings: 0 or 1, the difference, or its square."""
     if weights is not None:
         apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
         return apart**2 if weights == "quadratic" else apart

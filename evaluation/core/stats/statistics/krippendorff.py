@@ -14,12 +14,12 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
-    """Return how many raters gave each item each value (n, v), and the values (v,).
+    """Return how many raters gave each item (row) each value (column), and the values.
 
     Parameters
     ----------
     ratings : (n, k) numbers of n things by k raters, NaN for a missing one. Labels are coded first
-        (`cells.codes_of`); of them only the nominal alpha means something.
+        (`cells.encode_labels`); of them only the nominal alpha means something.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> float | None:
-    """Return Krippendorff's alpha: 1 for full agreement, 0 for that of chance.
+    """Return Krippendorff's alpha: 1 for full agreement, 0 for agreement as by chance.
 
     Disagreement is observed within things, over all pairs of their ratings, and expected over all
     pairs of ratings (Krippendorff 2011, "Computing Krippendorff's alpha-reliability"). A thing with
@@ -71,7 +71,7 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
 
 
 def _compute_squared_distances(times: Floats, scale: Floats, level: Level) -> Floats:
-    """Return (v, v) squared distances of values that occur `times` often, by level."""
+    """Return squared distances of all pairs of values, by the level of measurement."""
     if level == "nominal":
         return 1.0 - np.eye(len(scale))
     if level == "interval":

@@ -1,4 +1,4 @@
-"""Confidence intervals of proportions."""
+"""Confidence intervals of proportions (Wilson)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.core.stats.cells import Floats
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Return ends of Wilson's score interval of shares (Wilson 1927); NaN where n is 0.
+    """Return both ends of Wilson's score interval of each share (1927); NaN where n is 0.
 
     Parameters
     ----------

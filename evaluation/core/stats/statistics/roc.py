@@ -1,4 +1,4 @@
-"""Area under the ROC curve and average precision of a score for two classes."""
+"""Area under the ROC curve and average precision of a score that separates two classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.core.stats.cells import Floats
 
 
 def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
-    """Return the area under the ROC curve, 0 to 1, ties counted half; None if a class is missing.
+    """Return the area under the ROC curve, 0 to 1; None if one class is missing.
 
     The probability that a random positive has a greater number than a random negative, ties
     counted half: 1 tells them apart, .5 not at all, 0 takes each for the other.
@@ -31,7 +31,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 
 
 def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
-    """Return the average precision, 0 to 1, step-wise; None without a positive.
+    """Return the step-wise average precision of scores, 0 to 1; None without a positive.
 
     The area under the precision-recall curve in steps, as scikit-learn computes it: of things with
     the same number all are found at once. 1 where every positive has a greater number than every

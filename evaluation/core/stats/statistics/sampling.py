@@ -1,4 +1,4 @@
-"""Stratified samples."""
+"""Draw stratified random samples and orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.core.stats.cells import Integers, encode_labels
 def draw_stratified_sample(
     levels: Sequence[Sequence[str | int]], sizes: ArrayLike, wanted: int, seed: int = 0
 ) -> Integers:
-    """Return indices of whole units, drawn in strata, that hold at most `wanted` items.
+    """Return indices of randomly drawn units that hold at most `wanted` items, by strata.
 
     Each stratum of the first level gets its share of the units, rounded by the largest remainder
     (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
@@ -53,7 +53,7 @@ def draw_stratified_sample(
 
 
 def draw_stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> Integers:
-    """Return an order (n,) of units in which each beginning holds the strata in proportion.
+    """Return a random order of units whose every beginning has the strata in proportion.
 
     A stratum of k units gives its units, themselves in random order, the places (j + u) / k on a
     line from 0 to 1, j = 0 .. k - 1, with one random u from 0 to 1 for the stratum. The first m
@@ -76,7 +76,7 @@ def draw_stratified_order(strata: Sequence[str | int], rng: np.random.Generator)
 
 
 def _draw_by_levels(codes: Sequence[Integers], order: Integers, n_units: int) -> Integers:
-    """Return the first `n_units` units of `order`, shared out over the strata of each level."""
+    """Return the first `n_units` units of `order`, distributed over the strata of each level."""
     if not codes:
         return order[:n_units]
     strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
@@ -89,7 +89,7 @@ def _draw_by_levels(codes: Sequence[Integers], order: Integers, n_units: int) ->
 
 
 def _compute_quotas(counts: Sequence[int], n_units: int) -> list[int]:
-    """Return the quota of each stratum by the largest remainder (Hamilton), ties to the first.
+    """Return each stratum's number of units by largest remainder (Hamilton), ties to the first.
 
     Whole numbers throughout: a share that rounding makes a little smaller would lose its place.
     """

@@ -1,4 +1,4 @@
-"""Asking language models on plain records: items in, replies into a store.
+"""Ask language models on plain records: takes items, and puts replies into a store.
 
 `prompts` makes messages, `plan` turns items into requests with a key and a seed each, `asker`
 asks what the store does not know yet, at the pace of `limits` and within `budget`. Nothing here

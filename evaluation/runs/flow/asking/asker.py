@@ -1,4 +1,4 @@
-"""Ask a model for all replies that a store lacks: concurrent, with retries, within limits.
+"""Ask a model for all replies that a store lacks: concurrently, with retries, within limits.
 
 `ask` tells the flow. A reply is stored before the next request of its turn goes out, so that at
 most `at_once` requests are repeated after the process was killed.
@@ -47,7 +47,7 @@ class _OverError(Exception):
 
 
 class End(StrEnum):
-    """Reason why the asking ended."""
+    """Why an asking ended: done, stopped, out of time or money, or a fault."""
 
     DONE = "done"
     BUDGET = "budget"
@@ -59,7 +59,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """Concurrency, retries, pace and time limit of an asking.
+    """Concurrency, retries, requests per minute and time limit of an asking.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Settings:
 
 @dataclass
 class Outcome:
-    """Counts of one asking: replies, errors, attempts, cost, and why it ended.
+    """Result of one asking: counts of replies and errors, attempts, cost, and why it ended.
 
     `n_planned` == `n_stored` + sum of `statuses` + `n_left`; `statuses` counts items, `n_asked`
     requests that got a reply or an ERROR, `n_attempts` what was sent for them and for those whose
@@ -104,12 +104,12 @@ class Outcome:
 
     @property
     def n_left(self) -> int:
-        """Number of items that were not asked."""
+        """Number of replies that were not asked for."""
         return self.n_planned - self.n_stored - self.statuses.total()
 
     @property
     def complete(self) -> bool:
-        """Whether every item has a text, empty or refused reply, none an error or cut off."""
+        """Whether every reply is a text, empty or a refusal; none an error or cut off."""
         return not self.n_left and not any(self.statuses[status] for status in MISSING)
 
 
@@ -123,7 +123,7 @@ async def ask(
     stop: asyncio.Event | None = None,
     enough: asyncio.Event | None = None,
 ) -> Outcome:
-    """Ask a model for all replies that the store lacks; keep each in the store.
+    """Ask a model for all replies that the store lacks; put each into the store.
 
     Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
     store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. `enough`
@@ -143,7 +143,7 @@ async def ask(
 
 
 class _Asker:
-    """State of one asking: concurrent workers, pace, budget, faults in a row."""
+    """State of one asking: its concurrent requests, pace, budget, and consecutive faults."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class _Asker:
         ) + tenacity.wait_random(0, first)
 
     async def find_unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
-        """Return groups of requests without a stored reply, by key; copy stored replies."""
+        """Return the requests without a stored reply, grouped by key; copy stored replies."""
         waiting, copied = [], []
         for group in group_by_key([one for one in planned if not self.store.has(one)]):
             if not self.store.known(group[0].key):
@@ -190,7 +190,7 @@ class _Asker:
     async def ask_all(
         self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
-        """Ask all groups with `at_once` concurrent workers, until done or a limit is reached."""
+        """Ask all groups of requests, `at_once` at a time, until done or a limit is reached."""
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
             self._end(End.TIME, "the time is used up")
@@ -217,7 +217,7 @@ class _Asker:
             await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
-        """End the asking when its seconds are over or the event `enough` is set."""
+        """End the asking when its time is over or the event `enough` is set."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.seconds):
                 await enough.wait()
@@ -226,14 +226,14 @@ class _Asker:
     async def _end_when_stopped(
         self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
     ) -> None:
-        """End the asking and cancel its workers when the event `stop` is set."""
+        """End the asking and cancel its tasks when the event `stop` is set."""
         await stop.wait()
         self._end(End.INTERRUPTED, "interrupted")
         for worker in workers:
             worker.cancel()
 
     async def _ask_groups(self, groups: object) -> None:
-        """Ask groups one after the other until none is left or the asking has ended."""
+        """Ask one group of requests after another, until none is left or the asking ends."""
         for group in groups:  # type: ignore[attr-defined]
             if self._has_ended() or not await self._ask(group):
                 return
@@ -242,7 +242,7 @@ class _Asker:
         return self.outcome.end is not End.DONE
 
     async def _ask(self, group: list[Planned]) -> bool:
-        """Ask for one reply and keep it; return False where the asking has ended."""
+        """Ask for one group's reply and store it; return False if the asking has ended."""
         request = group[0].request
         price = self.budget.most(request)
         while not self.budget.can_spend(price):
@@ -280,7 +280,7 @@ class _Asker:
         return not self._has_ended()
 
     async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
-        """Return reply, attempts and seconds, after retries of errors that may pass."""
+        """Send one request, retrying errors that may pass; return reply, attempts and seconds."""
         tokens = estimate_prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
         reply = Reply.failed(Fault("not_asked", "not asked"))
@@ -313,7 +313,7 @@ class _Asker:
         return reply, attempts, seconds
 
     async def _wait_for_turn(self, tokens: int) -> bool:
-        """Wait until a request may be sent; return False where the asking ended."""
+        """Wait until a request may be sent; return False if the asking has ended."""
         if self._over.is_set():
             return False
         if self.pace.is_open:
@@ -333,11 +333,11 @@ class _Asker:
                 await self._over.wait()
 
     def _is_worth_another(self, reply: Reply) -> bool:
-        """Return whether the reply is an error that may pass and the asking goes on."""
+        """Return whether to retry: the error may pass, and the asking goes on."""
         return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
 
     def _compute_wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds until the next attempt: the server's wish, else backoff."""
+        """Return the seconds before the next attempt: as the server asked, else backoff."""
         fault = state.outcome.result().fault if state.outcome else None
         if fault is not None and fault.wait is not None:
             # Not all at the same moment, and never before the server said.
@@ -345,7 +345,7 @@ class _Asker:
         return float(self._backoff(state))
 
     def _learn_from_reply(self, reply: Reply, tokens: int, attempt: int) -> None:
-        """Pause all workers where the server is down, busy or nearly exhausted."""
+        """Pause all requests if the server is down, busy or close to its rate limit."""
         self.pace.heed(reply.allowance, tokens)
         fault = reply.fault
         self.outcome.last_fault = "" if fault is None else fault.message
@@ -358,7 +358,7 @@ class _Asker:
             self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
 
     def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
-        """End the asking where faults in a row are the model's, not the item's."""
+        """End the asking if consecutive faults are the model's and not an item's."""
         if fault is None:
             self._faults_in_a_row.clear()
             return
@@ -375,7 +375,7 @@ class _Asker:
             self._end(End.GIVEN_UP, fault.message)
 
     async def _keep(self, group: list[Planned], kept: KeptReply) -> bool:
-        """Store a reply for a group of requests; return False where the store fails."""
+        """Store one reply for a group of equal requests; return False if the store fails."""
         try:
             await _await_all([self.store.keep(group[0], kept)])
             copied = kept.reply.fault is None
@@ -397,26 +397,26 @@ class _Asker:
         return True
 
     def _end_for_store_error(self, error: OSError) -> None:
-        """End the asking because the store cannot keep replies."""
+        """End the asking because the store failed to keep a reply."""
         self._end(End.STORE, "")
         self.outcome.end = End.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
     def _end(self, end: End, reason: str) -> None:
-        """Set the reason of the end, unless there is one, and wake all workers."""
+        """Record why the asking ends, unless there is a reason already, and wake all tasks."""
         if self.outcome.end is End.DONE:
             self.outcome.end, self.outcome.reason = end, reason
             self._settled.set()
             self._over.set()
 
     def _report_progress(self) -> None:
-        """Report the numbers of finished and of all requests."""
+        """Report the number of finished requests and of all requests."""
         if self.progress is not None:
             outcome = self.outcome
             self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)
 
 
 async def _await_all(stored: Sequence[Awaitable[None] | None]) -> None:
-    """Await what is not None of a store's results."""
+    """Await those results of a store that are awaitable."""
     if waiting := [one for one in stored if one is not None]:
         await asyncio.gather(*waiting)

@@ -1,4 +1,4 @@
-"""Token estimates, prices and the budget of an asking."""
+"""Estimate tokens, and limit the money that an asking spends."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ or did not come in time."""
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a million tokens read and a million written, in any currency."""
+    """Prices of a million prompt tokens and of a million completion tokens, in any currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
 
     def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the price of so many tokens read and written."""
+        """Return the price of numbers of prompt and completion tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / PER
 
 
 def estimate_prompt_tokens(request: ChatRequest) -> int:
-    """Return the estimated tokens of a request: one for every 4 bytes of UTF-8."""
+    """Return the estimated tokens of a request's prompt: one per 4 bytes of UTF-8."""
     texts = (message["content"] for message in request.messages)
     return sum(TOKENS_A_MESSAGE + estimate_tokens(text) for text in texts)
 
 
 def estimate_tokens(text: str) -> int:
-    """Return the estimated tokens of a text: one for every 4 bytes of UTF-8, rounded up."""
+    """Return the estimated tokens of a text: one per 4 bytes of UTF-8, rounded up."""
     return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
 
 
 def find_most_completion_tokens(request: ChatRequest) -> int:
-    """Return the reply's token limit; 1,024 where the request sets none."""
+    """Return the reply's token limit in a request; 1,024 if the request sets none."""
     for name in ("max_tokens", "max_completion_tokens"):
         limit = request.parameters.get(name)
         if isinstance(limit, int) and limit > 0:
@@ -55,7 +55,7 @@ def find_most_completion_tokens(request: ChatRequest) -> int:
 
 
 def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
-    """Return tokens read and written, as the server counted them, else estimated."""
+    """Return prompt and completion tokens of a reply, as the server counted, else estimated."""
     read, written = reply.prompt_tokens, reply.completion_tokens
     return (
         estimate_prompt_tokens(request) if read is None else read,
@@ -65,7 +65,7 @@ def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
 
 @dataclass
 class Purse:
-    """Money shared by all models that are asked together; `limit` None for no limit.
+    """Money shared by all models that are asked together; `limit` is None for no limit.
 
     `spent` may begin above 0 where earlier asking counts.
     """
@@ -77,7 +77,7 @@ class Purse:
 
 
 class Budget:
-    """Budget of one model: reserves each request's highest price before it is sent.
+    """Money for one model's requests: the highest price of each is reserved before it is sent.
 
     So the limit is kept even with many requests at once, as far as tokens are reckoned right.
     Models that are asked together share a `purse`, each with its prices.
@@ -95,22 +95,22 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """Money spent so far, by all who share the purse."""
+        """Money spent so far by all models that share the purse."""
         return self.purse.spent
 
     @property
     def under_way(self) -> int:
-        """Number of requests that were sent and not settled yet."""
+        """Number of requests that are sent but not paid for yet."""
         return self.purse.under_way
 
     def most(self, request: ChatRequest) -> float:
-        """Return the highest price of a request: its tokens and the longest reply."""
+        """Return the highest possible price of a request: its prompt and the longest reply."""
         return self.prices.cost(
             estimate_prompt_tokens(request), find_most_completion_tokens(request)
         )
 
     def can_spend(self, price: float) -> bool:
-        """Return whether a request of this price may be sent now."""
+        """Return whether the budget allows a request of this price now."""
         purse = self.purse
         # A sum of floats that should be the limit may be a hair above it.
         return purse.limit is None or purse.spent + purse.reserved + price <= purse.limit * (
@@ -118,12 +118,12 @@ class Budget:
         )
 
     def reserve(self, price: float) -> None:
-        """Reserve the price of a request that is sent now."""
+        """Reserve money for a request that is about to be sent."""
         self.purse.reserved += price
         self.purse.under_way += 1
 
     def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
-        """Release a reservation and return the cost of the reply.
+        """Replace a request's reserved price by the cost of its reply, and return the cost.
 
         A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one
         that it refused costs nothing.

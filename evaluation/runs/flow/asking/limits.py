@@ -1,4 +1,4 @@
-"""Pace of requests: limits per minute, and pauses that hold for all workers."""
+"""Limit the pace of requests: limits per minute, and pauses of all requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_PAUSE = 300.0
 
 
 class Pace:
-    """Limiter of requests and tokens per minute, with pauses on the server's demand.
+    """Limiter of requests and tokens per minute, which also pauses when the server demands it.
 
     Requests and tokens are spread evenly over the minute, without bursts. What the server tells
     of its limits (x-ratelimit headers, Retry-After) and a server that is down hold up everybody.
@@ -28,12 +28,12 @@ class Pace:
         self._open_at = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Let no request be sent for `seconds` from now, at most 300."""
+        """Let no request start for `seconds` from now, at most 300."""
         until = time.monotonic() + min(seconds, LONGEST_PAUSE)
         self._open_at = max(self._open_at, until)
 
     def heed(self, allowance: Allowance | None, tokens: int) -> None:
-        """Pause where the server's allowance ends requests, or tokens for one of this size."""
+        """Pause if the server's remaining allowance is too small for a request of `tokens`."""
         if allowance is None:
             return
         if allowance.requests is not None and allowance.requests <= 0:
@@ -43,11 +43,11 @@ class Pace:
 
     @property
     def is_open(self) -> bool:
-        """Whether `turn` returns at once for any request."""
+        """Whether a request may start at once, so that `turn` does not wait."""
         return not (self._request or self._token) and self._open_at <= time.monotonic()
 
     async def turn(self, tokens: int) -> None:
-        """Wait until a request of so many tokens may be sent."""
+        """Wait until a request of this many tokens may be sent."""
         if self._request or self._token:
             now = time.monotonic()
             mine = max(self._next, now)

@@ -1,4 +1,4 @@
-"""Options of the run type `ask`: models, prompt, sampling, pace and budget."""
+"""Define the options of the run type `ask`: models, prompt, sampling, pace and budget."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MODEL_SENTENCES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class AskOptions(Parameters):
-    """Options of asking a set's questions: models, prompt, sampling, pace, budget."""
+    """Options of a run that asks models a set's questions: models, prompt, pace, budget."""
 
     sentences: ClassVar[Mapping[str, str]] = {
         **Parameters.sentences,
@@ -190,7 +190,7 @@ class AskOptions(Parameters):
     )
 
     def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a request: the run's over the registered ones, without seed.
+        """Return a request's parameters: the model's registered ones, overridden by the run's.
 
         One that is None among the model's is left out.
         """
@@ -208,12 +208,12 @@ class AskOptions(Parameters):
         }
 
     def get_first_seed(self, of_model: Mapping[str, Any]) -> int | None:
-        """Return the seed of the first sample; None for a model without seeds (null)."""
+        """Return the seed of the first sample; None for a model that takes no seed."""
         own = of_model.get("seed", self.seed)
         return own if isinstance(own, int) else None
 
     def pace(self) -> Settings:
-        """Return concurrency, retries and requests per minute as `Settings`."""
+        """Return concurrency, retries and requests per minute as `Settings` of an asking."""
         return Settings(
             at_once=self.concurrency,
             patience=self.patience(),
@@ -221,7 +221,7 @@ class AskOptions(Parameters):
         )
 
     def patience(self) -> Patience:
-        """Return attempts, timeout and waits of one request."""
+        """Return the attempts, timeout and waits of one request."""
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 
 

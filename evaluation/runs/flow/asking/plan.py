@@ -1,4 +1,4 @@
-"""Plan of requests: one conversation for each item and sample, with its own seed and key."""
+"""Plan the requests: one conversation for each item and sample, with its own seed and key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIXED = frozenset({"model", "prompt", "messages", "stream", "n"})
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item to ask about: id, conversation and number of samples."""
+    """What to ask a model once or several times: an id, a conversation, number of samples."""
 
     id: str
     messages: tuple[Message, ...]
@@ -26,7 +26,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A request with the key of its reply and the index of its item, from 0."""
+    """A planned request, with the key of its reply and the index of its item, from 0."""
 
     key: str
     request: ChatRequest
@@ -39,7 +39,7 @@ def plan_requests(
     parameters: Mapping[str, Any],
     seed: int | None = 0,
 ) -> list[Planned]:
-    """Return all requests, the first samples of all items first.
+    """Return the requests for all items and samples, all items' first samples first.
 
     A parameter that is None is left out. With `seed` None no seed is sent; else sample 0 has it
     and each further one a seed derived from it.
@@ -58,7 +58,7 @@ def plan_requests(
 
 
 def derive_seed(seed: int, sample: int) -> int:
-    """Return the seed of a sample: `seed` for sample 0, else a hash of both in 0..2^31 - 1."""
+    """Return a sample's seed: `seed` for sample 0, else a hash of both, 0 to 2^31 - 1."""
     if not sample:
         return seed
     digest = hashlib.sha256(f"{seed}:{sample}".encode()).digest()
@@ -66,7 +66,7 @@ def derive_seed(seed: int, sample: int) -> int:
 
 
 def compute_key(model: ChatModel, request: ChatRequest) -> str:
-    """Return the SHA-256, as hexadecimal digits, of all that a reply may depend on.
+    """Return a request's key: the SHA-256 of all that its reply may depend on.
 
     Back-end, address, model, messages, every parameter (the seed is one) and the sample; where
     replies go by it, the item's id as well.
@@ -78,7 +78,7 @@ def compute_key(model: ChatModel, request: ChatRequest) -> str:
 
 
 def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
-    """Yield the requests of each key; requests of one key are asked once."""
+    """Yield groups of requests with the same key, which are asked only once."""
     groups: dict[str, list[Planned]] = {}
     for one in planned:
         groups.setdefault(one.key, []).append(one)

@@ -1,4 +1,4 @@
-"""Prompts: system text and template with named fields, identified by a hash."""
+"""Define prompts: a system text and a template with named fields, identified by a hash."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NEEDED = {CLOSED: ("question",), PASSAGE: ("question", "passage")}
 
 
 def hash_prompt(system: str, template: str) -> str:
-    """Return the SHA-256, as hexadecimal digits, of a system text and a template."""
+    """Return the SHA-256 of a system text and a template, as hexadecimal digits."""
     # As a JSON list, so that moving text from one part to the other changes the hash.
     both = json.dumps([system, template], ensure_ascii=False)
     return hashlib.sha256(both.encode()).hexdigest()
 
 
 class TemplateError(ValueError):
-    """A template that cannot be used; the message says why and what to do.
+    """A prompt template cannot be used; the message says why and what to do.
 
     `code` and `values` say the same to other doors than the terminal: "braces", "bare" (a field
     with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".
@@ -48,7 +48,7 @@ class TemplateError(ValueError):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A strategy's template with its system text, "" for none.
+    """A prompt: system text ("" for none), template, and strategy ("closed" or "passage").
 
     A template is text with names in braces, `{question}`; a brace itself is written twice. Raises
     TemplateError: a name that the strategy does not have or a needed one that is missing, braces
@@ -60,7 +60,7 @@ class Prompt:
     system: str = SYSTEM
 
     def __post_init__(self) -> None:
-        """Raise TemplateError for an unknown field, or a needed one that is missing."""
+        """Raise TemplateError for an unknown field, or a required one that is missing."""
         known, used = FIELDS[self.strategy], [name for _, name in parse_template(self.template)]
         for name in used:
             if name is None or name in known:
@@ -84,11 +84,11 @@ class Prompt:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the system text and the template: the version of the prompt."""
+        """Version of the prompt: SHA-256 of the system text and the template."""
         return hash_prompt(self.system, self.template)
 
     def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation about one item; a missing field is empty."""
+        """Return the conversation about one item, fields filled in; missing ones are empty."""
         content = "".join(
             text + (fields.get(name, "") if name else "")
             for text, name in parse_template(self.template)
@@ -105,7 +105,7 @@ def build_item_fields(
     passage: str = "",
     title: str = "",
 ) -> dict[str, str]:
-    """Return the template fields of an item; choices as lines below the question."""
+    """Return the template fields of a question; choices as lines below the question."""
     return {
         "question": question,
         "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)] if choices else ""),
@@ -117,7 +117,7 @@ def build_item_fields(
 
 
 def parse_template(template: str) -> list[tuple[str, str | None]]:
-    """Return literal texts, each with the name of the field after it, None at the end."""
+    """Return a template's literal texts, each with the name of the next field, or None."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:

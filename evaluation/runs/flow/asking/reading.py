@@ -1,4 +1,4 @@
-"""Ask a model about answers, and once more where its reply cannot be read."""
+"""Ask a model about answers, and ask again if its reply cannot be parsed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evaluation.runs.flow.asking.prompts import PASSAGE, TemplateError, hash_pro
 
 @dataclass(frozen=True)
 class PromptWithReminder:
-    """A template, and the reminder that follows a reply that cannot be read.
+    """A prompt template, and the reminder to send after a reply that cannot be parsed.
 
     `{passage}` stands for the text that a question is about, with a line of its own, or nothing.
     A brace itself is written twice. Raises TemplateError: an unknown field, or one but the passage
@@ -30,7 +30,7 @@ class PromptWithReminder:
     fields: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Raise TemplateError for an unknown field, or a needed one that is missing."""
+        """Raise TemplateError for an unknown field, or a required one that is missing."""
         used = [name for _, name in parse_template(self.template) if name is not None]
         known = ", ".join(f"{{{name}}}" for name in self.fields)
         for name in used:
@@ -51,11 +51,11 @@ class PromptWithReminder:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the template and the reminder: the version of the prompt."""
+        """Version of the prompt: SHA-256 of the template and the reminder."""
         return hash_prompt(self.again, self.template)
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation about one answer; a missing field is empty."""
+        """Return the conversation about one answer, fields filled in; missing ones are empty."""
         given = dict(values)
         if given.get(PASSAGE):
             given[PASSAGE] = f"Text: {given[PASSAGE]}\n\n"
@@ -66,7 +66,7 @@ class PromptWithReminder:
         return ({"role": "user", "content": content},)
 
     def asked_again(self, messages: tuple[Message, ...], reply: str) -> tuple[Message, ...]:
-        """Return the conversation with reply and reminder appended."""
+        """Return a conversation with the model's reply and the reminder appended."""
         more: Message = {"role": "user", "content": self.again}
         if not reply.strip():  # servers refuse an empty turn
             return (
@@ -77,12 +77,12 @@ class PromptWithReminder:
 
 
 def _append_reminder(message: Message, again: str) -> str:
-    """Return the text of a message with the reminder below it."""
+    """Return a message's text with the reminder below it."""
     return f"{message['content']}\n\n{again}"
 
 
 class Reply(Protocol):
-    """Protocol of a stored reply."""
+    """Protocol of a stored reply of a model: its text and status."""
 
     @property
     def answer(self) -> str:
@@ -101,7 +101,7 @@ Read = Callable[[str], tuple[T | None, str | None]]
 
 @dataclass(frozen=True)
 class AnswerColumns:
-    """N answers with a text and their questions, as columns.
+    """Answers that have a text, with their questions and authors, as columns.
 
     Attributes
     ----------
@@ -122,12 +122,12 @@ class AnswerColumns:
         return len(self.texts)
 
     def name(self, row: int) -> str:
-        """Return a name of an answer that is unique among all answers."""
+        """Return the unique name of the answer in a row."""
         kind = "worker" if self.people[row] else "model"
         return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
 
     def fields(self, row: int) -> dict[str, str]:
-        """Return the prompt fields of an answer's question: wording and passage."""
+        """Return the prompt fields of the answer's question: wording and passage."""
         question = self.questions[row]
         return {
             "question": self.wordings.get(question, str(question)),
@@ -135,7 +135,7 @@ class AnswerColumns:
         }
 
     def codes(self) -> tuple[Integers, Integers, Booleans]:
-        """Return codes (N,) of questions and of authors, and which authors are workers."""
+        """Return the answers' question codes and author codes, and whether authors are workers."""
         asked = encode_labels(np.array([str(one) for one in self.questions], dtype=object))[0]
         who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
         author = encode_labels(np.array(who, dtype=object))[0]
@@ -150,7 +150,7 @@ def read_replies(
     read: Read[T],
     nothing: str,
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
-    """Return what `read` makes of each reply, or why nothing, and the number of re-asks.
+    """Ask for replies and parse them; return values or reasons, and the number of re-asks.
 
     By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR
     or was cut off, as it would be again; `nothing` is why of an empty one.
@@ -178,7 +178,7 @@ def read_replies(
 
 
 def _read_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
-    """Return what `read` makes of one reply; None with the reason for a reply without text."""
+    """Return what `read` parses from one reply; None with a reason if it has no text."""
     if reply.status is AnswerStatus.TEXT:
         return read(reply.answer)
     return None, nothing if reply.status is AnswerStatus.EMPTY else reply.status.value

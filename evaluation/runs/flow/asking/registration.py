@@ -1,4 +1,4 @@
-"""Registration of a language model: address, key variable, parameters and prices."""
+"""Define the options of a language model's registration: URL, key variable, parameters, prices."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 def parse_url(spec: str) -> str:
-    """Return the address in a SPEC ``openai:MODEL@URL``; "" for another SPEC."""
+    """Return the URL in a SPEC ``openai:MODEL@URL``; "" for another SPEC."""
     kind, _, target = spec.partition(":")
     parts = split_model_at_url(target) if kind == OPENAI else None
     return parts[1] if parts else ""
 
 
 def _check_spec(spec: str) -> Problem | None:
-    """Return the problem of a SPEC that no back-end takes, else None."""
+    """Return the problem of a SPEC that no back-end accepts; None if it is valid."""
     if not spec.isprintable():
         return build_problem("spec", "spec", reason="it holds a character that no address has")
     kind, _, target = spec.partition(":")
@@ -49,13 +49,13 @@ def _check_spec(spec: str) -> Problem | None:
 
 
 def _check_variable(name: str) -> Problem | None:
-    """Return the problem of a text that is no name of an environment variable, else None."""
+    """Return the problem of an invalid name of an environment variable; None if valid."""
     return None if VARIABLE.fullmatch(name) else build_problem("variable", "key_variable")
 
 
 @dataclass(frozen=True)
 class ModelOptions(Parameters):
-    """Registration of a model; without a SPEC it only has imported answers."""
+    """Registration of a language model; without a SPEC it only has imported answers."""
 
     sentences: ClassVar[Mapping[str, str]] = {
         **Parameters.sentences,

@@ -1,4 +1,4 @@
-"""Summary of a run that asked models: counts, cost and end for each model."""
+"""Summarise a run that asked models: counts, cost and end of each model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Usage(Stored):
-    """Use of one model in one step of a study, over all turns of the run.
+    """Requests, tokens, cost and outcomes of one model in one step of a study's run.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Usage(Stored):
 
     @property
     def replies(self) -> int:
-        """Number of replies by all outcomes; 0 for runs older than these counts."""
+        """Number of replies of all outcomes; 0 for runs older than these counts."""
         return self.answered + self.empty + self.refused + self.cut_off + self.errors
 
 
@@ -65,7 +65,7 @@ LONGEST_REPLY = "max_tokens"
 def cut_off_warnings(
     usage: Sequence[Usage], options: Mapping[str, str] = MappingProxyType({})
 ) -> list[Message]:
-    """Return a warning on cut-off replies for each option that sets their length.
+    """Return a warning on cut-off replies for each option that limits their length.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def cut_off_warnings(
 
 @dataclass(frozen=True)
 class AskedModel(Stored):
-    """Outcome of one model: counts, tokens, cost and end.
+    """One model of a run that asked: counts by outcome, tokens, cost, and why it ended.
 
     `planned` == `answered` + `empty` + `refused` + `cut_off` + sum of `errors` + `not_asked`, in
     replies: a question and a sample each.
@@ -154,13 +154,13 @@ class AskedModel(Stored):
 
     @property
     def complete(self) -> bool:
-        """Whether every reply is a text, empty or a refusal."""
+        """Whether every reply of the model is a text, empty or a refusal."""
         return not self.failures and not self.not_asked and not self.cut_off
 
 
 @dataclass(frozen=True)
 class StudySummary(RunSummary):
-    """Part of a study's summary on the models it asked.
+    """Base of a study's summary: the usage of the models that it asked.
 
     Attributes
     ----------
@@ -172,13 +172,13 @@ class StudySummary(RunSummary):
     usage: tuple[Usage, ...] = ()
 
     def asked_models(self) -> Sequence[Usage]:
-        """Return the usage of each model, by step."""
+        """Return the usage of each model, by step of the study."""
         return self.usage
 
 
 @dataclass(frozen=True)
 class AskSummary(RunSummary):
-    """Summary of a run that asks: one entry for each model, in the order of choice."""
+    """Summary of a run that asks: one entry per model, in the order of the options."""
 
     questions: int = 0
     samples: int = 1
@@ -191,7 +191,7 @@ class AskSummary(RunSummary):
         return all(model.complete for model in self.models)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the counts for the run's page: questions, models, model answers."""
+        """Return the counts for the run's page: questions, models and their answers."""
         return {
             "questions": self.questions,
             "models": len(self.models),

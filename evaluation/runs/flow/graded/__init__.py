@@ -1,1 +1,1 @@
-"""Choice of the method to trust in a domain, by graded answers of it."""
+"""Choose the scoring method to trust in a domain, by graded answers of it."""

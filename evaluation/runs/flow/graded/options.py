@@ -1,4 +1,4 @@
-"""Options of the run that tries all methods on graded answers."""
+"""Define the options of the run that tries all scoring methods on graded answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.core.options.declaration import ADVANCED, BASIC
 
 
 def _check_labels(text: str) -> Problem | None:
-    """Return the problem of a text that cannot be read as values of labels, else None."""
+    """Return the problem of a text that gives no values for labels; None if it is valid."""
     try:
         Labels.parse(text)
     except ValueError as error:
@@ -31,7 +31,7 @@ def _check_labels(text: str) -> Problem | None:
 
 @dataclass(frozen=True)
 class GradedOptions(Parameters):
-    """Values of labels, slow methods, embedder, dealt crowds and seed."""
+    """Options of trying all methods: values of labels, slow methods, embedder, seed."""
 
     labels: str | None = declare_option(
         None,

@@ -1,4 +1,4 @@
-"""Summary of all methods tried on graded answers: table, verdict and messages."""
+"""Summarise all scoring methods tried on graded answers: table, verdict and messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Verdict = Literal["better", "default", "apart", "small"]
 
 @dataclass(frozen=True)
 class Between:
-    """A correlation or difference of correlations with its 95% interval over workers.
+    """A correlation, or a difference of two, with its 95% interval over workers.
 
     All None where it is undefined, the ends alone where only they are.
     """
@@ -37,7 +37,7 @@ class Between:
 
 @dataclass(frozen=True)
 class MethodRow:
-    """Correlation (Pearson's r) of one method's worker scores with mean grades.
+    """How well one scoring method's worker scores correlate with mean grades.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class GradedSummary(RunSummary):
-    """Result of trying all methods: rows, verdict and counts.
+    """Result of trying all scoring methods on graded answers: rows, verdict, counts.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class GradedSummary(RunSummary):
     notes: tuple[dict[str, Any], ...] = ()
 
     def row(self, name: str) -> MethodRow:
-        """Return a method's row. Raises KeyError for a method that was not tried."""
+        """Return a scoring method's row. Raises KeyError for a method that was not tried."""
         return {row.name: row for row in self.rows}[name]
 
     def shown_counts(self) -> dict[str, int]:
@@ -111,7 +111,7 @@ class GradedSummary(RunSummary):
 
     @property
     def sentence(self) -> Message:
-        """Message that says which method to trust."""
+        """The message that says which scoring method to trust."""
         row = self.row(self.method)
         r = row.held if self.held else row.full
         values = {
@@ -135,7 +135,7 @@ class GradedSummary(RunSummary):
         return [self.sentence, *self._build_advice(), self._build_basis()]
 
     def _build_advice(self) -> Iterator[Message]:
-        """Yield how to run the method to trust; nothing for the default method."""
+        """Yield messages on how to run the method to trust; none for the default."""
         run = self.row(self.method).run
         if run is None:
             yield Message("graded.no_run", {"method": self.method})
@@ -144,7 +144,7 @@ class GradedSummary(RunSummary):
             yield Message("graded.run", {"method": self.method, "options": _format_options(run)})
 
     def _build_best_run(self) -> Iterator[Message]:
-        """Yield which method of a grading run was best on the choosing half."""
+        """Yield the message on the grading run's best method on the choosing half."""
         known = [row for row in self.rows if row.run is not None and row.choosing is not None]
         if not known:
             return
@@ -172,7 +172,7 @@ class GradedSummary(RunSummary):
 
 
 def build_method_rows(summary: GradedSummary) -> list[tuple[object, ...]]:
-    """Return the rows of the methods table, cells as in `METHODS_HEADER`."""
+    """Return the table of methods, one row each, with cells as in `METHODS_HEADER`."""
     return [
         (
             *(row.name, row.kind, *asdict(row.full).values(), row.rank, row.choosing),
@@ -184,5 +184,5 @@ def build_method_rows(summary: GradedSummary) -> list[tuple[object, ...]]:
 
 
 def _format_options(options: dict[str, str]) -> str:
-    """Return options as text, name and value, joined by commas."""
+    """Return options as text, each name and value, joined by commas."""
     return ", ".join(f"{name} {value}" for name, value in options.items())

@@ -12,7 +12,7 @@ from annotations.models.access import AnyUser
 
 @dataclass(frozen=True)
 class NoteEntry:
-    """A note with its author; `mine` is True if the reader wrote it."""
+    """A note on a worker or model, with its author; `mine` if the reader wrote it."""
 
     id: UUID
     text: str

@@ -23,13 +23,10 @@ Scale = tuple[str, ...]
 
 
 def select_official_runs(user: AnyUser) -> QuerySet[Run]:
-    """Return one grading run of each set whose answers the user may see.
+    """Return the grading run that represents each set whose answers the user may see.
 
     The official run, else the newest finished run (`run_that_counts`, for all sets at once). A set
     without a grading run has none. No other module of this package decides it.
-
-    The official run, else the newest that is done (`run_that_counts`, for all sets at once). A
-    set without a grading has none. This is the only place of this room that decides it.
     """
     done = filter_unarchived(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     of_set = done.filter(version__question_set=OuterRef("version__question_set"))
@@ -41,7 +38,7 @@ def select_official_runs(user: AnyUser) -> QuerySet[Run]:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The grading run that represents its question set.
+    """The grading run that represents its question set in reports across sets.
 
     Attributes
     ----------
@@ -62,13 +59,13 @@ class CountedRun:
 
     @property
     def embedder(self) -> str:
-        """The embedder by which answers were compared."""
+        """SPEC of the embedder by which the run compared answers."""
         return self.scale[0]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """All representing runs by key, and the scale of most of them.
+    """The runs that represent their question sets, by key, and the most common scale.
 
     Where sets were graded by different embedders or similarities, the scale of the most runs is
     taken (of the newest, if two have as many): means, trends and orders use no other.
@@ -79,17 +76,17 @@ class Counted:
 
     @property
     def comparable(self) -> list[int]:
-        """Keys of the runs on the common scale."""
+        """Keys of the runs whose scores are on the most common scale."""
         return [key for key, run in self.runs.items() if run.scale == self.scale]
 
     @property
     def n_other(self) -> int:
-        """Number of runs on another scale."""
+        """Number of runs whose scores are on another scale."""
         return len(self.runs) - len(self.comparable)
 
 
 def load_counted_runs(user: AnyUser) -> Counted:
-    """Return the representing runs of the sets that the user sees, by one query."""
+    """Return the representing run of each set that the user may see, by one query."""
     rows = select_official_runs(user).values(
         *("pk", "public_id", "version_id", "version__number", "finished_at"),
         *("version__question_set_id", "version__question_set__public_id"),
@@ -103,7 +100,7 @@ def load_counted_runs(user: AnyUser) -> Counted:
 
 
 def _build_counted_run(row: dict[str, Any]) -> CountedRun:
-    """Return the record of a row; options missing in it have their defaults."""
+    """Return the record of a database row; missing options have their defaults."""
     defaults = AqerParameters()
     scale = tuple(
         str(getattr(defaults, name) if (found := row[f"parameters__{name}"]) is None else found)
@@ -124,7 +121,7 @@ def _build_counted_run(row: dict[str, Any]) -> CountedRun:
 
 
 def list_answered_versions(user: AnyUser) -> list[tuple[int, UUID, str]]:
-    """Return (version, set id, set name) of the versions whose answers the user sees."""
+    """Return (version, set id, set name) of versions whose answers the user may see."""
     seen = Submission.objects.visible_to(user).filter(version=OuterRef("pk"))
     versions = QuestionSetVersion.objects.filter(Exists(seen)).order_by("question_set__name", "pk")
     return list(versions.values_list("pk", "question_set__public_id", "question_set__name"))

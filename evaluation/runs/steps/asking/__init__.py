@@ -1,4 +1,4 @@
-"""Ask registered language models and store their replies in the database.
+"""Ask registered language models, and store their replies in the database.
 
 `registration` says who may have which model asked, `prompts` keeps what models are told, `items`
 makes conversations out of the questions of a version, `askings` joins them for a run, `preview`

@@ -1,4 +1,4 @@
-"""Run that asks models the questions of a set, from its options to its summary.
+"""Execute a run that asks models the questions of a set, from its options to its summary.
 
 The models are asked beside each other, in a thread with an event loop; this thread writes what
 comes, a short transaction for all that came meanwhile, tells how far the run is, and looks whether
@@ -51,7 +51,7 @@ STAGE = "asking"
 
 
 def ask_models(turn: Turn) -> None:
-    """Ask the models of a claimed run for all missing replies, within the turn's time."""
+    """Ask the models of a claimed run for missing replies, until the turn's time is up."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
     states = {one.id: one for one in read_progress(turn.run_id)}
@@ -66,7 +66,7 @@ def ask_models(turn: Turn) -> None:
 
 
 def _build_askings(run: Run) -> list[ModelAsking]:
-    """Return the run's askings. Raises RunInputError for stored options that do not hold."""
+    """Return what to ask each model of a run. Raises RunInputError for invalid stored options."""
     try:
         options = AskOptions.of_dict(run.parameters)
     except KeyError as error:
@@ -79,7 +79,7 @@ def _build_askings(run: Run) -> list[ModelAsking]:
 
 
 class _ModelWork:
-    """One model's progress in one turn of the run.
+    """One model's progress in one turn (some minutes) of the run.
 
     The thread that asks sets `outcome` or `failure`, and `took`; all else is of the thread that
     writes.
@@ -107,12 +107,12 @@ class _ModelWork:
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the turn ended before the model had all replies."""
+        """Whether the turn ended before the model had given all replies."""
         timed_out = self.outcome is not None and self.outcome.end is End.TIME
         return timed_out and not self.state(0.0).end
 
     def count(self, posts: Sequence[Post]) -> None:
-        """Add committed replies to the model's counts: done, asked, errors, cost."""
+        """Add stored replies to the model's counts: done, asked, errors, cost."""
         kept = [post.kept for post in posts if post.kept is not None]
         errors = sum(one.reply.status.value == ERROR for one in kept)
         self._state = replace(
@@ -132,7 +132,7 @@ class _ModelWork:
         )
 
     def _find_end(self) -> tuple[str, str]:
-        """Return why the asking of the model ended and the reason; ("", "") while it continues."""
+        """Return end code and reason of the model's requests; ("", "") while they continue."""
         if self.failure:
             return FAILED, self.failure
         outcome = self.outcome
@@ -151,14 +151,14 @@ class _ModelWork:
 
 
 class _Conversation(Conversation[_ModelWork, ModelAsking]):
-    """The run's conversation: replies become rows of `LLMResponse`."""
+    """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
     def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: Purse) -> None:
         super().__init__(turn, [work for work in working if work.waits])
         self.working, self.purse = working, purse
 
     async def ask(self, work: _ModelWork) -> None:
-        """Ask one model for all its missing replies; keep its outcome or failure."""
+        """Ask one model for all its missing replies; store its outcome or failure."""
         asking, began = work.asking, time.monotonic()
         assert asking.chat is not None
         work.replies.mailbox = self.mailbox
@@ -178,11 +178,11 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
             work.took, work.outcome = time.monotonic() - began, outcome
 
     def write(self, posts: Sequence[Post]) -> None:
-        """Write replies as rows."""
+        """Write replies as database rows."""
         write_posts(posts, self.turn.run_id)
 
     def count(self, posts: Sequence[Post]) -> None:
-        """Add committed replies to the counts of their models."""
+        """Add stored replies to the counts of their models."""
         for work in self.working:
             work.count([post for post in posts if post.asking is work.asking])
 
@@ -193,20 +193,20 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
 
 
 def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
-    """Return stored replies and all planned replies, over all models."""
+    """Return the number of stored replies and of all planned replies, over all models."""
     states = [work.state(0.0) for work in working]
     return sum(one.done for one in states), sum(one.total for one in states)
 
 
 def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
-    """Return the run's budget less what its earlier turns spent."""
+    """Return the run's budget minus the cost of its earlier turns."""
     told = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(one for one in told if isinstance(one, int | float))
     return Purse(askings[0].options.budget, float(spent))
 
 
 def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
-    """Store summary, signature and the end of the run, with the time of the latest asking."""
+    """Store the run as done, with summary, signature, and the time of the latest reply."""
     askings = [work.asking for work in working]
     options = askings[0].options
     models = tuple(_summarize_model(work, run) for work in working)
@@ -238,7 +238,7 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
 
 
 def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
-    """Return the counts, tokens, cost and time of one model from its stored rows."""
+    """Return one model's counts, tokens, cost and time, from its stored replies."""
     asking, state = work.asking, work.state(0.0)
     rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
     reasons = (
@@ -291,5 +291,5 @@ def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
 
 
 def _select_numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
-    """Return the numbers under `name` in the rows' extras; other values are left out."""
+    """Return the numbers stored under `name` with the replies; other values are left out."""
     return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

@@ -1,4 +1,4 @@
-"""Conversation with models within one turn: one thread asks, the turn's thread writes.
+"""Ask several models within one turn: one thread asks, the turn's own thread writes replies.
 
 What comes is written in short fenced transactions, all that came meanwhile in one, and the asking
 waits until it is committed. Meanwhile the turn is looked at: whether it was cancelled or paused,
@@ -35,7 +35,7 @@ AskingT = TypeVar("AskingT")
 
 
 class Conversation(ABC, Generic[WorkT, AskingT]):
-    """Works, each a model with its requests, that are asked at the same time.
+    """Base class that asks several models at the same time and stores their replies.
 
     Attributes
     ----------
@@ -56,28 +56,28 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     @abstractmethod
     async def ask(self, work: WorkT) -> None:
-        """Ask all of one work, replies into the mailbox; an exception ends the conversation."""
+        """Ask one model for its replies, into the mailbox; an exception ends all asking."""
 
     # In the thread of the turn
 
     @abstractmethod
     def write(self, posts: Sequence[Post[AskingT]]) -> None:
-        """Write replies, inside a transaction; rows that exist stay as they are."""
+        """Write replies, inside a transaction; existing rows stay as they are."""
 
     @abstractmethod
     def count(self, posts: Sequence[Post[AskingT]]) -> None:
-        """Count replies that were committed."""
+        """Count replies after their transaction was committed."""
 
     @abstractmethod
     def report(self, seconds: float) -> None:
-        """Store the progress, inside `Turn.fenced`, `seconds` after the conversation began."""
+        """Store the progress, inside `Turn.fenced`, `seconds` after the asking began."""
 
     def is_over(self) -> bool:
         """Return whether no further request may begin in this turn."""
         return self.turn.is_over()
 
     def run_until_over(self) -> None:
-        """Ask and write replies until all are there or the turn is over.
+        """Ask and write replies until all have arrived or the turn is over.
 
         Raises what ended it otherwise: a lost claim, a database that takes nothing.
         """
@@ -101,14 +101,14 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
             self._report()
 
     def _run(self) -> None:
-        """Run the event loop in the asking thread; keep its exception for the other thread."""
+        """Run the asking thread's event loop; keep its exception for the other thread."""
         try:
             asyncio.run(self._ask_all())
         except BaseException as error:  # the other thread raises it
             self._error = error
 
     async def _ask_all(self) -> None:
-        """Ask all works concurrently; one exception cancels the others."""
+        """Ask all models concurrently; an exception of one cancels the others."""
         self.stop, self.enough = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
@@ -116,14 +116,14 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
                 tasks.create_task(self.ask(work))
 
     def _write_and_check(self) -> None:
-        """Write what arrived, report progress, and check whether the turn may continue."""
+        """Write replies that have arrived, report progress, check if the turn may go on."""
         self._write(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
         self.turn.check()
         if self.is_over():
             self._signal("enough")
 
     def _write(self, posts: Sequence[Post[AskingT]]) -> None:
-        """Commit replies, then count them and release the askers that await them."""
+        """Commit replies, then count them and release the tasks that await them."""
         due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
         if not posts and not due:
             return
@@ -136,7 +136,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         settle(posts)
 
     def _commit(self, posts: Sequence[Post[AskingT]], due: bool) -> None:
-        """Write replies and due progress in a fenced transaction, with up to 3 tries."""
+        """Write replies, and progress if due, in a fenced transaction with up to 3 tries."""
         for trial in range(1, TRIES + 1):
             try:
                 with self.turn.fenced():
@@ -150,12 +150,12 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
                 time.sleep(trial / 2)
 
     def _report(self) -> None:
-        """Store progress with the seconds since the beginning."""
+        """Store the progress, with the seconds since the asking began."""
         self._reported = time.monotonic()
         self.report(self._reported - self._began)
 
     def _save_late_replies(self, thread: threading.Thread) -> None:
-        """Write replies that arrive within 10 seconds of the end: they were paid for."""
+        """Write replies that arrive up to 10 seconds after the end, as they were paid for."""
         ends = time.monotonic() + SECONDS_TO_COME_IN
         self._signal("enough")
         while thread.is_alive() and time.monotonic() < ends:
@@ -164,7 +164,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         self._save(self.mailbox.take(0.0))
 
     def _save(self, posts: Sequence[Post[AskingT]]) -> None:
-        """Write replies without the claim: they are valid whichever process has the run now."""
+        """Write replies without the claim: they are valid whichever process has the run."""
         if not posts:
             return
         try:
@@ -177,7 +177,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
             settle(posts)
 
     def _signal(self, name: str) -> None:
-        """Set the event `name` of the asking thread's loop."""
+        """Set the event named `name` in the asking thread's event loop."""
         if self._loop is not None and not self._loop.is_closed():
             with suppress(RuntimeError):  # it was closed just now
                 self._loop.call_soon_threadsafe(getattr(self, name).set)

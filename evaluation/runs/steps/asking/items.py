@@ -1,4 +1,4 @@
-"""Conversations with a model about the questions of a version."""
+"""Build the conversations in which a model is asked the questions of a version."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def load_questions(version: QuestionSetVersion) -> list[Question]:
 
 
 def build_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
-    """Return one item, a conversation under the question's external id, for each question."""
+    """Return one item to ask for each question: a conversation under its external id."""
     return [Item(one.external_id, prompt.messages(build_fields(one)), samples) for one in questions]
 
 
 def build_fields(question: Question) -> dict[str, str]:
-    """Return the fields of a prompt template for a question."""
+    """Return the values for the fields of a prompt template from a question."""
     passage = question.passage
     beside = {"passage": passage.text, "title": passage.title} if passage else {}
     return build_item_fields(

@@ -1,4 +1,4 @@
-"""Registration of the packaged local model, for each user who may ask models."""
+"""Register the packaged local model for each user who may ask models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTICE = "A very small language model: good to see how asking goes, no measure o
 
 
 def register_local_model(address: str) -> list[str]:
-    """Register the model served at `address` for each requester and operator.
+    """Register the model served at a URL for each requester and operator.
 
     One that is registered already gets the new address. Returns the names of the users.
     """

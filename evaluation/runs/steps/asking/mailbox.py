@@ -1,4 +1,4 @@
-"""Mailbox between the thread that asks models and the thread that writes to the database."""
+"""Pass replies from the thread that asks models to the thread that writes to the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AskingT = TypeVar("AskingT")
 
 
 class MailboxClosedError(OSError):
-    """Replies are no longer written."""
+    """The reply cannot be stored: the writing thread takes no more replies."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Post(Generic[AskingT]):
 
 
 class Mailbox(Generic[AskingT]):
-    """Queue of replies from the asking thread to the writing thread."""
+    """Queue of replies from the asking thread to the thread that writes to the database."""
 
     def __init__(self) -> None:
         self._posts: queue.SimpleQueue[Post[AskingT]] = queue.SimpleQueue()
@@ -45,7 +45,7 @@ class Mailbox(Generic[AskingT]):
     def put(
         self, asking: AskingT, planned: Planned, kept: KeptReply | None, source: int | None = None
     ) -> asyncio.Future[None]:
-        """Queue a reply; the returned future is done once the reply is committed."""
+        """Queue a reply; the returned future is done when the reply is committed."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self._closed:
             raise MailboxClosedError("the replies are not written any more")
@@ -66,12 +66,12 @@ class Mailbox(Generic[AskingT]):
         return found
 
     def close(self) -> None:
-        """Refuse further replies."""
+        """Refuse further replies: later `put` calls raise MailboxClosedError."""
         self._closed = True
 
 
 def settle(posts: Iterable[Post[AskingT]], error: OSError | None = None) -> None:
-    """Set the result of each post's future: committed, or the error."""
+    """Complete the future of each queued reply: as committed, or with the error."""
     for post in posts:
 
         def tell(written: asyncio.Future[None] = post.written) -> None:

@@ -1,4 +1,4 @@
-"""The requests of a run that asks models: each model with its prompt and its questions."""
+"""Plan the requests of a run that asks models: each model with its prompt and questions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class ModelAsking:
-    """One model with its prompt, its parameters and the questions it is asked.
+    """What one model is asked in a run: its prompt, parameters and questions.
 
     Attributes
     ----------
@@ -58,23 +58,23 @@ class ModelAsking:
 
     @property
     def id(self) -> str:
-        """The public id of the model."""
+        """The public id of the model that is asked."""
         return str(self.model.public_id)
 
     @property
     def prices(self) -> Prices | None:
-        """Prices of the model's tokens; None where the registration has none."""
+        """Prices of the model's tokens; None if its registration has none."""
         price_in, price_out = self.model.price_in, self.model.price_out
         return None if price_in is None or price_out is None else Prices(price_in, price_out)
 
     @cached_property
     def sent(self) -> dict[str, Any]:
-        """Parameters that are sent with every request, without the seed."""
+        """Parameters sent with every request, without the seed."""
         return self.options.sent(self.model.parameters)
 
     @property
     def seed(self) -> int | None:
-        """Seed of the first sample; None for a model without seeds."""
+        """Seed of the first sample; None for a model that takes no seed."""
         return self.options.get_first_seed(self.model.parameters)
 
     @cached_property
@@ -90,14 +90,14 @@ class ModelAsking:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of `stored_parameters`, the same for all answers of this asking."""
+        """SHA-256 of `stored_parameters`, which identifies the answers of this asking."""
         return hashlib.sha256(
             json.dumps(self.stored_parameters, sort_keys=True).encode()
         ).hexdigest()
 
     @cached_property
     def planned(self) -> list[Planned]:
-        """All requests, first samples of all questions first; none where the model has no chat."""
+        """All requests, all questions' first samples first; none if the model has no chat."""
         if self.chat is None:
             return []
         items = build_items(self.questions, self.prompt.prompt, self.options.samples)
@@ -105,14 +105,14 @@ class ModelAsking:
 
     @property
     def n_planned(self) -> int:
-        """Number of replies: questions times samples."""
+        """Number of planned replies: questions times samples."""
         return len(self.questions) * self.options.samples
 
 
 def build_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[ModelAsking]:
-    """Return the asking of each chosen model, in the order of the options."""
+    """Return what each chosen model is asked, in the order of the options."""
     questions = load_questions(version)
     found = []
     for model in select_models(user, options):
@@ -137,7 +137,7 @@ def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
 def select_prompt(
     model: LanguageModel, questions: Sequence[Question], user: AnyUser, options: AskOptions
 ) -> NamedPrompt:
-    """Return the chosen prompt, else the built-in one of the model's strategy.
+    """Return the chosen prompt, else the built-in prompt of the model's strategy.
 
     Raises UnknownPromptError.
     """
@@ -149,7 +149,7 @@ def select_prompt(
 
 
 def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
-    """Return the problems of the options that only the database shows: models, questions, prompt.
+    """Return the options' problems that only the database shows: models, prompt, questions.
 
     What is wrong with one model alone is no problem here, but a state of that model in the run;
     `find_refused_models` tells it beforehand.
@@ -176,12 +176,12 @@ def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOption
 def find_problems_at_start(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
-    """Return the problems that prevent the start of a run: those of options and of models."""
+    """Return the problems that prevent a run's start: of the options and of the models."""
     return find_problems(version, user, options) or find_refused_models(user, options)
 
 
 def find_refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
-    """Return a problem for each model that is archived, without address or refused."""
+    """Return a problem for each chosen model that is archived, without URL, or refused."""
     found = []
     for model in select_models(user, options):
         if model.archived_at is not None:
@@ -202,7 +202,7 @@ def _find_contradictions(
     questions: Sequence[Question],
     options: AskOptions,
 ) -> Iterator[Problem]:
-    """Yield problems of prompt and model strategy, missing passages, missing prices."""
+    """Yield problems of models with prompt or questions: strategy, passages, prices."""
     for model, prompt in zip(models, prompts, strict=True):
         own, strategy = model.strategy, prompt.prompt.strategy
         if own in TEMPLATES and own != strategy:
@@ -218,5 +218,5 @@ def _find_contradictions(
 
 
 def _normalize_id(public_id: str) -> str:
-    """Return a public id in the canonical form of UUIDs."""
+    """Return a public id in the canonical text form of UUIDs."""
     return str(UUID(public_id))

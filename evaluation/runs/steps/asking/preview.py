@@ -1,4 +1,4 @@
-"""Preview of what models will be asked, and estimate of its cost; nothing is sent."""
+"""Preview what models will be asked, and estimate the cost; nothing is sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REMEMBERED = 200
 
 @dataclass(frozen=True)
 class Conversation:
-    """One question as a model will see it."""
+    """One question with the messages that a model will read."""
 
     question: str
     messages: tuple[Message, ...]
@@ -34,7 +34,7 @@ class Conversation:
 
 @dataclass(frozen=True)
 class Preview:
-    """The first conversations with one model.
+    """What one model will be asked: its first conversations, prompt and parameters.
 
     `prompt` is its name and `parameters` what is sent beside the messages; `reason` says why the
     model cannot be asked, "" where it can.
@@ -49,7 +49,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Requests, tokens, cost and duration of asking one model.
+    """Expected number of requests, tokens, cost and duration of asking one model.
 
     Attributes
     ----------
@@ -72,26 +72,26 @@ class Estimate:
 
     @property
     def to_ask(self) -> int:
-        """Number of requests that will be sent."""
+        """Number of requests that are still to be sent."""
         return self.requests - self.stored
 
 
 def preview_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = SHOWN
 ) -> list[Preview]:
-    """Return what each model will see of the first `count` questions."""
+    """Return the messages that each model will read, for the first `count` questions."""
     return [_preview(asking, count) for asking in build_askings(version, user, options)]
 
 
 def estimate_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Estimate]:
-    """Return requests, tokens, cost and duration of asking each model."""
+    """Return each model's expected number of requests, tokens, cost and duration."""
     return [_estimate(asking) for asking in build_askings(version, user, options)]
 
 
 def _preview(asking: ModelAsking, count: int) -> Preview:
-    """Return the preview of one asking."""
+    """Return the preview of what one model will be asked."""
     prompt = asking.prompt.prompt
     conversations = tuple(
         Conversation(one.external_id, prompt.messages(build_fields(one)))
@@ -102,7 +102,7 @@ def _preview(asking: ModelAsking, count: int) -> Preview:
 
 
 def _estimate(asking: ModelAsking) -> Estimate:
-    """Return the estimate of one asking; requests with equal keys count once."""
+    """Return one model's estimate; requests with equal keys count once."""
     store = Replies.of(asking)
     groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
@@ -124,7 +124,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
 
 
 def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
-    """Return the time of `open_` requests at the pace of the model's latest replies."""
+    """Return the expected time of requests, by the pace of the model's latest replies."""
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
     seconds = [one for one in told if isinstance(one, int | float) and one > 0]

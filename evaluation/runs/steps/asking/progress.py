@@ -1,4 +1,4 @@
-"""Progress of each model of a run that asks, stored for the run's page."""
+"""Store the progress of each model of a run that asks, for the run's page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "models"
 
 @dataclass(frozen=True)
 class ModelProgress(Stored):
-    """Progress of one model of a run that asks.
+    """Progress of one model of a run that asks: replies, errors, cost, and its end.
 
     Attributes
     ----------
@@ -40,30 +40,30 @@ class ModelProgress(Stored):
 
     @property
     def percent(self) -> int | None:
-        """Percentage of replies that are there; None without planned replies."""
+        """Percentage of planned replies that have arrived; None without planned replies."""
         return int(100 * self.done / self.total) if self.total else None
 
     @property
     def rate(self) -> float | None:
-        """Replies a second; None before the first one."""
+        """Replies per second; None before the first reply."""
         return self.asked / self.seconds if self.asked and self.seconds > 0 else None
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining seconds at this rate; None where it has ended or the rate is unknown."""
+        """Remaining seconds at this rate; None if ended or the rate is unknown."""
         if self.end or self.rate is None:
             return None
         return (self.total - self.done) / self.rate
 
 
 def read_progress(run_id: int) -> list[ModelProgress]:
-    """Return the stored progress of a run's models; an empty list before the first report."""
+    """Return the stored progress of a run's models; empty before the first report."""
     rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
     return [ModelProgress.of(one) for one in rows.first() or ()]
 
 
 def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
-    """Store the progress of the run's models; call it in `fenced`."""
+    """Store the progress of the run's models; call it inside `Turn.fenced`."""
     turn.keep(NAME, [one.as_dict() for one in models])
 
 

@@ -1,4 +1,4 @@
-"""Prompts: stored versions of users' prompts, and the two built-in ones."""
+"""Store and select prompts: versions of users' prompts, and the two built-in ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_TEXT = 20_000
 
 @dataclass(frozen=True)
 class NamedPrompt:
-    """A prompt with name and id: "closed", "passage" or the id of a version."""
+    """A prompt with name and id: "closed", "passage" or the id of a stored version."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class NamedPrompt:
 
 
 class UnknownPromptError(LookupError):
-    """No such prompt, or none that the user may use."""
+    """The prompt does not exist, or the user may not use it."""
 
 
 def build_built_in_prompt(strategy: str) -> NamedPrompt:
@@ -41,7 +41,7 @@ BUILT_IN = {"closed": "Closed book", "passage": "Beside its passage"}
 
 
 def find_prompt(id: str, user: AnyUser | None = None) -> NamedPrompt:
-    """Return the prompt with an id; with a user, only one that the user may use.
+    """Return the prompt with an id; if a user is given, only one that the user may use.
 
     Raises UnknownPromptError.
     """
@@ -59,20 +59,20 @@ def find_prompt(id: str, user: AnyUser | None = None) -> NamedPrompt:
 
 
 def name_prompt(version: PromptVersion) -> NamedPrompt:
-    """Return a stored version as a `NamedPrompt`."""
+    """Return a stored prompt version as a prompt with name and id."""
     prompt = Prompt(version.strategy, version.template, version.system)
     return NamedPrompt(str(version.public_id), str(version), prompt)
 
 
 def list_prompts(user: AnyUser) -> list[NamedPrompt]:
-    """Return the prompts a user may choose: built-in ones, and each stored one's latest version."""
+    """Return the prompts a user may choose: built-in, and the latest version of stored ones."""
     rows = PromptVersion.objects.visible_to(user).select_related("prompt")
     latest = rows.annotate(newest=Max("prompt__versions__number")).order_by("prompt__name", "pk")
     return [*map(build_built_in_prompt, BUILT_IN), *_select_latest(latest)]
 
 
 def _select_latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
-    """Return the rows that are the latest version of their prompt, as `NamedPrompt`s."""
+    """Return those versions that are the latest of their prompt, with names and ids."""
     return [name_prompt(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
 
 
@@ -85,7 +85,7 @@ def create_prompt(owner_id: int, name: str, prompt: Prompt) -> PromptVersion:
 
 @transaction.atomic
 def edit_prompt(stored: StoredPrompt, author_id: int, prompt: Prompt) -> PromptVersion:
-    """Store another version of a prompt; return the latest one where nothing changed."""
+    """Store a new version of a prompt; return the latest version if nothing changed."""
     StoredPrompt.objects.select_for_update().get(pk=stored.pk)  # two edits at once: one waits
     latest = stored.latest()
     if (latest.hash, latest.strategy) == (prompt.hash, prompt.strategy):
@@ -96,7 +96,7 @@ def edit_prompt(stored: StoredPrompt, author_id: int, prompt: Prompt) -> PromptV
 def _add_version(
     stored: StoredPrompt, author_id: int, prompt: Prompt, number: int
 ) -> PromptVersion:
-    """Insert a version of a stored prompt."""
+    """Store a version of a prompt under this number."""
     return PromptVersion.objects.create(
         prompt=stored,
         number=number,

@@ -1,4 +1,4 @@
-"""Registered models that a study's options name: loading them, and their problems.
+"""Load the registered models that a study's options name, and find their problems.
 
 Every kind whose options hold public ids of models has them checked here, when a run is started
 and once more when it begins; the sentences are `MODEL_SENTENCES` of the options of asking.
@@ -24,7 +24,7 @@ NAMED = 5
 def load_registered_models(
     run: Run, ids: Iterable[str], what: str = "model"
 ) -> list[LanguageModel]:
-    """Return the models with these ids that the run's owner may ask, in their order.
+    """Return the models with these ids, if the run's owner may ask them, in order.
 
     Raises `RunInputError` where one is not there any more; `what` is its part in the run.
     """
@@ -44,7 +44,7 @@ def select_registered_models(user: AnyUser, ids: Iterable[str]) -> list[Language
 def find_problems_with_models(
     user: AnyUser, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
 ) -> list[Problem]:
-    """Return the problems of the models that options name, each with its option.
+    """Return the problems of the models that options name; `names` are these options.
 
     `names` are options that hold ids, one or several; of those in `needed` there must be one.
     Where the options have a `budget`, every model needs its prices.
@@ -71,14 +71,14 @@ def find_problems_with_models(
 
 
 def list_ids(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return an option's ids as a tuple: none, one or several."""
+    """Return an option's ids as a tuple, from None, one id or several."""
     if value is None or value == "":
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _find_refusals(model: LanguageModel, name: str) -> list[Problem]:
-    """Return why a model cannot be asked: archived, without address, or refused."""
+    """Return why a model cannot be asked: archived, without URL, or refused."""
     if model.archived_at is not None:
         return [build_problem("model_archived", name, name=model.name)]
     if not model.spec:
@@ -92,14 +92,14 @@ def _find_refusals(model: LanguageModel, name: str) -> list[Problem]:
 
 
 def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, LanguageModel]:
-    """Return the user's models by public id, in the order of `public_ids`."""
+    """Return models that the user may ask by public id, in the order of `public_ids`."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
     by_id = {row.public_id: row for row in rows.filter(public_id__in=public_ids)}
     return {one: by_id[one] for one in public_ids if one in by_id}
 
 
 def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
-    """Return distinct UUIDs; the zero UUID, which no model has, for a text that is none."""
+    """Return distinct UUIDs; for invalid text the zero UUID, which no model has."""
     found: dict[UUID, None] = {}
     for one in ids:
         try:

@@ -1,4 +1,4 @@
-"""Rules of registration: which addresses and keys a user's models may have."""
+"""Check the registration of models: which URLs and API keys a user's models may have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN_SECRETS = frozenset(
 
 
 def read_model_options(model: LanguageModel) -> ModelOptions:
-    """Return a model's registration as options, with None for empty columns."""
+    """Return a model's registration as options; empty columns become None."""
     return ModelOptions(
         spec=model.spec or None,
         key_variable=model.key_variable or None,
@@ -39,7 +39,7 @@ def read_model_options(model: LanguageModel) -> ModelOptions:
 
 
 def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Problem]:
-    """Return the problems of a registration: in itself, or for this user.
+    """Return the problems of a model's registration: in itself, or for this user.
 
     `evaluation.core.options.words` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
     """
@@ -47,13 +47,13 @@ def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Pro
 
 
 def convert_to_columns(options: ModelOptions) -> dict[str, Any]:
-    """Return the options as column values of `LanguageModel`."""
+    """Return a model's registration options as column values of `LanguageModel`."""
     values = options.as_dict()
     return values | {name: values[name] or "" for name in ("spec", "key_variable")}
 
 
 def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
-    """Return the model's chat back-end; each of its connections is vetted.
+    """Return the model's chat back-end, which checks the address of each connection.
 
     Raises ChatError where it has no SPEC, its owner may not have it asked (any more), or its
     back-end cannot be had; InputError for a file of replies that cannot be used.
@@ -72,18 +72,18 @@ def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatMod
 
 
 def find_lane(models: Iterable[LanguageModel]) -> Lane:
-    """Return the lane of asking: COMPUTING where a model runs on this machine, else ASKING."""
+    """Return the lane of asking: COMPUTING if a model runs on this machine, else ASKING."""
     local = any(model.spec.strip().startswith(LOCAL) for model in models)
     return Lane.COMPUTING if local else Lane.ASKING
 
 
 def build_address_check() -> Vet:
-    """Return the predicate whether a model may be asked at an address."""
+    """Return a function that tells whether a model may be asked at a network address."""
     return vetting(settings.MODEL_NETWORKS)
 
 
 def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
-    """Return why a user may not have the model asked: file, address or key variable."""
+    """Return why this user may not register such a model: its file, URL or key variable."""
     spec, variable = options.spec or "", options.key_variable
     found: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
@@ -100,7 +100,7 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
 
 
 def _may_send(variable: str, url: str, user: AnyUser) -> bool:
-    """Return whether the value of a variable may be sent to `url` as a key for this user."""
+    """Return whether the API key in a variable may be sent to `url` for this user."""
     if variable in OWN_SECRETS:
         return False
     return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, url)

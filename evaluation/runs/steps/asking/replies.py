@@ -1,4 +1,4 @@
-"""Replies of a run that asks: look-up of stored ones, and new ones as `LLMResponse` rows.
+"""Look up stored replies of a run that asks, and store new ones as `LLMResponse` rows.
 
 The asking runs in a thread of its own; only the worker's thread talks to the database. What came
 goes through a `Mailbox`, and the asking waits until it is committed: a reply that `keep` has
@@ -40,7 +40,7 @@ Post = AnyPost[ModelAsking]
 
 @dataclass
 class Replies:
-    """Store of one asking: implements `evaluation.runs.flow.asking.store.Store`.
+    """Reply store of one model's asking (see `evaluation.runs.flow.asking.store.Store`).
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Replies:
         mailbox: Mailbox[ModelAsking] | None = None,
         run_id: int | None = None,
     ) -> Self:
-        """Return the store of an asking with the places of its stored replies.
+        """Return the reply store of one model's asking, with its stored replies looked up.
 
         An error of `run_id` itself is not asked again, that of another run is.
         """
@@ -77,24 +77,24 @@ class Replies:
         return found
 
     def has(self, planned: Planned) -> bool:
-        """Return whether the question and sample has a reply."""
+        """Return whether the request's question and sample has a stored reply."""
         return (planned.place, planned.request.sample) in self.has_reply
 
     def known(self, key: str) -> bool:
-        """Return whether any stored reply has this key, also of another question or model."""
+        """Return whether any stored reply has this request key, of any question or model."""
         return key in self.by_key
 
     def copy(self, planned: Planned) -> asyncio.Future[None]:
-        """Queue a copy of the stored reply of the request's key."""
+        """Queue a copy of the stored reply to the same request key."""
         return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
 
     def keep(self, planned: Planned, kept: KeptReply) -> asyncio.Future[None]:
-        """Queue a reply to be written."""
+        """Queue a reply for the thread that writes to the database."""
         return self.mailbox.put(self.asking, planned, kept)
 
 
 def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
-    """Return the rows of an asking's answers to its version's questions."""
+    """Return the rows of a model's stored answers to the questions it is asked."""
     return LLMResponse.objects.filter(
         model=asking.model,
         asking=asking.hash,
@@ -104,7 +104,7 @@ def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
 
 
 def write_posts(posts: Sequence[Post], run_id: int) -> None:
-    """Write replies as rows, in a transaction; a reply replaces an ERROR only.
+    """Write replies as rows, in a transaction; a reply only replaces an ERROR.
 
     An answer that is there stays as it is; an error gives way to whatever comes.
     """
@@ -121,7 +121,7 @@ def write_posts(posts: Sequence[Post], run_id: int) -> None:
 
 
 def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int]:
-    """Return stored row ids by key, among all models of the owner."""
+    """Return row ids of stored replies by request key, over all models of the owner."""
     found: dict[str, int] = {}
     for first in range(0, len(keys), QUERIED):
         rows = LLMResponse.objects.filter(
@@ -132,7 +132,7 @@ def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int
 
 
 def _group_by_asking(posts: Sequence[Post]) -> Iterator[list[Post]]:
-    """Yield the posts of each asking."""
+    """Yield the queued replies of each model separately."""
     groups: dict[str, list[Post]] = {}
     for post in posts:
         groups.setdefault(post.asking.id, []).append(post)
@@ -145,7 +145,7 @@ Place = tuple[int, int]
 
 @dataclass
 class _NewRow:
-    """A new response row with its raw request and reply."""
+    """A new `LLMResponse` row with its raw request and raw reply."""
 
     response: LLMResponse
     request: Any
@@ -153,12 +153,12 @@ class _NewRow:
 
 
 def _get_place(post: Post) -> Place:
-    """Return question key and sample of a post."""
+    """Return the question key and sample number of a queued reply."""
     return post.asking.questions[post.planned.place].pk, post.planned.request.sample
 
 
 def _build_row(post: Post, run_id: int) -> _NewRow:
-    """Return the response row of a reply, with its raw request and reply."""
+    """Return the new row of a reply, with its raw request and raw reply."""
     assert post.kept is not None
     asking, kept, reply = post.asking, post.kept, post.kept.reply
     extra: dict[str, Any] = {
@@ -186,7 +186,7 @@ def _build_row(post: Post, run_id: int) -> _NewRow:
 
 
 def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMResponse:
-    """Return a response row with all columns that do not depend on the reply."""
+    """Return a new row, with the columns that do not depend on the reply."""
     asking = post.asking
     question, sample = _get_place(post)
     messages = [dict(message) for message in post.planned.request.messages]
@@ -209,7 +209,7 @@ def _build_response(post: Post, run_id: int, extra: dict[str, Any]) -> LLMRespon
 def _copy_replies(
     posts: Sequence[Post], fresh: Mapping[Place, _NewRow], run_id: int
 ) -> dict[Place, _NewRow]:
-    """Return rows with copies of replies to equal requests, at no cost."""
+    """Return new rows that copy stored replies to equal requests, at no cost."""
     if not posts:
         return {}
     fresh_by_key = {one.response.key: one for one in fresh.values()}
@@ -245,7 +245,7 @@ CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
 
 
 def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
-    """Insert new rows; overwrite rows that hold an ERROR; store raw requests and replies."""
+    """Insert new reply rows, or replace rows that hold an ERROR; store raw requests too."""
     questions = list({question for question, _ in fresh})
     stored = {}
     for first in range(0, len(questions), QUERIED):
@@ -283,7 +283,7 @@ def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
 
 
 def convert_to_storable(value: Any) -> Any:
-    """Return JSON that every database accepts: no NUL, surrogates or NaN, of limited length.
+    """Return JSON values that every database accepts: no NUL, NaN or overlong text.
 
     What is longer than `LARGEST_RAW` is cut, as text.
     """
@@ -298,7 +298,7 @@ def convert_to_storable(value: Any) -> Any:
 
 
 def _clean_json(value: Any) -> Any:
-    """Return JSON with unwritable characters replaced, in keys as well."""
+    """Return JSON values with characters replaced that databases refuse, in keys as well."""
     if isinstance(value, str):
         return UNWRITABLE.sub(REPLACED, value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Forecast of what a study will ask: requests, tokens and money at most; nothing is sent."""
+"""Forecast the requests, tokens and cost of a study, at most; nothing is sent."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONGEST_FILLER = 1000
 
 @dataclass(frozen=True)
 class StepEstimate:
-    """Requests, tokens and cost of asking one model in one step.
+    """Expected requests, tokens and cost of one model in one step of a study.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class StepEstimate:
 
 @dataclass(frozen=True)
 class RequestForecast:
-    """Forecast of all requests of a run.
+    """Forecast of all requests of a study's run.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class RequestForecast:
 
     @property
     def requests(self) -> int:
-        """Number of requests that will be sent, at most."""
+        """Largest number of requests that will be sent."""
         return sum(one.requests for one in self.takes)
 
     @property
     def stored(self) -> int:
-        """Number of replies that are stored already."""
+        """Number of replies that are already stored."""
         return sum(one.stored for one in self.takes)
 
     @property
@@ -79,18 +79,18 @@ class RequestForecast:
 
     @property
     def completion_tokens(self) -> int:
-        """Most tokens of all replies."""
+        """Largest number of tokens of all replies."""
         return sum(one.completion_tokens for one in self.takes)
 
     @property
     def cost(self) -> float | None:
-        """Highest cost; None where a model with requests has no prices."""
+        """Highest possible cost; None if a model with requests has no prices."""
         costs = [one.cost for one in self.takes if one.requests]
         return None if None in costs else sum(one for one in costs if one is not None)
 
 
 class RequestCounter:
-    """Stand-in for `AskedInTurns` that counts requests and returns placeholder replies.
+    """Stand-in for `StudyAsker` that counts requests and returns placeholder replies.
 
     Every conversation gets a reply of its own, as long as the model may write (up to
     `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps
@@ -117,7 +117,7 @@ class RequestCounter:
         ]
 
     def _build_reply(self, step: str, name: str, round_: Round) -> StoredReply:
-        """Return a placeholder as long as a reply may be, an ERROR in unread steps."""
+        """Return a placeholder as long as a reply may be; an ERROR in steps that are not read."""
         if step in self._unread:
             return StoredReply("", AnswerStatus.ERROR)
         tokens = min(int(round_.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
@@ -125,7 +125,7 @@ class RequestCounter:
 
 
 def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
-    """Return requests, tokens and cost of one round, `times` over for later rewordings.
+    """Return requests, tokens and cost of one round of a step, `times` over for rewordings.
 
     `times` counts what is sent again in other words that are not known yet: each request is
     reckoned that often, and only the first of them may be there already.
@@ -147,7 +147,7 @@ def _estimate_requests(
     answered_names: set[str],
     times: int,
 ) -> StepEstimate:
-    """Return the estimate of planned requests, without those that have a stored reply."""
+    """Return the estimate of planned requests that have no stored reply yet."""
     groups = [group[0] for group in group_by_key(planned)]
     open_ = [one for one in groups if build_name(one) not in answered_names]
     reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]

@@ -1,4 +1,4 @@
-"""Replies that a study's run keeps as `RunData`; they are no answers of a question set.
+"""Store the replies of a study's run as `RunData`; they are no answers of a question set.
 
 One is a row of `RunData` by the key of its request, so that no turn asks for it again. What an
 earlier run of the same owner was told in reply to the very same request is taken over.
@@ -30,7 +30,7 @@ QUERIED = 300
 
 @dataclass(frozen=True)
 class StoredReply:
-    """One reply to a study's request, as it is kept.
+    """A model's reply to one request of a study, as stored.
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class StoredReply:
 
     @property
     def answer(self) -> str:
-        """Text of the reply, as the protocol `Reply` names it."""
+        """Text of the reply, under the name that the protocol `Reply` gives it."""
         return self.text
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> StoredReply:
-        """Build a reply from stored JSON of this or an earlier version.
+        """Return a reply from its stored JSON, also of earlier versions of the platform.
 
         What is older than the separation of thinking is read anew.
         """
@@ -79,7 +79,7 @@ class StoredReply:
 
     @classmethod
     def from_kept(cls, kept: KeptReply, step: str, model: str) -> StoredReply:
-        """Build a reply from one that arrived, for a step and a model's public id."""
+        """Return the stored form of a new reply, for a step and a model's public id."""
         reply = kept.reply
         return cls(
             reply.text,
@@ -120,12 +120,12 @@ _FIELDS = {one.name for one in fields(StoredReply)}
 
 
 def build_name(planned: Planned) -> str:
-    """Return the name of the `RunData` that holds the reply to a request."""
+    """Return the name under which `RunData` stores the reply to a request."""
     return PREFIX + planned.key[:DIGITS]
 
 
 def read_replies(run_id: int) -> Iterator[StoredReply]:
-    """Yield the replies that a run keeps, in the order of writing."""
+    """Yield the replies that are stored with a run, in the order of writing."""
     rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX).order_by("pk")
     yield from map(StoredReply.of, rows.values_list("data", flat=True).iterator())
 
@@ -133,7 +133,7 @@ def read_replies(run_id: int) -> Iterator[StoredReply]:
 def read_own_and_other_replies(
     run: Run, planned: Iterable[Planned]
 ) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
-    """Return stored replies to requests by name: the run's own, and other runs' to reuse."""
+    """Return stored replies by name: the run's own, and reusable ones of other runs."""
     names = {build_name(one): f"{JUDGE}{one.key[:JUDGE_DIGITS]}" for one in planned}
     own: dict[str, StoredReply] = {}
     others: dict[str, StoredReply] = {}
@@ -154,7 +154,7 @@ def read_own_and_other_replies(
 
 
 def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
-    """Return the names of requests that a run of the owner has a usable reply to."""
+    """Return the names of requests that any run of the owner has a usable reply to."""
     names = list(dict.fromkeys(build_name(one) for one in planned))
     found: set[str] = set()
     for first in range(0, len(names), QUERIED):
@@ -180,18 +180,18 @@ def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
 
 
 def take_over_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
-    """Return another run's reply as this run keeps it: reused, at no cost."""
+    """Return another run's reply as stored with this run: reused, at no cost."""
     return replace(reply, cost=0.0, reused=True, step=step, model=model)
 
 
 def write_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
-    """Insert replies by name, inside a transaction; existing ones stay."""
+    """Store replies by name, inside a transaction; existing ones stay."""
     rows = [RunData(run_id=run_id, name=n, data=one.as_dict()) for n, one in replies.items()]
     RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
 
 
 def compute_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
-    """Return counts, tokens and cost by step and model, in the order of their first reply."""
+    """Return counts, tokens and cost by step and model, in the order of first replies."""
     by_id = {str(one.public_id): one for one in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)

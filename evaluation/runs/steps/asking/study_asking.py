@@ -1,7 +1,7 @@
-"""Ask registered models for a study within the turns of its run; replies are kept with the run.
+"""Ask registered models for a study within the turns of its run; replies are stored with it.
 
-    models = registered(run, parameters.models)
-    asked = AskedInTurns(turn, run, models, budget=parameters.budget)
+    models = load_registered_models(run, parameters.models)
+    asked = StudyAsker(turn, run, models, budget=parameters.budget)
     replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
 
 What is committed is never asked again, neither by the next turn nor by another run of the owner
@@ -54,7 +54,9 @@ RepliesByItem = dict[tuple[str, int], StoredReply]
 
 @dataclass(frozen=True)
 class Round:
-    """Requests to one model in one step; the model's own parameters override `parameters`.
+    """Requests to one model in one step of a study, with their shared parameters and seed.
+
+    The parameters registered with the model override `parameters`.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ class Round:
 
 
 def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
-    """Return the requests of a round; opens the model's chat where none is passed."""
+    """Return the requests of one model in a step; opens its chat if none is passed."""
     sent = {**round_.parameters, **round_.model.parameters}
     seed = sent.pop("seed", round_.seed % MOST_SEEDS)
     return plan_requests(
@@ -83,14 +85,14 @@ def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
 
 
 class StepAsker(Protocol):
-    """Protocol of what asks models step by step, such as `AskedInTurns`."""
+    """Protocol of objects that ask models step by step, such as `StudyAsker`."""
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Return the replies of each round, by item and sample."""
+        """Return the replies of each round (one model each), by item and sample."""
 
 
 class StudyAsker:
-    """All models of a study's run, asked step by step within turns.
+    """Asks all models of a study's run, step by step, within turns of some minutes.
 
     Raises `RunInputError` where one of them cannot be had, or not by its owner any more.
     """
@@ -112,7 +114,7 @@ class StudyAsker:
         self._progress = {one.id: one for one in read_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Ask for all missing replies of a step; return the replies of each round.
+        """Ask for all missing replies of a step; return each round's (model's) replies.
 
         A model that fails again and again is given up: what it was not asked is an ERROR that says
         so, here and in later steps (`reason_given_up`).
@@ -137,14 +139,14 @@ class StudyAsker:
         return [self._collect_replies(work) for work in works]
 
     def reject(self, round_: Round) -> None:
-        """Mark the replies of a round as rejected, so that no later run reuses them.
+        """Mark one model's replies in a step as rejected, so that no later run reuses them.
 
         Call it in `fenced`.
         """
         mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
     def reason_given_up(self, model: LanguageModel) -> str:
-        """Return why the asking of a model was given up; "" where it was not."""
+        """Return why no more requests are sent to a model; "" if it may be asked."""
         return self._given_up.get(str(model.public_id), "")
 
     def first_fault(self) -> str:
@@ -157,7 +159,7 @@ class StudyAsker:
         return compute_usage(self.run.pk, self.models)
 
     def note(self, work: _StepWork, seconds: float = 0.0) -> None:
-        """Update a model's progress, `seconds` after its step continued in this turn."""
+        """Update a model's progress, `seconds` after its step went on in this turn."""
         progress, n_missing = work.progress, work.unknown
         reason = self.reason_given_up(work.model) if n_missing else ""
         self._progress[work.id] = replace(
@@ -170,11 +172,11 @@ class StudyAsker:
         )
 
     def keep_progress(self) -> None:
-        """Store the progress of all models; call it in `fenced`."""
+        """Store the progress of all models; call it inside `Turn.fenced`."""
         keep_progress(self.turn, list(self._progress.values()))
 
     def _prepare_work(self, step: str, round_: Round) -> _StepWork:
-        """Return a model's requests with the stored replies, own and taken over."""
+        """Return one model's requests in a step, with its stored and reusable replies."""
         chat = self._chats[round_.model.pk]
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
@@ -192,7 +194,7 @@ class StudyAsker:
         return work
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
-        """Store which models were given up; raise where requests are left."""
+        """Store which models are asked no more; raise if requests are left."""
         given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
         if given_up:
             self._given_up |= given_up
@@ -210,7 +212,7 @@ class StudyAsker:
             raise OutOfTimeError(self.turn.run_id)
 
     def _collect_replies(self, work: _StepWork) -> RepliesByItem:
-        """Return a model's replies by item and sample, an ERROR for each missing one."""
+        """Return one model's replies by item and sample, an ERROR for each missing one."""
         why = f"not asked: {self.reason_given_up(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
@@ -220,7 +222,7 @@ class StudyAsker:
 
 
 class _StepWork:
-    """One model in one step, and the store of its asking.
+    """One model's requests in one step of a study, and the store of its replies.
 
     The thread that asks sets `outcome` or `failure`; all else is of the thread of the turn.
     """
@@ -237,31 +239,31 @@ class _StepWork:
 
     @property
     def id(self) -> str:
-        """The public id of the model."""
+        """The public id of the model that is asked."""
         return str(self.model.public_id)
 
     @property
     def unknown(self) -> int:
-        """Number of requests without a reply."""
+        """Number of requests that have no reply yet."""
         return sum(build_name(one) not in self.replies for one in self.planned)
 
     def has(self, planned: Planned) -> bool:
-        """Return whether a reply of the request's key is kept."""
+        """Return whether a reply to the request's key is stored."""
         return build_name(planned) in self.replies
 
     def known(self, key: str) -> bool:
-        """Return False: `has` finds all kept replies, so nothing is copied."""
+        """Return False: `has` finds all stored replies, so nothing is copied."""
         return False
 
     def copy(self, planned: Planned) -> None:
-        """Do nothing: requests of one key share one kept reply."""
+        """Do nothing: requests with the same key share one stored reply."""
 
     def keep(self, planned: Planned, kept: KeptReply) -> Awaitable[None] | None:
-        """Put a reply into the mailbox; a request that was not sent is not kept."""
+        """Queue a reply for the writing thread, unless the request was never sent."""
         return self.mailbox.put(self, planned, kept) if kept.attempts else None
 
     def find_reason_given_up(self) -> str:
-        """Return why the model is asked no more; "" where it may be asked again."""
+        """Return why the model is asked no more; "" if it may be asked again."""
         outcome = self.outcome
         if self.failure or outcome is None:
             return self.failure
@@ -275,7 +277,7 @@ class _StepWork:
 
 
 class _InTurns(Conversation[_StepWork, _StepWork]):
-    """The conversation of a step: replies are kept as `RunData` of the run."""
+    """Asks the models of a step within a turn, and stores replies as `RunData` of the run."""
 
     def __init__(self, of: StudyAsker, works: Sequence[_StepWork]) -> None:
         waiting = [one for one in works if one.unknown and not of.reason_given_up(one.model)]
@@ -283,11 +285,11 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         self.of, self.all = of, works
 
     def is_over(self) -> bool:
-        """Return whether the turn's last 20 seconds began, which are for later steps."""
+        """Return whether the turn's last 20 seconds began, which are left for later steps."""
         return self.turn.clock() >= self.turn.deadline - SECONDS_LEFT
 
     async def ask(self, work: _StepWork) -> None:
-        """Ask one model for all its missing replies; keep its outcome or failure."""
+        """Ask one model for all its missing replies; store its outcome or failure."""
         work.mailbox = self.mailbox
         prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
         try:
@@ -304,13 +306,13 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
             work.failure = str(error)
 
     def write(self, posts: Sequence[Post[_StepWork]]) -> None:
-        """Write replies by their names."""
+        """Write replies as `RunData`, by their names."""
         write_replies(
             self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
         )
 
     def count(self, posts: Sequence[Post[_StepWork]]) -> None:
-        """Add committed replies to their model's replies and progress."""
+        """Add stored replies to their model's replies and progress."""
         for work, name, reply in _read_stored_replies(posts):
             if name in work.replies:
                 continue  # items of one key that are ERRORs are kept one by one
@@ -331,7 +333,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         self.tell()
 
     def tell(self) -> None:
-        """Report the replies of the step, done and in all."""
+        """Report the number of the step's replies, arrived and in all."""
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)
         if self.all:
@@ -341,7 +343,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
 def _read_stored_replies(
     posts: Sequence[Post[_StepWork]],
 ) -> Iterator[tuple[_StepWork, str, StoredReply]]:
-    """Yield work, name and reply of each post that carries a reply."""
+    """Yield model work, name and reply of each queued entry that carries a reply."""
     for post in posts:
         if post.kept is not None:
             work = post.asking
@@ -353,7 +355,7 @@ def _read_stored_replies(
 
 
 def _connect(model: LanguageModel) -> ChatModel:
-    """Return the model's chat. Raises RunInputError where it cannot be reached."""
+    """Return the model's chat back-end. Raises RunInputError if it cannot be reached."""
     try:
         return open_chat(model, PATIENCE)
     except (BackendError, InputError) as error:
