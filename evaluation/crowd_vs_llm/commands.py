@@ -40,7 +40,7 @@ STANDING = ("model", "panel", "score", "rank")
 
 
 def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = None) -> str:
-    """Return counts, messages, and tables of panels, distances and models.
+    """Return a comparison's counts, messages and tables as text for the terminal.
 
     `names` are the names of models by public id; None where the summary has names.
     """

@@ -60,7 +60,7 @@ class PanelsRequest:
 
 @dataclass(frozen=True)
 class FileComparison:
-    """Comparison of panels from files; `input_hashes` are SHA-256 by the name of the input."""
+    """A comparison of panels with its input files; `input_hashes` are SHA-256 by input."""
 
     comparison: PanelComparison
     summary: PanelsSummary
@@ -70,7 +70,7 @@ class FileComparison:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about both files and the comparison, as sentences."""
+        """Warnings about the input files and the comparison, as sentences."""
         return TERMINAL.all_said(
             [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
         )
@@ -86,7 +86,7 @@ class FileComparison:
         folder.write_json(SUMMARY, self._build_summary())
 
     def _build_question_cells(self) -> Iterator[tuple[object, ...]]:
-        """Yield one row for each question, the least similar exemplary answers first."""
+        """Yield one row per question, the least similar exemplary answers first."""
         inputs = self.comparison.inputs
         people = dict(zip(inputs.answered.keys, inputs.answered.texts, strict=True))
         replies = inputs.models
@@ -119,7 +119,7 @@ class FileComparison:
 
 
 def compare_files(request: PanelsRequest, progress: Progress | None = None) -> FileComparison:
-    """Read two files and compare the panels; writes nothing.
+    """Read the answers of workers and models from files and compare the panels.
 
     Raises
     ------

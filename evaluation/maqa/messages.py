@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Measure(NamedTuple):
-    """Title of a measure of confidence, explanation in one line, and unit of its cases (`over`)."""
+    """A confidence measure: title, one-line explanation, and what one case is (reply or answer)."""
 
     title: str
     words: str
