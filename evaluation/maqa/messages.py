@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Measure(NamedTuple):
-    """A confidence measure: title, one-line explanation, and what one case is (reply or answer)."""
+    """A confidence measure for readers: title, explanation, and the unit of its cases (`over`)."""
 
     title: str
     words: str
