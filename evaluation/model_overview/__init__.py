@@ -1,1 +1,1 @@
-"""Language models from all sides: near to people, sure, steady, aware of what has no answer."""
+"""Model overview: views (measures) of models: crowd score, uncertainty, robustness, answerability."""

@@ -30,7 +30,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Verdict:
-    """Comparison of two models in a group, better one first; `apart` if significantly different."""
+    """Comparison of two models in a group, better one first; `apart` if clearly different."""
 
     better: str
     other: str

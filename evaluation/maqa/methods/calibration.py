@@ -133,7 +133,7 @@ class _Resampling:
         shape = (len(distinct), int(index.max()) + 1)
 
         def count_cases(mask: Booleans) -> list[Any]:
-            """Return counts of masked cases by confidence value and question, in blocks of rows."""
+            """Return counts of masked cases by confidence value and question, in row blocks."""
             ones = np.ones(int(mask.sum()))
             table = sparse.csr_matrix((ones, (group[mask], index[mask])), shape=shape)
             return [table[start : start + _GROUPS] for start in range(0, len(distinct), _GROUPS)]

@@ -282,7 +282,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class MarkedText:
-    """A reply in three pieces: before the window most similar to a template, the window, after it."""
+    """A reply split at the window most similar to a template: before, window (`words`), after."""
 
     before: str
     words: str

@@ -203,8 +203,7 @@ FLEISS, COHEN = "annotators_fleiss_kappa", "annotators_kappa"
 
 
 class LabelRow(NamedTuple):
-    """A row of labels.csv: annotators' label counts of a reply, their majority, classifier's
-    class.
+    """A row of labels.csv: one reply's label counts, their majority, the classifier's class.
 
     `majority` is the label that most annotators gave. `agrees` is empty where that is neither yes
     nor no, and for a refused reply.
