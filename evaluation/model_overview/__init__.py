@@ -1,1 +1,1 @@
-"""Model overview: views (measures) of models: crowd score, uncertainty, robustness, answerability."""
+"""Model overview: crowd score, uncertainty, robustness and answerability of each model."""

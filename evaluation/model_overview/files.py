@@ -45,7 +45,7 @@ REPEATED = "told_again"
 
 @dataclass(frozen=True)
 class Told:
-    """A run type whose output files contain views (measures): its title, and where each view is."""
+    """A run type whose output files contain views (measures): its title, and where they are."""
 
     title: str
     views: tuple[ViewSource, ...]

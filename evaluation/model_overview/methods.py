@@ -267,7 +267,7 @@ class Standing:
 def standings(
     values: ArrayLike, *, higher_is_better: bool = True, n_draws: int = 400, seed: int = 0
 ) -> list[Standing]:
-    """Return each model's mean and rank in one view; `values` has one row per model, NaN if none."""
+    """Return each model's mean and rank in one view (`values`: one row per model, NaN if none)."""
     own = np.asarray(values, dtype=np.float64)
     m = len(own)
     found = compute_means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)

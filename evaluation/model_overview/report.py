@@ -153,7 +153,7 @@ class ModelInView:
 
 
 def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
-    """Return models' means in the leading view of each side; with `model`, its means in all views."""
+    """Return models' means in each side's leading view; with `model`, its means in all views."""
     shown = [one for one in summary.views if one.view.of == "answer" and (one.leads or model)]
     found = []
     for place, name in enumerate(summary.models):
@@ -354,7 +354,7 @@ def answers_page(
 
 
 class _Texts:
-    """Texts to show for some answers: the question, the model's answer, the nearest worker answer."""
+    """Texts to show with answers: question, model's answer, and the nearest worker answer."""
 
     def __init__(self, run: Run, rows: list[DisagreementRow]) -> None:
         ids = {row.question for row in rows}

@@ -60,7 +60,7 @@ def look(turn: Turn, tellers: Iterable[Teller]) -> None:
 
 
 def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[str, list[Run]]:
-    """Return the newest finished runs of a version by run type; types without runs are left out."""
+    """Return the newest finished runs of a version by run type, without types that have none."""
     found: dict[str, list[Run]] = {kind: [] for kind in kinds}
     done = Run.objects.filter(version=version, kind__in=list(found), state=Run.State.DONE)
     for run in done.select_related("version").order_by("-pk"):

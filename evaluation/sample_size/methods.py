@@ -221,7 +221,7 @@ class CrowdSize:
         return self
 
     def _choose_measure(self) -> str:
-        """Return the main measure of agreement: with grades of workers or answers, or the crowd."""
+        """Return the main measure: agreement with workers' grades, answers' grades, or crowd."""
         if not self.n_judged_:
             return BY_CROWD
         return BY_WORKER if self.n_judged_workers_ >= FEWEST_JUDGED_WORKERS else BY_ANSWER

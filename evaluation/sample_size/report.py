@@ -58,7 +58,7 @@ class CrowdSizeReport:
     points: list[SizePoint]
 
     def other_sentences(self) -> list[str]:
-        """Return sentences on the sizes that are enough by the measures other than the main one."""
+        """Return sentences on the sizes that suffice by measures other than the main one."""
         return [
             SITE.said(build_verdict_message(v)) for v in self.verdicts if v.measure != self.measure
         ]

@@ -55,7 +55,7 @@ SHOWN = 8
 
 @grading_page("evaluation/sample_size/planner.html")
 def show_planner(request: HttpRequest, run: Run) -> Context:
-    """Show the answer plan for the options in the query string."""
+    """Show the expected error of the consensus, and the answer plan for the query's options."""
     report = build_planner_report(run)
     form = _build_form(request)
     page: Context = {

@@ -24,7 +24,7 @@ _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"), (1.0, ""))
 
 @dataclass(frozen=True)
 class SizedPoint:
-    """A chart point: a model in one prompt form, its number of parameters, and a value (0 to 1)."""
+    """A chart point: a model in one prompt form, its parameter count, and a value (0 to 1)."""
 
     form: str
     tuning: str

@@ -113,7 +113,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Claim:
-    """A question about one model (such as whether it is reliable), with the evidence.
+    """A question about one model, such as whether it knows the answers, with the evidence.
 
     Attributes
     ----------

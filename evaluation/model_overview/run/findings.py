@@ -322,7 +322,7 @@ class ViewsSummary(RunSummary):
         }
 
     def view(self, name: str) -> ViewAbout | None:
-        """Return a view (measure) by its name, whether of answers, questions or models; or None."""
+        """Return a view (measure of answers, questions or models) by its name, or None."""
         return next(
             (one for one in (*self.views, *self.model_views) if one.view.name == name), None
         )
