@@ -17,7 +17,7 @@ from evaluation.runs.run_types.kind import Progress
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Compare panels from files, write the tables, and return the text to print."""
+    """Compare panels (workers, models, both) from files, write tables, and return the text."""
     request = PanelsRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

@@ -47,7 +47,7 @@ BEST_RESPONSE_COLUMNS = ("best_of_people", "best_of_models", "best_of_both")
 
 @dataclass(frozen=True)
 class PanelsRequest:
-    """Input files, options and the output folder of a comparison of panels."""
+    """Input files, options and output folder of ``evaluate panels``."""
 
     answers: Path
     models: Path
@@ -76,7 +76,7 @@ class FileComparison:
         )
 
     def write(self, folder: OutputFolder) -> None:
-        """Write all tables and summary.json into a folder."""
+        """Write all tables of the comparison and summary.json into a folder."""
         summary = self.summary
         folder.write_csv(PANELS, _list_fields(PanelAbout), map(astuple, summary.panels))
         folder.write_csv(DISTANCES, _list_fields(Distance), map(astuple, summary.distances))
@@ -100,7 +100,7 @@ class FileComparison:
             )
 
     def _build_summary(self) -> dict[str, Any]:
-        """Return the content of summary.json."""
+        """Return the content of summary.json for the comparison of panels."""
         summary, input_hash = self.summary, combine_hashes(self.input_hashes.values())
         plain = summary.as_dict()
         return {

@@ -261,7 +261,7 @@ def _score_nonmembers(aqer: AQER, answers: PanelAnswers, rows: Integers) -> Floa
 def _score_empty_answers(
     scores: Floats, answers: PanelAnswers, members: Booleans, known: Booleans, similarity: str
 ) -> None:
-    """Write the scores of models' empty and refused answers into `scores`.
+    """Write the scores of models' empty and refused answers into the array `scores`.
 
     `known` (Q,) says whether the panel has an exemplary answer. Without one the score stays NaN.
     """

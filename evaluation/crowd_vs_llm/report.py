@@ -52,7 +52,7 @@ QUESTION_COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelUnderPanels:
-    """A language model with its score and rank under each panel."""
+    """A language model's score and rank under each panel (workers, models, both)."""
 
     model: str
     name: str
@@ -87,7 +87,7 @@ class PanelQuestion:
 
 @dataclass(frozen=True)
 class PanelsReport:
-    """Comparison of the consensus of workers, of models and of both.
+    """Results of a comparison of panels: consensus of workers, of models, and of both.
 
     Attributes
     ----------
@@ -207,7 +207,7 @@ def build_standings_table(run: Run) -> Table:
 
 
 def build_questions_table(run: Run) -> Table:
-    """Return the table of questions, the least similar exemplary answers first."""
+    """Return the table of questions: panels' cosines and best responses, least similar first."""
     return Table(QUESTION_COLUMNS, _build_question_cells(run))
 
 

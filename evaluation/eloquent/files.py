@@ -312,7 +312,7 @@ class StudyRequest:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Evaluation of a study, and whether every request has a reply."""
+    """Evaluation of a study's replies, and whether every request has a reply."""
 
     evaluated: FileEvaluation
     complete: bool

@@ -29,7 +29,7 @@ ONE_SYSTEM = "one_system"
 
 @dataclass(frozen=True)
 class SetScores:
-    """Scores of reply sets, each averaged over its judges.
+    """Scores of reply sets (replies to one item's wordings), each averaged over its judges.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SetScores:
 def compute_set_scores(
     sets: ArrayLike, judges: ArrayLike, scores: ArrayLike, n_sets: int
 ) -> SetScores:
-    """Return the mean score and the spread of each reply set over its judges.
+    """Return the mean score and spread over judges of each set of replies to an item's wordings.
 
     All judges of a set have the same weight, however many repeats they have. Repeats and several
     judges go beyond the task.
@@ -184,7 +184,7 @@ def _compare_pair(
 
 @dataclass(frozen=True)
 class SetSimilarity:
-    """Mean cosine of the replies in each set, over all and over answered replies.
+    """Mean cosine within each set of replies to an item's wordings: of all, and of answered ones.
 
     Attributes
     ----------
@@ -282,5 +282,5 @@ def _sum_groups(units: Floats, groups: Integers, n_groups: int) -> Floats:
 
 
 def _clip_cosines(cosines: Floats) -> Floats:
-    """Return cosines clipped to -1..1, which rounding errors can exceed."""
+    """Return the cosines limited to -1..1, which rounding errors can exceed."""
     return np.clip(cosines, -1.0, 1.0)

@@ -69,7 +69,7 @@ TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
 @dataclass(frozen=True)
 class JudgeRequest:
-    """Arguments of ``study judge``: files, options, prompts and the output folder.
+    """Input files, options, prompts and output folder of ``study judge``.
 
     Attributes
     ----------
@@ -194,7 +194,10 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
 
 
 def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithReminder:
-    """Return a prompt with the template in a file; without a file, the default prompt."""
+    """Return a prompt with the template in a file; without a file, the default prompt.
+
+    Raises `InputError` if the template is invalid.
+    """
     if path is None:
         return default
     try:
@@ -227,7 +230,10 @@ def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) 
 
 
 def _read_inputs(request: JudgeRequest) -> _Inputs:
-    """Read the files of answers, questions, passages, models and grades."""
+    """Read the files of answers, questions, passages, models and grades.
+
+    Raises `InputError` if a file is invalid.
+    """
     answers = read_worker_answers(request.answers, request.columns, request.duplicates)
     hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
@@ -309,7 +315,10 @@ def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[
 def _match_grades(
     grades: GradeFile, to_judge: AnswerColumns, file: str
 ) -> list[tuple[int, str, float]]:
-    """Return (row of answer, expert, grade) of each expert grade in a file."""
+    """Return (row of answer, expert, grade) of each expert grade in a file.
+
+    Raises `InputError` for a grade of an unknown answer.
+    """
     rows = {
         (author if person else "", "" if person else author, question): row
         for row, (author, person, question) in enumerate(

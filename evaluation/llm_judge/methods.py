@@ -193,7 +193,7 @@ class JudgeAnalysis:
         return self._correlate(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
 
     def compare_gain_over_aqer(self) -> dict[str, ClusteredEstimate]:
-        """Return how much better the judge agrees with the experts than AQER does.
+        """Return the judge's correlation with experts' grades minus AQER's, with intervals.
 
         Only answers with all three values count.
 

@@ -310,7 +310,7 @@ class Findings:
 
     @property
     def warnings(self) -> list[Message]:
-        """Warnings about missing scores and missing grades."""
+        """Warnings about missing scores of the judge and missing grades of experts."""
         warnings = []
         if self.n_unread > MANY_UNREAD * self.replies.scores.size:
             share = self.n_unread / self.replies.scores.size

@@ -50,7 +50,7 @@ def build_reliability_chart(
     measure: str,
     bins: Mapping[str, Sequence[tuple[float, float, float | None, float | None]]],
 ) -> Chart:
-    """Return the reliability diagram of each model for one measure.
+    """Return the chart of one confidence measure: accuracy by confidence, one line per model.
 
     `bins` has by model the points (mean confidence, accuracy, low, high), 0 to 1, in ascending
     order.
@@ -123,7 +123,7 @@ BY_QUESTION = "by-question"
 
 
 def compute_agreement(row: ItemRow) -> float | None:
-    """Return how far the replies to a question mean the same, 0 to 1; None without meanings.
+    """Return how similar in meaning a question's replies are, 0 to 1; None if not clustered.
 
     It is 1 minus the semantic entropy, divided by its maximum, the logarithm of the number of
     replies. 1: all replies mean the same; 0: each reply means something else.

@@ -34,7 +34,7 @@ SINGLE_ANSWER, FEW_ANSWERS, MANY_ANSWERS = "single", "few", "many"
 
 @dataclass(frozen=True)
 class YesNo:
-    """A yes/no question, whether its answer is yes, and the statement it asks about.
+    """A yes/no question, its answer, and a statement that is true if the answer is yes.
 
     `statement` is a sentence that is true if the answer is yes; "" without one.
     """
@@ -105,7 +105,7 @@ def compose(
 
 
 def classify_size(n_answers: int) -> str:
-    """Return the category of a number of right answers: "single", "few" or "many"; "" for 0."""
+    """Return the size category of a question with `n_answers` right answers; "" for 0."""
     if not n_answers:
         return ""
     if n_answers == 1:
@@ -242,7 +242,7 @@ def _build_entry(dataset: str, name: str, text: str, answers: Sequence[Any]) -> 
 
 
 def _format_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the parts of a JSON list with one entry per line."""
+    """Yield the text of a JSON list piece by piece, one entry per line."""
     for number, entry in enumerate(entries):
         yield ("[\n" if not number else ",\n") + json.dumps(entry, ensure_ascii=False)
     yield "\n]\n"

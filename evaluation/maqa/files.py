@@ -71,7 +71,10 @@ class MaqaRequest:
 
 
 def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
-    """Evaluate a file of replies, write the tables, and return the study."""
+    """Evaluate a file of replies, write the tables, and return the study.
+
+    Raises `InputError` if a file is invalid.
+    """
     refuse_to_replace(request.output, MAQA_FILES, (request.questions, request.replies))
     with _pause_garbage_collection():
         questions = read_several_answers(request.questions)

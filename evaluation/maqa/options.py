@@ -156,5 +156,5 @@ class MaqaRunOptions(MaqaParameters):
     budget: float | None = declare_option(None, OF_REPLIES["budget"])
 
     def build_evaluation_parameters(self) -> MaqaParameters:
-        """Return only the options of the evaluation."""
+        """Return only the options of evaluating replies, without those of asking models."""
         return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.options()})

@@ -36,7 +36,7 @@ def draw_questions_chart(run: Run) -> Chart | None:
 
 
 def build_measures_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page with scores and measures of confidence."""
+    """Return the template context of the page of scores and confidence measures."""
     report = build_report(run)
     charts = build_run_charts(run, report.bins)
     return {

@@ -118,7 +118,7 @@ def against(of: Mapping[str, Any]) -> str:
 
 
 def place_said(side: str, place: float, *, best: bool) -> str:
-    """Return a phrase on an answer's rank in one side: the share of answers below (or above)."""
+    """Return a phrase on an answer's rank in one side (aspect) among all answers."""
     if best:
         return f"{SIDES[side]}: more so than {place:.0%} of all answers"
     return f"{SIDES[side]}: less so than {1 - place:.0%} of all answers"

@@ -109,7 +109,10 @@ def _format_exclusions(title: str, exclusions: Exclusions) -> str:
 
 
 def load_chosen_mapping(arguments: Mapping[str, Any]) -> FieldMapping | None:
-    """Return the field mapping that ``--mapping`` names; None without it."""
+    """Return the field mapping that ``--mapping`` names; None without it.
+
+    Raises `InputError`.
+    """
     name = arguments["mapping"]
     return None if name is None else load_mapping(name)
 

@@ -292,7 +292,7 @@ def build_messages(item: MultiqaItem, wording: str) -> tuple[Message, ...]:
 
 
 def format_label(index: int) -> str:
-    """Return the letter of a choice, or its number from 27 on.
+    """Return the label of an answer choice: its letter, or its number from the 27th on.
 
     Replies may name a choice by its text instead, so numbers need not be read back.
     """

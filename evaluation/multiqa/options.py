@@ -33,7 +33,7 @@ _EMBEDDER = cast(Text, _AQER_OPTIONS["embedder"])
 
 @dataclass(frozen=True)
 class MultiqaParameters(Parameters):
-    """Evaluation options of MultiQ&A (defaults from the paper): matching, clustering, bootstrap."""
+    """Evaluation options of MultiQ&A, with the paper's defaults: matching, clusters, bootstrap."""
 
     embedder: str = declare_option(
         "minilm",

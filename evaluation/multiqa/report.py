@@ -470,7 +470,7 @@ class ShownRewording:
 
 @dataclass(frozen=True)
 class RewordingsPage(ComputedPage[ShownRewording]):
-    """A page of rewordings, rejected ones first."""
+    """Page of a run's rewordings of questions, rejected ones first."""
 
     n_dropped: int
 

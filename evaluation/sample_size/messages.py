@@ -57,7 +57,7 @@ CROWD_SIZE: Mapping[str, Sentence] = {
 
 
 def format_money(amount: float | None, currency: str | None) -> str:
-    """Return an amount with thousands separators and currency; "" for None."""
+    """Return an amount of money as text with its currency; "" for None."""
     if amount is None:
         return ""
     # Single answers can cost fractions of a cent.

@@ -274,7 +274,7 @@ class _Crowd:
 
     @cached_property
     def whole(self) -> AQER:
-        """AQER fitted on the whole crowd."""
+        """AQER fitted on the answers of the whole crowd."""
         return self._fit(np.ones(len(self.worker), dtype=bool))
 
     def _fit(self, rows: Booleans) -> AQER:

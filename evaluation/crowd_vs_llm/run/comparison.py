@@ -65,7 +65,7 @@ class NoModelsError(ValueError):
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """Comparison of the panels on one question; None where a panel has no answer to it.
+    """Panels' results on one question; None where a panel has no answer to it.
 
     `people_and_models`, `people_and_both` and `models_and_both` are cosines of the exemplary
     answers. `nearest_...` are the keys of each panel's best response. The one of both is the key of
@@ -132,7 +132,7 @@ class PanelComparison:
         return "|".join(["panels", *(f"{name}:{value}" for name, value in parts.items())])
 
     def summarize(self) -> PanelsSummary:
-        """Return the summary to store; models are identified by their ids as text."""
+        """Return the summary of the comparison to store, with model ids as text."""
         models = self.inputs.models
         info = self.embedded.info
         return PanelsSummary(
@@ -152,7 +152,7 @@ class PanelComparison:
         )
 
     def build_question_rows(self) -> list[QuestionRow]:
-        """Return a row for every question, the least similar exemplary answers first."""
+        """Return a row of panel results per question, least similar exemplary answers first."""
         people, models, both = (self.panels[name] for name in SHOWN)
         cosines = [
             _compare_exemplars(first, second)
@@ -347,7 +347,7 @@ def _find_flagged_workers(
 def _encode_answers(
     inputs: GradingInput, embedded: Embedded
 ) -> tuple[PanelAnswers, list[Any], list[Any], list[tuple[bool, int]]]:
-    """Return the answers as integer codes, the ids of the codes, and each answer's source row.
+    """Return the answers as integer codes, the ids by code, and the source row of each answer.
 
     A row is whether the answer is a model's, and its position among the answers of that sort.
     """
@@ -419,7 +419,7 @@ def _compare_exemplars(first: Panel, second: Panel) -> Floats:
 
 
 def _find_models_with_errors(inputs: GradingInput) -> set[str]:
-    """Return the models with an answer that could not be requested successfully."""
+    """Return the models with at least one answer that failed or is missing."""
     model_answers = inputs.models
     assert model_answers is not None
     pairs = zip(model_answers.models, model_answers.statuses, strict=True)

@@ -16,7 +16,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class PanelAbout:
-    """A panel: number of members and answers, dispersion and agreement.
+    """A panel's numbers of members and answers, dispersion and agreement.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ class PanelsSummary(RunSummary):
 
     @property
     def cautions(self) -> list[Message]:
-        """Messages about the limits of a panel of models."""
+        """Warnings about the limits of a panel of language models, as messages."""
         people, models, alike = self.find_panel(PEOPLE), self.find_panel(MODELS), self.alikeness
         cautions = [Message("panels.models_copy")]
         if (

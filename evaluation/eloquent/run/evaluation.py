@@ -41,7 +41,7 @@ ERROR = "error"
 def select_judged_sets(
     items: Sequence[PromptItem], replies: Iterable[Reply]
 ) -> dict[SetKey, list[Reply]]:
-    """Return the reply sets to judge: those with two or more replies that did not fail.
+    """Return the sets of replies to judge: an item's two or more replies in a language.
 
     Sets are ordered by system (first occurrence), item and language; replies by wording.
     """

@@ -90,7 +90,7 @@ def build_question(replies: Sequence[Reply]) -> tuple[Message, ...]:
 
 
 def build_second_question(replies: Sequence[Reply], first: str) -> tuple[Message, ...]:
-    """Return the messages repeating a judge's request after a reply without a score."""
+    """Return the messages that ask a judge again, after its reply `first` without a score."""
     return (
         *build_question(replies),
         {"role": "assistant", "content": first},

@@ -306,7 +306,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Expected calibration error and the bins that it is computed from.
+    """Expected calibration error of a confidence measure, and the bins used to compute it.
 
     Attributes
     ----------

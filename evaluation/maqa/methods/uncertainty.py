@@ -40,7 +40,7 @@ class DistributionError(ValueError):
 
 @dataclass(frozen=True)
 class FirstToken:
-    """Confidence measures of the distribution over an answer's first token.
+    """Confidence in an answer, measured from the probabilities of its first token.
 
     Attributes
     ----------

@@ -170,7 +170,7 @@ def _read_sentence(match: re.Match[str]) -> tuple[int, int, str]:
 
 
 def _check_range(number: float) -> float:
-    """Return a number from 0 to 100; `ConfidenceError` for any other."""
+    """Return the number if it is from 0 to 100, else raise `ConfidenceError`."""
     if not 0 <= number <= 100:
         raise ConfidenceError(OUT_OF_RANGE)
     return number

@@ -82,7 +82,7 @@ def cluster_replies(
     parameters: MaqaParameters,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Cluster the replies of each system to each question by meaning.
+    """Group each system's replies to a question into clusters with the same meaning.
 
     A model is loaded only if some replies differ. Raises `BackendError` if it is not available or
     fails.
@@ -123,7 +123,7 @@ def _compare_sets(sets: Sequence[frozenset[Hashable]]) -> Bools:
 def _index_answers(
     key: tuple[str, str], question: str, replies: Sequence[JudgedReply]
 ) -> _Undecided:
-    """Number the distinct answers of a question's replies, and return each reply as a set."""
+    """Return a question's distinct answer texts, and each reply as a set of their indices."""
     numbers: dict[Hashable, int] = {}
     texts: list[str] = []
     for reply in replies:

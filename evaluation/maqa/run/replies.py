@@ -287,7 +287,7 @@ def _read_line(line: str) -> AnswerList:
 
 
 def _cut_opening(line: str) -> str:
-    """Return a line without an opening such as "The answers are"."""
+    """Return a line of answers without an introduction such as "The answers are"."""
     label = _ANSWER_LABEL.match(line)
     if label:
         return line[label.end() :].strip()

@@ -246,7 +246,7 @@ class MaqaStudy:
         return [first[keys] for keys in right.keys]
 
     def _group_items(self) -> dict[str, list[str]]:
-        """Return the question ids of each group; the group of all questions is first."""
+        """Return the question ids of each question group, the group of all questions first."""
         groups: dict[str, list[str]] = {OVERALL: list(self.right)}
         for item, right in self.right.items():
             for key, value in right.question.groups:

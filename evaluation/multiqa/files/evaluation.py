@@ -216,7 +216,10 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
 
 
 def load_items(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
-    """Return the items of a file; a `mapping` reads another benchmark's format."""
+    """Return the items of a file; a `mapping` reads another benchmark's format.
+
+    Raises `InputError`.
+    """
     return read_items(path, columns) if mapping is None else read_mapped(path, mapping)
 
 

@@ -197,7 +197,10 @@ READY: Mapping[str, FieldMapping] = {
 
 
 def load_mapping(name: str) -> FieldMapping:
-    """Return a built-in mapping by name, or the mapping in a JSON file of that path."""
+    """Return a built-in mapping by name, or the mapping in a JSON file of that path.
+
+    Raises `InputError` for an unknown name or invalid file.
+    """
     if name in READY:
         return set_default_dataset(READY[name], name)
     path = Path(name)

@@ -49,7 +49,10 @@ class MultiqaColumns:
 
     @classmethod
     def parse(cls, text: str) -> MultiqaColumns:
-        """Return the column names in a text such as "item=NAME,reply=NAME"."""
+        """Return the column names in a text such as "item=NAME,reply=NAME".
+
+        Raises `ValueError`, with a sentence for the user, if the text is invalid.
+        """
         return cls(parse_column_names(text, KNOWN))
 
     def build_columns(

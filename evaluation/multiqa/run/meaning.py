@@ -99,6 +99,8 @@ def load_reranker(name: str | None) -> Reranker | None:
     """Return the re-ranker model called `name`; None for None.
 
     Studies call it before the first request, so that a missing model costs nothing.
+
+    Raises `BackendError`.
     """
     return Reranker.load(name) if name else None
 

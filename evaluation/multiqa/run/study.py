@@ -118,7 +118,7 @@ def parse_rewordings(reply: str) -> list[str]:
 
 
 def _strip_markup(text: str) -> str:
-    """Return a text without bold marks or quotation marks around it."""
+    """Return a rewording without bold marks or quotation marks around it."""
     text = text.strip().strip("*_").strip()
     for opening, closing in _QUOTES:
         if len(text) > 2 and text.startswith(opening) and text.endswith(closing):
@@ -127,7 +127,7 @@ def _strip_markup(text: str) -> str:
 
 
 class Checker:
-    """Accepts or rejects rewordings, and remembers the accepted ones of each item.
+    """Accepts or rejects proposed rewordings, and stores the accepted ones by item.
 
     Parameters
     ----------
@@ -165,7 +165,10 @@ class Checker:
         return [item for item, accepted in enumerate(self.accepted) if len(accepted) < self.count]
 
     def check(self, texts: Sequence[tuple[int, str]], attempt: int) -> list[Rewording]:
-        """Return each (item, text) as an accepted or rejected rewording."""
+        """Return each (item, text) as an accepted or rejected rewording.
+
+        Raises `BackendError`.
+        """
         checked = [self._check_words(item, text, attempt) for item, text in texts]
         # Vectors and entailment are computed only for texts that pass the cheap checks.
         remaining = [index for index, each in enumerate(checked) if each.reason is None]
@@ -269,7 +272,7 @@ class Reply(Protocol):
 
     @property
     def status(self) -> AnswerStatus:
-        """Whether the reply is a text, empty, refused or an error."""
+        """Status of the reply: a text, empty, refused or an error."""
 
 
 Ask = Callable[[Sequence[Item]], Mapping[tuple[str, int], Reply]]

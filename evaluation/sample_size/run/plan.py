@@ -331,7 +331,7 @@ def _plan_questions(
 
 
 def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScorePlan]:
-    """Return the further questions that each worker or model needs, widest interval first."""
+    """Return how many more questions each worker or model must answer, widest interval first."""
     rows = []
     for score in scores:
         needed = int(find_answers_for_width(score.width, score.questions, wishes.width))

@@ -135,7 +135,7 @@ class NoticingReport:
 
     @property
     def has_right_numbers(self) -> bool:
-        """Whether any answerable question accepts a number, so that answers can be compared."""
+        """Whether any answerable question has an accepted number to compare answers with."""
         return any(model.answer_accuracy.n for model in self.models)
 
     @property

@@ -318,7 +318,7 @@ def load_labelled_replies() -> tuple[LabelledReply, ...]:
 
 
 def measure_label_agreement(replies: Sequence[LabelledReply]) -> tuple[float, float | None]:
-    """Return the share of replies with two equal labels, and Cohen's kappa of the two labels."""
+    """Return the share of replies that two annotators label alike, and Cohen's kappa."""
     first, second = (
         [labelled.first for labelled in replies],
         [labelled.second for labelled in replies],

@@ -92,7 +92,7 @@ class PairRow(NamedTuple):
 
 @dataclass
 class UmwpStudy:
-    """Classified replies of all systems, with their metrics.
+    """Classified replies of all systems, and the result tables computed from them.
 
     Attributes
     ----------
