@@ -17,7 +17,7 @@ from evaluation.runs.run_types.kind import Progress
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Compare panels (workers, models, both) from files, write tables, and return the text."""
+    """Compare panels (workers, models, both) from files, write tables, return text to print."""
     request = PanelsRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

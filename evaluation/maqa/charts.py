@@ -134,7 +134,7 @@ def compute_agreement(row: ItemRow) -> float | None:
 
 
 def _scale_verbalised(row: ItemRow) -> float | None:
-    """Return the confidence a model stated in words, 0 to 1; None if it stated none."""
+    """Return the confidence a model stated, scaled from 0..100 to 0..1; None if it stated none."""
     return None if row.verbalised is None else row.verbalised / 100.0
 
 

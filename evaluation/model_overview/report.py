@@ -258,7 +258,7 @@ class DisagreementShown:
 
 
 class DisagreementsPage(ComputedPage[DisagreementShown]):
-    """Page of answers on which views disagree, the strongest disagreement first."""
+    """Page of answers on which views (measures) disagree, the strongest disagreement first."""
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class AnswersPage(ComputedPage[AnswerNumbers]):
 def disagreements(
     run: Run, start: int = 0, size: int = DISAGREEMENTS_SHOWN, model: str = ""
 ) -> DisagreementsPage:
-    """Return a page of answers on which views disagree, optionally of one model."""
+    """Return a page of answers on which views (measures) disagree, optionally of one model."""
     summary = ViewsSummary.of(run.summary)
     together = together_of(run, summary)
     rows = disagreement_rows(together, disagreement_of(together))
@@ -398,7 +398,7 @@ class _Texts:
 
 
 def views_table(run: Run) -> Table:
-    """Return the table of view values and disagreement, one row per question and model."""
+    """Return the table of all views (measures), one row per question and model."""
     together = together_of(run, ViewsSummary.of(run.summary))
     return Table(cell_header(together), cell_rows(together))
 
@@ -411,7 +411,7 @@ def correlations_table(run: Run) -> Table:
 
 
 def models_table(run: Run) -> Table:
-    """Return the table of means and ranks, one row per model and view."""
+    """Return the table of means and ranks, one row per model and view (measure)."""
     summary = ViewsSummary.of(run.summary)
     return Table(_header(StandingRow), map(astuple, model_rows(summary)))
 

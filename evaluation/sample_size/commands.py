@@ -22,7 +22,7 @@ from evaluation.sample_size.run.trial import CrowdSizeSummary
 def run_crowd_size(
     parameters: CrowdSizeParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Evaluate smaller crowds from files, write tables and charts, and return the text."""
+    """Evaluate smaller crowds from files, write the results, and return the text to print."""
     request = TrialRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],

@@ -39,7 +39,7 @@ class Verdict:
 
     @property
     def difference(self) -> float | None:
-        """Mean by which the better model exceeds the other; None if undefined."""
+        """Absolute difference of the two models' means; None if undefined."""
         return None if self.found.difference is None else abs(self.found.difference)
 
     @property

@@ -181,7 +181,7 @@ class SystemScores:
 
 @dataclass(frozen=True)
 class Apart:
-    """A reply set scored by experts and by judge models, 0 to 5 each."""
+    """A model's replies to one item in a language, scored by experts and by judge models, 0 to 5."""
 
     system: str
     item: str
@@ -246,7 +246,7 @@ def build_report(run: Run) -> EloquentReport:
 
 
 def _find_apart(findings: Findings) -> list[Apart]:
-    """Return the reply sets on which experts and judge models differ most; [] without both."""
+    """Return the replies on whose score experts and judge models differ most; [] without both."""
     both = [
         Apart(row.system, row.item, row.language, row.score, row.human_score)
         for row in findings.sets
@@ -366,7 +366,7 @@ class SetTexts:
 
 @dataclass(frozen=True)
 class TextsPage:
-    """Page of the reply sets with the least similar replies; `next` starts the next page."""
+    """Page of items' replies side by side, least similar first; `next` starts the next page."""
 
     sets: list[SetTexts]
     total: int
@@ -378,7 +378,7 @@ class TextsPage:
 def build_texts_page(
     findings: Findings, start: int = 0, only: str = "", most: int = SETS_SHOWN
 ) -> TextsPage:
-    """Return a page of reply sets, the lowest score (or similarity) first.
+    """Return a page of items' replies side by side, the lowest score (or similarity) first.
 
     `only` is the name of a model to show alone; "" shows all.
     """
@@ -397,7 +397,7 @@ def build_texts_page(
 
 
 def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, SetTexts]:
-    """Return the replies and judgements of each reply set, by set key."""
+    """Return replies and judgements by (system, item, language)."""
     wanted = {row.key for row in rows}
     replies: dict[SetKey, list[Reply]] = defaultdict(list)
     for reply in findings.replies:

@@ -165,7 +165,7 @@ def evaluate_judgements(
 
 
 def _group_replies(replies: Iterable[Reply]) -> dict[SetKey, list[Reply]]:
-    """Return the replies that did not fail, grouped by reply set."""
+    """Return the replies that did not fail, grouped by (system, item, language)."""
     groups: dict[SetKey, list[Reply]] = defaultdict(list)
     for reply in replies:
         if not reply.status.is_missing:
@@ -280,7 +280,7 @@ def _list_sets(
 def _compute_scores(
     sets: Sequence[SetKey], judgements: Sequence[Judgement], *, human: bool
 ) -> SetScores:
-    """Return the scores of each reply set by experts (`human`) or by judge models."""
+    """Return each reply set's score by experts (`human`) or by judge models."""
     set_codes = {key: code for code, key in enumerate(sets)}
     selected = [row for row in judgements if row.by_human is human]
     names = dict.fromkeys(row.judge for row in selected)

@@ -107,7 +107,7 @@ def _explain_missing_score(sets: Sequence[SetRow]) -> str:
 def estimate_means(
     systems: Sequence[str], sets: Sequence[SetRow], number: Number, parameters: EloquentParameters
 ) -> list[Estimate]:
-    """Return each system's mean over reply sets, with a bootstrap interval over items.
+    """Return each system's mean over its replies to items, with a bootstrap interval.
 
     `n` is the number of sets with a value; an interval needs 2 items.
     """

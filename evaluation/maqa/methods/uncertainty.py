@@ -233,7 +233,7 @@ def _compute_similarity(first: Answers, second: Answers, similarity: str) -> flo
 
 
 def find_clusters(same: ArrayLike) -> Integers:
-    """Return the meaning cluster of each reply, from which replies have the same meaning.
+    """Return a cluster number for each reply; replies with the same meaning share one.
 
     As in the paper, a sample is compared only with the first member of each cluster. Entailment is
     not transitive, so comparing all members would build chains of near meanings.

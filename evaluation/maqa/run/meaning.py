@@ -136,7 +136,7 @@ def _index_answers(
 
 
 def _cluster_sets(sets: Sequence[frozenset[int]], equivalent: Bools) -> Integers:
-    """Return the cluster of each answer set, from which answers are equivalent.
+    """Return a cluster number per answer set; sets with equivalent answers share one.
 
     Parameters
     ----------

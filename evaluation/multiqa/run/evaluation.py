@@ -191,7 +191,7 @@ def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[Metric
 def _compute_rates(
     judged: JudgedSystem, group: str, members: Ints, parameters: MultiqaParameters
 ) -> Iterator[MetricRow]:
-    """Yield the rates of refused and empty replies, and accuracy on answered originals."""
+    """Yield rates of refused and empty replies, and accuracy of answered original wordings."""
     statuses = judged.replies.statuses[members]
     n_replies = (statuses != NO_REPLY).sum(axis=1)
     shares = [

@@ -184,12 +184,12 @@ class CrowdSizeSummary(RunSummary):
 
     @property
     def messages(self) -> list[Message]:
-        """Messages: which sizes are enough by the main measure, then the data used."""
+        """Messages: how many workers and questions suffice, and the data used."""
         return [*_list_verdict_messages(self.verdicts, self.measure), _describe_basis(self)]
 
 
 def _list_verdict_messages(verdicts: Sequence[SizeVerdict], measure: str) -> Iterator[Message]:
-    """Yield messages on which sizes are enough, judged by one measure."""
+    """Yield messages on how many workers and questions suffice by one measure."""
     for verdict in verdicts:
         if verdict.measure == measure:
             yield build_verdict_message(verdict)

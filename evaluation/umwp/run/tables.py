@@ -280,7 +280,7 @@ def build_trend_rows(rows: Iterable[SizeRow]) -> list[TrendRow]:
 
 
 def _compute_trend(form: str, tuning: str, rows: Iterable[SizeRow]) -> TrendRow:
-    """Return rank correlation and slope of F1 on log10 size; undefined below 3 sizes."""
+    """Return F1's rank correlation with model size, and its slope per tenfold size."""
     known = [
         (float(np.log10(row.parameters)), row.f1)
         for row in rows

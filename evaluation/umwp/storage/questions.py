@@ -151,7 +151,7 @@ def _is_math_set(rows: Sequence[Question]) -> bool:
 
 
 def _is_math(row: Question, set_is_math: bool) -> bool:
-    """Return whether a question is mathematical: not all its accepted answers are texts."""
+    """Return whether a question of a math set accepts a number, or has no accepted answers."""
     accepted = row.accepted_answers
     return set_is_math and (not accepted or bool(_parse_numbers(accepted)))
 
