@@ -181,7 +181,7 @@ class SystemScores:
 
 @dataclass(frozen=True)
 class Apart:
-    """A model's replies to one item in a language, scored by experts and by judge models, 0 to 5."""
+    """A model's replies to one item, scored by experts and by judge models, 0 to 5 each."""
 
     system: str
     item: str
