@@ -25,7 +25,7 @@ from annotations.exchange.importing.survey_exports import (
 )
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
-from annotations.web.samples import find_sample
+from annotations.exchange.samples import find_sample
 
 
 class Report(Protocol):

@@ -1,1 +1,1 @@
-"""The consensus of people, of language models and of both together, compared."""
+"""Comparison of panels: the consensus of workers, of language models, and of both together."""

@@ -26,7 +26,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command that are not options of the run type."""
+    """Add the file and column arguments of ``evaluate panels`` to the parser."""
     add_answers(parser)
     add_models(parser, required=True)
     add_keep_thinking(parser)

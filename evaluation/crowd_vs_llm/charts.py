@@ -1,4 +1,4 @@
-"""Chart of models' scores under each panel: a row for each model, a mark for each panel."""
+"""Chart of models' scores against the consensus of each panel: one row per model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEY = 24.0
 
 
 def build_panels_chart(report: PanelsReport) -> Chart | None:
-    """Return the chart of at most 60 models; None if no panel scored a model."""
+    """Return the chart of up to 60 models' scores by panel; None if there are no scores."""
     models = [
         model for model in report.models if any(s and s.score is not None for s in model.standings)
     ]
@@ -67,7 +67,7 @@ def build_panels_chart(report: PanelsReport) -> Chart | None:
 
 
 def _draw_mark(drawing: Drawing, x: float, y: float, panel: int) -> None:
-    """Draw the mark of a panel by its number in the report's `ranked`."""
+    """Draw a panel's symbol (dot, diamond or star); `panel` is its index in the legend."""
     if panel == 0:
         drawing.dot(x, y, "dot", 5)
     elif panel == 1:
@@ -79,7 +79,7 @@ def _draw_mark(drawing: Drawing, x: float, y: float, panel: int) -> None:
 
 
 def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]]:
-    """Return the left edge and the row of each entry of the key."""
+    """Return the left edge in pixels and the line number of each legend entry."""
     places, left, row = [], 4.0, 0
     for name in names:
         entry_width = 20 + estimate_width(name) + 20

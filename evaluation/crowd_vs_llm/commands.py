@@ -17,7 +17,7 @@ from evaluation.runs.run_types.kind import Progress
 
 
 def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Compare panels from files, write the tables, and return the text to print."""
+    """Compare panels (workers, models, both) from files, write tables, return text to print."""
     request = PanelsRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
@@ -40,7 +40,7 @@ STANDING = ("model", "panel", "score", "rank")
 
 
 def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = None) -> str:
-    """Return counts, messages, and tables of panels, distances and models.
+    """Return a comparison's counts, messages and tables as text for the terminal.
 
     `names` are the names of models by public id; None where the summary has names.
     """

@@ -47,7 +47,7 @@ BEST_RESPONSE_COLUMNS = ("best_of_people", "best_of_models", "best_of_both")
 
 @dataclass(frozen=True)
 class PanelsRequest:
-    """Input files, options and the output folder of a comparison of panels."""
+    """Input files, options and output folder of ``evaluate panels``."""
 
     answers: Path
     models: Path
@@ -60,7 +60,7 @@ class PanelsRequest:
 
 @dataclass(frozen=True)
 class FileComparison:
-    """Comparison of panels from files; `input_hashes` are SHA-256 by the name of the input."""
+    """A comparison of panels with its input files; `input_hashes` are SHA-256 by input."""
 
     comparison: PanelComparison
     summary: PanelsSummary
@@ -70,13 +70,13 @@ class FileComparison:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about both files and the comparison, as sentences."""
+        """Warnings about the input files and the comparison, as sentences."""
         return TERMINAL.all_said(
             [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
         )
 
     def write(self, folder: OutputFolder) -> None:
-        """Write all tables and summary.json into a folder."""
+        """Write all tables of the comparison and summary.json into a folder."""
         summary = self.summary
         folder.write_csv(PANELS, _list_fields(PanelAbout), map(astuple, summary.panels))
         folder.write_csv(DISTANCES, _list_fields(Distance), map(astuple, summary.distances))
@@ -86,7 +86,7 @@ class FileComparison:
         folder.write_json(SUMMARY, self._build_summary())
 
     def _build_question_cells(self) -> Iterator[tuple[object, ...]]:
-        """Yield one row for each question, the least similar exemplary answers first."""
+        """Yield one row per question, the least similar exemplary answers first."""
         inputs = self.comparison.inputs
         people = dict(zip(inputs.answered.keys, inputs.answered.texts, strict=True))
         replies = inputs.models
@@ -100,7 +100,7 @@ class FileComparison:
             )
 
     def _build_summary(self) -> dict[str, Any]:
-        """Return the content of summary.json."""
+        """Return the content of summary.json for the comparison of panels."""
         summary, input_hash = self.summary, combine_hashes(self.input_hashes.values())
         plain = summary.as_dict()
         return {
@@ -119,7 +119,7 @@ class FileComparison:
 
 
 def compare_files(request: PanelsRequest, progress: Progress | None = None) -> FileComparison:
-    """Read two files and compare the panels; writes nothing.
+    """Read the answers of workers and models from files and compare the panels.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Panels: exemplary answers computed from workers, from models, and from both.
+"""Panels of respondents (workers, models, both) and the exemplary answers of each.
 
 Yahav et al. 2025, section 7.4, asks whether a panel of language models can replace workers. Each
 panel computes exemplary answers from its own answers by AQER. Every worker and every model is then
@@ -29,7 +29,7 @@ EstimatorFactory = Callable[[], AQER]
 
 @dataclass(frozen=True)
 class PanelAnswers:
-    """N answers of workers and models with a text, and R answers of models without one.
+    """Answers of workers and models as arrays, and the empty answers of models.
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class PanelAnswers:
 
     @property
     def is_model(self) -> Booleans:
-        """(N,) whether the answer is a model's."""
+        """Whether an answer is a model's, one value per answer with a text."""
         return np.asarray(self.respondent >= self.n_people)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel of respondents, and its scores of every answer.
+    """A group of respondents, its exemplary answers, and the scores of all answers against them.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Panel:
     model_share: float
 
     def compute_means(self) -> Floats:
-        """Return (S,) mean scores over questions; NaN for respondents without a score."""
+        """Return each respondent's mean score over questions; NaN without a score."""
         known = ~np.isnan(self.scores)
         # A row without a score has count 0; `maximum` only avoids the division by zero.
         count = known.sum(axis=1)
@@ -94,7 +94,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelPair:
-    """Comparison of two panels.
+    """Comparison of two panels: cosines of exemplary answers, and order of the models.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class PanelPair:
 def compute_panels(
     answers: PanelAnswers, make: EstimatorFactory, flagged: Sequence[int] = (), seed: int = 0
 ) -> list[Panel]:
-    """Return the panels with an answer: workers, models, both, and two random halves of workers.
+    """Return the panels: workers, models, both, and two random halves of the workers.
 
     The two halves show how similar two panels of the same sort are.
 
@@ -147,7 +147,7 @@ def compute_panels(
 
 
 def compare_panel_pair(first: Panel, second: Panel, n_people: int) -> PanelPair:
-    """Compare two panels of the same respondents: exemplary answers, and order of mean scores."""
+    """Compare two panels: their exemplary answers, and the order of mean scores."""
     both = (first.n_answers > 0) & (second.n_answers > 0)
     cosines = np.where(both, compute_row_cosines(first.exemplars, second.exemplars), np.nan)
     first_means, second_means = first.compute_means(), second.compute_means()
@@ -171,7 +171,7 @@ def compare_panel_pair(first: Panel, second: Panel, n_people: int) -> PanelPair:
 
 
 def compute_row_cosines(first: Vectors, second: Vectors) -> Floats:
-    """Return (Q,) cosines of the rows of two (Q, d) arrays; 0 where a row is all zeros."""
+    """Return the cosine of each pair of rows of two arrays; 0 if a row is all zeros."""
     if sparse.issparse(first) or sparse.issparse(second):
         a, b = sparse.csr_array(first), sparse.csr_array(second)
         product = np.asarray(a.multiply(b).sum(axis=1)).ravel()
@@ -187,7 +187,7 @@ def compute_row_cosines(first: Vectors, second: Vectors) -> Floats:
 
 
 def compute_mean_cosines(vectors: Vectors, question: Integers, n_questions: int) -> Floats:
-    """Return (Q,) mean cosines of two different answers to a question; NaN below 2 answers.
+    """Return the mean cosine of two answers, one value per question; NaN below 2 answers.
 
     With unit vectors u of m answers it is (|sum u|^2 - k) / m(m-1), where k of the vectors are not
     zero. Unlike dispersion it does not depend on the number of answers.
@@ -213,7 +213,7 @@ def compute_mean_cosines(vectors: Vectors, question: Integers, n_questions: int)
 
 
 def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER) -> Panel:
-    """Fit `aqer` on the rows of the members, and score all respondents against it."""
+    """Fit AQER on the members' answers, and score all respondents against it."""
     rows = np.flatnonzero(is_member)
     vectors, respondent = answers.vectors[rows], answers.respondent[rows]
     question = answers.question[rows]
@@ -248,7 +248,7 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
 
 
 def _score_nonmembers(aqer: AQER, answers: PanelAnswers, rows: Integers) -> Floats:
-    """Return the scores of nonmembers' answers; NaN where the panel has no answer."""
+    """Return the scores of nonmembers' answers; NaN on questions the panel did not answer."""
     scored = aqer.score_models(
         answers.vectors[rows],
         # One model code for all: only the scores of single answers are used.
@@ -261,7 +261,7 @@ def _score_nonmembers(aqer: AQER, answers: PanelAnswers, rows: Integers) -> Floa
 def _score_empty_answers(
     scores: Floats, answers: PanelAnswers, members: Booleans, known: Booleans, similarity: str
 ) -> None:
-    """Write the scores of models' empty and refused answers into `scores`.
+    """Write the scores of models' empty and refused answers into the array `scores`.
 
     `known` (Q,) says whether the panel has an exemplary answer. Without one the score stays NaN.
     """
@@ -276,49 +276,49 @@ def _score_empty_answers(
 
 
 def _draw_half(n_people: int, seed: int) -> NDArray[np.bool_]:
-    """Return (M,) whether a worker is in the first of two random halves; (1,) without workers."""
+    """Return whether each worker is in the first of two random halves."""
     chosen = np.zeros(max(n_people, 1), dtype=bool)
     chosen[np.random.default_rng(seed).permutation(n_people)[: n_people // 2]] = True
     return chosen
 
 
 def _expand_exemplars(exemplars: Vectors, asked: Integers, n: int) -> Vectors:
-    """Return (n, d) exemplary answers of all questions; zeros for questions not in `asked`."""
+    """Return one exemplary answer per question; zeros for questions not in `asked`."""
     shape = (n, len(asked))
     place = sparse.csr_array((np.ones(len(asked)), (asked, np.arange(len(asked)))), shape=shape)
     return place @ exemplars
 
 
 def _expand_numbers(values: Floats, asked: Integers, n: int) -> Floats:
-    """Return (n,) numbers of all questions; NaN for questions not in `asked`."""
+    """Return one number per question; NaN for questions not in `asked`."""
     out = np.full(n, np.nan)
     out[asked] = values
     return out
 
 
 def _expand_rows(values: Integers, asked: Integers, n: int) -> Integers:
-    """Return (n,) rows of all questions; -1 for questions not in `asked`."""
+    """Return one row index per question; -1 for questions not in `asked`."""
     out = np.full(n, -1, dtype=np.int64)
     out[asked] = values
     return out
 
 
 def _compute_kendall(a: Floats, b: Floats) -> float | None:
-    """Return Kendall's tau-b; None below 2 models or if all values of a side are equal."""
+    """Return Kendall's tau-b; None below 2 models or if all scores of a panel are equal."""
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):
         return None
     return float(stats.kendalltau(a, b).statistic)
 
 
 def _count_swapped_pairs(a: Floats, b: Floats) -> int:
-    """Return the number of pairs of models that `a` and `b` order differently."""
+    """Return the number of model pairs that the scores `a` and `b` order differently."""
     # Each pair occurs twice in the matrix.
     signs = np.sign(a[:, None] - a) * np.sign(b[:, None] - b)
     return int(np.count_nonzero(signs < 0) // 2)
 
 
 def _count_certain_swaps(a: Floats, b: Floats) -> int:
-    """Return how many pairs of models two panels order differently, each beyond chance.
+    """Return how many model pairs two panels order differently, each beyond chance.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ def _count_certain_swaps(a: Floats, b: Floats) -> int:
 
 
 def _find_certain_orders(scores: Floats) -> Floats:
-    """Return (L, L) 1 where a model is better beyond chance than another, -1 where worse, or 0."""
+    """Return a models-by-models matrix: 1 if better beyond chance, -1 if worse, else 0."""
     differences = scores[:, None, :] - scores[None, :, :]
     known = ~np.isnan(differences)
     n = known.sum(axis=2)

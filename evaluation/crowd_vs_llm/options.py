@@ -10,7 +10,7 @@ from evaluation.core.options import Whole, declare_option
 
 @dataclass(frozen=True)
 class PanelsParameters(CrowdParameters):
-    """Options of grading each panel, and the number of bootstrap draws."""
+    """Options of a comparison of panels: grading of each panel, and bootstrap draws."""
 
     bootstrap: int = declare_option(
         400,

@@ -52,7 +52,7 @@ QUESTION_COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelUnderPanels:
-    """A model and its scores under each panel, in the order of the report's `ranked`."""
+    """A language model's score and rank under each panel (workers, models, both)."""
 
     model: str
     name: str
@@ -60,14 +60,14 @@ class ModelUnderPanels:
 
     @property
     def why(self) -> str:
-        """Why a score is missing, as a phrase; "" if none is missing."""
+        """Why a panel has no score of the model, as a phrase; "" if none is missing."""
         reasons = [row.reason for row in self.standings if row and row.score is None]
         return describe_reason(reasons[0]) if reasons else ""
 
 
 @dataclass(frozen=True)
 class PanelQuestion:
-    """A question with the best response of each panel.
+    """A question with the best response by each panel's consensus.
 
     `text` and the best responses are shortened; "" if a panel has none.
     """
@@ -87,7 +87,7 @@ class PanelQuestion:
 
 @dataclass(frozen=True)
 class PanelsReport:
-    """Comparison of the consensus of workers, of models and of both.
+    """Results of a comparison of panels: consensus of workers, of models, and of both.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class PanelsReport:
 
 
 def build_report(run: Run) -> PanelsReport:
-    """Return the report of a finished run, by one query."""
+    """Return the report of a finished comparison of panels."""
     summary = PanelsSummary.of(run.summary)
     names = _load_model_names(summary)
     ranked = [name for name in RANKED if summary.find_panel(name)]
@@ -138,7 +138,7 @@ def build_report(run: Run) -> PanelsReport:
 
 
 def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQuestion]:
-    """Return the `size` questions with the least similar exemplary answers of workers and models.
+    """Return the questions on which workers' and models' exemplary answers differ most.
 
     Four queries.
     """
@@ -182,19 +182,19 @@ def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQue
 
 
 def build_panels_table(run: Run) -> Table:
-    """Return the table of panels."""
+    """Return the table of panels: one row per panel, with its size and agreement."""
     panels = PanelsSummary.of(run.summary).panels
     return Table(PANEL_COLUMNS, (tuple(panel.__dict__.values()) for panel in panels))
 
 
 def build_distances_table(run: Run) -> Table:
-    """Return the table of comparisons of two panels."""
+    """Return the table of panel comparisons: one row per pair of panels."""
     distances = PanelsSummary.of(run.summary).distances
     return Table(DISTANCE_COLUMNS, (tuple(distance.__dict__.values()) for distance in distances))
 
 
 def build_standings_table(run: Run) -> Table:
-    """Return the table of models under each panel."""
+    """Return the table of model scores: one row per model and panel."""
     summary = PanelsSummary.of(run.summary)
     names = _load_model_names(summary)
     return Table(
@@ -207,12 +207,12 @@ def build_standings_table(run: Run) -> Table:
 
 
 def build_questions_table(run: Run) -> Table:
-    """Return the table of questions, the least similar exemplary answers first."""
+    """Return the table of questions: panels' cosines and best responses, least similar first."""
     return Table(QUESTION_COLUMNS, _build_question_cells(run))
 
 
 def _build_question_cells(run: Run) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of each question, with its external id as name."""
+    """Yield the question table's rows, with the question's external id as name."""
     names = {
         str(public): name
         for public, name in Question.objects.filter(version=run.version_id).values_list(
@@ -229,7 +229,7 @@ def _load_rows(run: Run) -> list[dict[str, Any]]:
 
 
 def _load_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
-    """Return shortened texts of answers by primary key; withdrawn answers are absent."""
+    """Return the beginnings of answer texts by primary key, without withdrawn answers."""
     texts = rows.filter(pk__in=[key for key in keys if key is not None]).values_list(
         "pk", select_beginning("text", ANSWER_SHOWN)
     )
@@ -237,7 +237,7 @@ def _load_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
 
 
 def _load_model_names(summary: PanelsSummary) -> dict[str, str]:
-    """Return names of models by public id in the order of the summary; deleted ones are absent."""
+    """Return model names by public id, in the order of the summary, without deleted models."""
     ids = list(dict.fromkeys(row.model for row in summary.standings))
     known = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     names = {str(public): name for public, name in known}
@@ -245,7 +245,7 @@ def _load_model_names(summary: PanelsSummary) -> dict[str, str]:
 
 
 def _build_sort_key(model: ModelUnderPanels) -> tuple[bool, float]:
-    """Return a sort key: highest score under the first panel first, models without one last."""
+    """Return a sort key: highest score under the first panel first, unscored models last."""
     first = model.standings[0] if model.standings else None
     score = first.score if first else None
     return score is None, -(score or 0.0)

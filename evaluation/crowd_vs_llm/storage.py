@@ -1,4 +1,4 @@
-"""Run of a comparison of panels: load answers, compare, and store a summary and question rows."""
+"""Comparison of panels on the database: load answers, compare, store summary and question rows."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def compare_panels(turn: Turn) -> None:
 
 
 def load_parameters(run: Run) -> PanelsParameters:
-    """Return the parameters of a run; those that an older run did not store have their default."""
+    """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
         return PanelsParameters.of_dict(stored)
@@ -73,13 +73,13 @@ def load_parameters(run: Run) -> PanelsParameters:
 
 
 def _replace_model_keys(summary: PanelsSummary, public: dict[str, str]) -> PanelsSummary:
-    """Replace the primary keys of models by their public ids."""
+    """Return the summary with the models' public ids in place of primary keys."""
     standings = tuple(replace(row, model=public[row.model]) for row in summary.standings)
     return replace(summary, standings=standings)
 
 
 def _build_question_rows(comparison: PanelComparison) -> list[dict[str, Any]]:
-    """Return the rows of questions with public ids; answers keep their primary keys."""
+    """Return the question rows with public ids; answers keep their primary keys."""
     ids = comparison.questions
     public = dict(Question.objects.filter(pk__in=ids).values_list("pk", "public_id"))
     return [

@@ -13,12 +13,12 @@ from evaluation.runs.run_types.kind import Page
 
 
 def build_chart(run: Run) -> Chart | None:
-    """Return the chart of models' scores under each panel; None without scores."""
+    """Return a run's chart of models' scores by panel; None without scores."""
     return build_panels_chart(build_report(run))
 
 
 def build_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page: report, chart, names of panels, and questions."""
+    """Return the template context of the page: report, chart, panel names, and questions."""
     report = build_report(run)
     columns = [PANEL_NAMES[name] for name in report.ranked]
     return {

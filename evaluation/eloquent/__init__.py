@@ -1,1 +1,1 @@
-"""ELOQUENT robustness (Sahlgren et al. 2024): prompts that mean the same, replies compared."""
+"""ELOQUENT robustness (Sahlgren et al. 2024): compare replies to prompts with one meaning."""

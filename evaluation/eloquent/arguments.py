@@ -25,7 +25,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command that are not options of the run type."""
+    """Add the file arguments of ``evaluate eloquent`` to the parser."""
     add_prompts(parser)
     add = parser.add_argument
     add(
@@ -52,7 +52,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_prompts(parser: argparse.ArgumentParser) -> None:
-    """Add the file of prompts, and whether it is mended."""
+    """Add the argument for the prompts file, and ``--repair`` for its missing commas."""
     parser.add_argument(
         "prompts",
         type=Path,
@@ -82,7 +82,7 @@ a folder each, then evaluate eloquent PROMPTS --replies A/replies.csv --replies 
 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what the study takes beside its options and those of asking."""
+    """Add the arguments of ``study eloquent``, except run options and server settings."""
     add_prompts(parser)
     add = parser.add_argument
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")

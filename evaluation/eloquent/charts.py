@@ -1,4 +1,4 @@
-"""Chart of scores by item, with a mark for each system (ELOQUENT robustness paper, Figure 1)."""
+"""Chart of similarity scores: one row per item, one circle per system (paper, Figure 1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEGEND = 20.0
 
 @dataclass(frozen=True)
 class ItemScores:
-    """An item: its id, its kind of variation, and the score of each system, 0 to 5."""
+    """Chart row of one item: id, kind of variation, and each system's score, 0 to 5."""
 
     item: str
     variation: str
@@ -30,13 +30,13 @@ class ItemScores:
 
     @property
     def average(self) -> float | None:
-        """Mean over systems; None without a score."""
+        """Mean score over systems; None without a score."""
         known = [score for score in self.scores if score is not None]
         return sum(known) / len(known) if known else None
 
 
 def build_scores_chart(items: Sequence[ItemScores], systems: Sequence[str]) -> Chart:
-    """Return the chart of items with a score, the lowest average first."""
+    """Return the chart of items' similarity scores, the lowest average first."""
     ordered = sorted(items, key=lambda item: (item.average is None, item.average or 0.0))
     scored = [item for item in ordered if item.average is not None]
     left_out = len(ordered) - len(scored)
@@ -56,7 +56,7 @@ def build_scores_chart(items: Sequence[ItemScores], systems: Sequence[str]) -> C
 
 
 def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: float) -> Drawing:
-    """Draw axis, items and legend into a drawing of some width."""
+    """Return the drawing with axis, items and legend, `width` pixels wide."""
     left = NAMES if width > 600 else NARROW_NAMES
     scale = Scale(LOWEST, HIGHEST, left + 2 * MARK, width - 2 * MARK)
     lanes = [_assign_lanes(item.scores, scale) for item in items]
@@ -93,7 +93,7 @@ def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: floa
 
 
 def _assign_lanes(scores: Sequence[float | None], scale: Scale) -> list[tuple[int, float, int]]:
-    """Return system, score and lane of each mark; marks that would touch get different lanes."""
+    """Return system, score and vertical lane of each circle, so that circles do not touch."""
     ends: list[float] = []
     placed = []
     known = [(score, system) for system, score in enumerate(scores) if score is not None]
@@ -122,7 +122,7 @@ def _draw_legend(drawing: Drawing, systems: Sequence[str], y: float, width: floa
 
 
 def build_findings_chart(findings: Findings) -> Chart | None:
-    """Return the chart of the items' scores; None without a score."""
+    """Return the chart of an evaluation's item scores; None without a score."""
     cells = {(row.item, row.system): row.score for row in findings.items}
     if all(score is None for score in cells.values()):
         return None

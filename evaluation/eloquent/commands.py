@@ -41,7 +41,7 @@ SHOWN = 40
 
 
 def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
-    """Return the text that ``evaluate eloquent`` prints at the end."""
+    """Return the text that ``evaluate eloquent`` prints about the results."""
     findings = evaluated.findings
     parts = [
         _format_prompts(evaluated.prompts),
@@ -58,7 +58,7 @@ def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
 
 
 def format_run(run: Run) -> str:
-    """Return the text that ``run eloquent`` prints at the end."""
+    """Return the text that ``run eloquent`` prints about a finished run."""
     findings, summary = load_findings_with_people(run), EloquentSummary.of(run.summary)
     head = (
         f"{summary.items} items, {summary.prompts} prompts, {summary.languages} languages; "
@@ -96,7 +96,7 @@ def _format_prompts(prompts: PromptFile) -> str:
 
 
 def _format_scores(findings: Findings) -> str:
-    """Return items by systems with sums, items with the lowest average first."""
+    """Return a text table of scores, one row per item, one column per system, lowest first."""
     if not findings.judges:
         return ""
     columns, rows = build_system_table(findings)
@@ -111,7 +111,7 @@ def _format_scores(findings: Findings) -> str:
 
 
 def _format_totals(findings: Findings) -> str:
-    """Return the systems with intervals; the rank only where sums can be compared."""
+    """Return a text table of the systems' sums and intervals, with ranks if comparable."""
     if not findings.systems:
         return ""
     header = ("system", "sum", "n", "mean", "low", "high", "rank", "similarity", "answered only")
@@ -160,7 +160,7 @@ def _format_exclusions(evaluated: FileEvaluation) -> Iterator[str]:
 def evaluate(
     parameters: EloquentRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Evaluate files, write the tables, and return the text to print."""
+    """Evaluate files of replies, write the tables, and return the text to print."""
     request = EloquentRequest(
         prompts=arguments["prompts"],
         output=arguments["output"],
@@ -177,7 +177,7 @@ def evaluate(
 
 
 def write_tables_and_chart(folder: OutputFolder, evaluated: FileEvaluation) -> None:
-    """Write all tables, and the chart if there are scores."""
+    """Write all result tables, and the chart of scores if there are scores."""
     write_tables(folder, evaluated)
     if evaluated.findings.systems:
         chart = build_findings_chart(evaluated.findings)
@@ -197,7 +197,7 @@ def run_study(
     asking: AskSettings,
     progress: Progress,
 ) -> Studied:
-    """Ask models, evaluate, write tables and submissions, and return the text to print."""
+    """Ask models and judges, write tables and submissions, and return the text to print."""
     submitter = Submitter(
         arguments["team"],
         arguments["submission_id"],

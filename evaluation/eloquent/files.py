@@ -1,4 +1,4 @@
-"""Files of ELOQUENT: read prompts, replies and judgements, write tables, and run a study."""
+"""ELOQUENT on files: read prompts, replies and judgements, write tables, run a study."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ PROMPT_COLUMNS = ("item", "variation", "language", "variant", "prompt")
 
 @dataclass(frozen=True)
 class EloquentRequest:
-    """Input files, options and output folder of an evaluation."""
+    """Input files, options and output folder of ``evaluate eloquent``."""
 
     prompts: Path
     output: Path
@@ -84,13 +84,13 @@ class EloquentRequest:
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """All input files."""
+        """Paths of all input files."""
         return (self.prompts, *self.replies, *self.judgements)
 
 
 @dataclass(frozen=True)
 class FileEvaluation:
-    """Result of an evaluation of files.
+    """Result of evaluating files: findings, exclusions, file hashes and warnings.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class FileEvaluation:
 
 
 def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -> FileEvaluation:
-    """Read the files and evaluate them; writes nothing.
+    """Read prompts, replies and judgements from files and evaluate them; writes nothing.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _describe_reply_files(
 
 
 def write_tables(folder: OutputFolder, evaluated: FileEvaluation) -> None:
-    """Write every table; those of replies and judgements where there are any."""
+    """Write the result tables and summary.json; skip tables without replies or judgements."""
     prompts, findings = evaluated.prompts, evaluated.findings
     folder.write_csv(PROMPTS, PROMPT_COLUMNS, _build_prompt_rows(prompts))
     if prompts.repairs:
@@ -199,7 +199,7 @@ def _build_prompt_rows(prompts: PromptFile) -> Iterator[tuple[object, ...]]:
 
 
 def build_prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
-    """Yield the counts of prompts as metrics without a system."""
+    """Yield counts of prompts, by language and variation, as metrics without a system."""
 
     def row(group: str, metric: str, count: int) -> MetricRow:
         return MetricRow("", group, metric, float(count), None, None, count, None)
@@ -214,7 +214,7 @@ def build_prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
 
 
 def build_system_table(findings: Findings) -> tuple[list[str], list[list[object]]]:
-    """Return the paper's Table 2: items by systems, with the average; columns and rows.
+    """Return the header and rows of the paper's Table 2: items by systems, with average.
 
     A cell is the mean over the item's languages.
     """
@@ -228,7 +228,7 @@ def build_system_table(findings: Findings) -> tuple[list[str], list[list[object]
 
 
 def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
-    """Return the content of summary.json."""
+    """Return the content of summary.json for an evaluation."""
     prompts, findings = evaluated.prompts, evaluated.findings
     info = findings.embedding
     made = None if info is None else {"embedder": info.model, "revision": info.revision}
@@ -284,7 +284,7 @@ def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """Input files, options and output folder of a study.
+    """Input files, options and output folder of ``study eloquent``, which asks models.
 
     Attributes
     ----------
@@ -312,14 +312,14 @@ class StudyRequest:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Evaluation of a study, and whether every request has a reply."""
+    """Evaluation of a study's replies, and whether every request has a reply."""
 
     evaluated: FileEvaluation
     complete: bool
 
 
 def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress) -> StudyResult:
-    """Ask what the folder's journal does not have yet, and evaluate; writes only the journal.
+    """Send the requests missing in the folder's journal, and evaluate; writes no tables.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
 
 
 def _refuse_foreign_tables(output: Path) -> None:
-    """Raise `InputError` if the folder has tables without a journal: another command wrote them."""
+    """Raise `InputError` if another command wrote tables into the output folder."""
     if (output / JOURNAL).exists():
         return
     for name in TABLES:
@@ -387,7 +387,7 @@ def _refuse_foreign_tables(output: Path) -> None:
 
 
 def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSettings]:
-    """Return the asking of each judge by name; equal names are numbered, such as "gpt #2"."""
+    """Return each judge's server settings by name; equal names are numbered ("gpt #2")."""
     parameters = {"temperature": request.judge_temperature, "max_tokens": request.judge_max_tokens}
     found: dict[str, AskSettings] = {}
     for spec in request.judges:
@@ -413,7 +413,7 @@ def _request_replies(
     prompts: PromptFile,
     changed: Mapping[tuple[str, int], ChangedPrompt],
 ) -> list[Reply]:
-    """Ask every prompt in its own conversation, then follow-ups to those with an answer."""
+    """Ask each prompt in its own conversation, then the follow-ups; return the replies."""
     conversations = Conversations(prompts.items, changed, request.system)
     step = Step("answer", "{prompt}", request.system)
     conversations.take(_select_texts(folder.ask(step, conversations.begin())))
@@ -436,7 +436,7 @@ def _request_judgements(
     name: str,
     judge: AskSettings,
 ) -> list[Judgement]:
-    """Ask a judge about every set of replies, and once more after a reply without a score."""
+    """Ask a judge to score each set of replies, twice if its reply has no score."""
     sets = select_judged_sets(prompts.items, replies)
     ids = {f"{item}/{language}": (system, item, language) for system, item, language in sets}
     items = [Item(at, build_question(sets[key]), request.repeats) for at, key in ids.items()]

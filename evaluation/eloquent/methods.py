@@ -1,4 +1,4 @@
-"""Metrics of the ELOQUENT robustness task.
+"""Metrics of the ELOQUENT robustness task: set scores, ranks, judge agreement, similarity.
 
 A set holds the replies of one system to the prompts of one item in one language. Judges' scores
 give one score for each set, and sums of systems over sets. The similarity of a set is the mean
@@ -29,7 +29,7 @@ ONE_SYSTEM = "one_system"
 
 @dataclass(frozen=True)
 class SetScores:
-    """Scores of S sets over all judges.
+    """Scores of reply sets (replies to one item's wordings), each averaged over its judges.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SetScores:
 def compute_set_scores(
     sets: ArrayLike, judges: ArrayLike, scores: ArrayLike, n_sets: int
 ) -> SetScores:
-    """Return the mean score and the spread of each set over its judges.
+    """Return the mean score and spread over judges of each set of replies to an item's wordings.
 
     All judges of a set have the same weight, however many repeats they have. Repeats and several
     judges go beyond the task.
@@ -87,14 +87,14 @@ def compute_set_scores(
 
 @dataclass(frozen=True)
 class SumRank:
-    """Rank of a system by its sum: 1 for the highest, ties share a rank; None with a reason."""
+    """Rank of a system by its sum of scores, 1 for the highest; None with a reason."""
 
     rank: int | None
     reason: str | None
 
 
 def rank_by_sum(scored: Sequence[Mapping[Any, float]]) -> list[SumRank]:
-    """Rank systems by the sum of their scores; only sums over the same sets are comparable.
+    """Rank systems by the sum of their scores, if all are scored on the same reply sets.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ STEPS = 2
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """Agreement of two judges on the `n` sets that both scored.
+    """Agreement of two judges on the `n` reply sets that both scored.
 
     A judge's score of a set is the mean of its repeats.
 
@@ -153,7 +153,7 @@ class JudgeAgreement:
 
 
 def compare_judges(scores: Mapping[str, Mapping[Any, float]]) -> list[JudgeAgreement]:
-    """Return the agreement of every two judges, in their order; `scores` are by judge and set."""
+    """Return the agreement of each two judges; `scores` are by judge and reply set."""
     return [
         _compare_pair(judge, other, scores[judge], scores[other])
         for judge, other in combinations(scores, 2)
@@ -163,7 +163,7 @@ def compare_judges(scores: Mapping[str, Mapping[Any, float]]) -> list[JudgeAgree
 def _compare_pair(
     judge: str, other: str, judge_scores: Mapping[Any, float], other_scores: Mapping[Any, float]
 ) -> JudgeAgreement:
-    """Return the agreement of two judges on the sets that both scored."""
+    """Return the agreement of two judges on the reply sets that both scored."""
     common = [name for name in judge_scores if name in other_scores]
     if not common:
         return JudgeAgreement(judge, other, 0, None, None, None, None, None, NO_COMMON_SETS)
@@ -184,7 +184,7 @@ def _compare_pair(
 
 @dataclass(frozen=True)
 class SetSimilarity:
-    """Similarity of the replies of S sets.
+    """Mean cosine within each set of replies to an item's wordings: of all, and of answered ones.
 
     Attributes
     ----------
@@ -203,7 +203,7 @@ class SetSimilarity:
 def compute_set_similarity(
     vectors: object, sets: ArrayLike, answered: ArrayLike, n_sets: int
 ) -> SetSimilarity:
-    """Return the mean pairwise cosine of each set, exact and in linear time.
+    """Return the mean cosine of two replies in each set, exactly and in linear time.
 
     With n unit vectors u, the sum of u_i . u_j over ordered pairs i != j is |sum u|^2 - n. A vector
     of zeros has cosine 0 with every other one.
@@ -234,7 +234,7 @@ def compute_set_similarity(
 def compute_similarity_across_languages(
     vectors: object, items: ArrayLike, languages: ArrayLike, n_items: int
 ) -> tuple[Floats, Integers]:
-    """Return (I,) mean cosines of an item's answers in different languages, and numbers of pairs.
+    """Return each item's mean cosine of answers in different languages, and pair counts.
 
     Only pairs of two languages count; NaN without any. The numbers are meaningless if the embedder
     does not know one of the languages.
@@ -275,12 +275,12 @@ def _normalize_rows(vectors: object) -> tuple[Floats, Floats]:
 
 
 def _sum_groups(units: Floats, groups: Integers, n_groups: int) -> Floats:
-    """Return (n_groups, d) sums of the vectors of each group."""
+    """Return the sum of the vectors of each group, one row per group."""
     rows = np.arange(len(groups))
     member = sparse.csr_matrix((np.ones(len(groups)), (groups, rows)), (n_groups, len(groups)))
     return np.asarray(member @ units, dtype=np.float64)
 
 
 def _clip_cosines(cosines: Floats) -> Floats:
-    """Return cosines clipped to -1..1, which rounding errors can exceed."""
+    """Return the cosines limited to -1..1, which rounding errors can exceed."""
     return np.clip(cosines, -1.0, 1.0)

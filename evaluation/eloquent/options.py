@@ -1,4 +1,4 @@
-"""Options of ELOQUENT: of an evaluation of files, and of a run that asks models and judges."""
+"""Options of ELOQUENT: for evaluating files, and for runs that ask models and judges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _find_embedder_problem(spec: str) -> Problem | None:
 
 @dataclass(frozen=True)
 class EloquentParameters(Parameters):
-    """The embedding beside the judges, and the intervals by items."""
+    """Evaluation options: embedding of the replies, and bootstrap intervals over items."""
 
     sentences: ClassVar = {
         **Parameters.sentences,
@@ -67,7 +67,7 @@ class EloquentParameters(Parameters):
 
 
 def _hash_option(name: str) -> Callable[[Parameters], str]:
-    """Return a function that represents a text option in a signature by a short hash."""
+    """Return a function that signs the text option `name` with a short hash of its text."""
 
     def sign(parameters: Parameters) -> str:
         text = getattr(parameters, name)
@@ -78,7 +78,7 @@ def _hash_option(name: str) -> Callable[[Parameters], str]:
 
 @dataclass(frozen=True)
 class EloquentRunOptions(EloquentParameters):
-    """Commands on files take these from their own arguments, or need none of them."""
+    """Options of an ELOQUENT run, which asks models and judges."""
 
     sentences: ClassVar = {
         **EloquentParameters.sentences,
@@ -184,12 +184,12 @@ class EloquentRunOptions(EloquentParameters):
 
     @property
     def questions_after(self) -> tuple[str, ...]:
-        """The follow-up questions, in their order."""
+        """Follow-up questions, in the order they are asked."""
         lines = (line.strip() for line in (self.follow_ups or "").splitlines())
         return tuple(line for line in lines if line)
 
     def evaluation(self) -> EloquentParameters:
-        """Return the options of the evaluation alone, without those of asking."""
+        """Return only the options of evaluating replies, without those of asking models."""
         return EloquentParameters(
             **{name: getattr(self, name) for name in EloquentParameters.options()}
         )

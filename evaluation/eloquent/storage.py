@@ -1,4 +1,4 @@
-"""Run of ELOQUENT: load questions with variants, ask models and judges, store and load findings."""
+"""ELOQUENT on the database: load prompts, ask models and judges, store and load findings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class EloquentSummary(StudySummary):
-    """Summary of a run: counts, names of models and judges, usage and cost.
+    """Stored summary of an ELOQUENT run: counts, models, judges, tokens and cost.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class EloquentSummary(StudySummary):
     embedding: dict[str, Any] = field(default_factory=dict)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the counts that the page of a run shows."""
+        """Return the input counts that the run's page shows, by label."""
         return {
             "items": self.items,
             "prompts": self.prompts,
@@ -104,7 +104,7 @@ UNDETERMINED = "und"
 
 
 def load_items(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
-    """Load the questions with variants as items, in their order.
+    """Return a version's questions that have several wordings as items, in order.
 
     The question itself is the first wording. The kind of variation is the question's category, or
     the kinds of its variants, such as "dialect and translation".
@@ -122,7 +122,7 @@ def load_items(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
 
 
 def _build_item(question: Question, others: list[Variant]) -> PromptItem:
-    """Return a question and its variants as an item."""
+    """Return a database question and its variants as one item with several wordings."""
     # A variant without a language is in that of its question.
     own = question.language.lower() or UNDETERMINED
     wordings = [(own, question.text)]
@@ -140,12 +140,12 @@ def _build_item(question: Question, others: list[Variant]) -> PromptItem:
 
 
 def has_comparable_item(items: tuple[PromptItem, ...]) -> bool:
-    """Return whether any item has two wordings in one language."""
+    """Return whether any item has at least two wordings in the same language."""
     return any(len(item.variants_in(code)) > 1 for item in items for code in item.languages)
 
 
 def hash_items(items: tuple[PromptItem, ...]) -> str:
-    """Return the SHA-256 of all wordings, for the signature of a run."""
+    """Return the SHA-256 of all wordings of all items, for a run's signature."""
     values = [
         [item.id, item.variation, [[row.language, row.prompt] for row in item.variants]]
         for item in items
@@ -175,7 +175,7 @@ def store_findings(turn: Turn, findings: Findings) -> None:
 
 
 def load_findings(run: Run) -> Findings:
-    """Load the findings of a finished run; its embedding is in the summary."""
+    """Return the stored findings of a finished run."""
     stored: dict[str, Any] = RunData.objects.get(run=run, name=NAME).data
     return Findings(
         systems=tuple(stored["systems"]),
@@ -191,7 +191,7 @@ def load_findings(run: Run) -> Findings:
 
 
 def _restore_reply(stored: dict[str, Any]) -> Reply:
-    """Return a reply from its stored fields."""
+    """Return a reply rebuilt from its stored fields."""
     turns = tuple(Spoken(**turn) for turn in stored["turns"])
     return Reply(**{**stored, "status": AnswerStatus(stored["status"]), "turns": turns})
 
@@ -245,7 +245,7 @@ def execute_run(turn: Turn) -> None:
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
 ) -> RequestForecast:
-    """Return the greatest number of requests and tokens of a run; sends nothing."""
+    """Return the greatest number of requests and tokens of a run; nothing is sent."""
     items = load_items(version)
     estimate = RequestCounter(user, unread=(JUDGING,))
     models, judges = (
@@ -292,7 +292,7 @@ def find_start_problems(
 def read_changed_wordings(
     options: EloquentRunOptions, items: Sequence[PromptItem]
 ) -> Mapping[tuple[str, int], ChangedPrompt]:
-    """Return the changed prompts by item and number of the wording. Raises `InputError`."""
+    """Return changed prompts by item and wording number; raises `InputError`."""
     if not options.changed_wordings:
         return {}
     source = make_bytes_source("changed_prompts.csv", options.changed_wordings.encode())
@@ -302,7 +302,7 @@ def read_changed_wordings(
 def _read_stored_changes(
     options: EloquentRunOptions, items: Sequence[PromptItem]
 ) -> Mapping[tuple[str, int], ChangedPrompt]:
-    """Return the changed prompts of a run. Raises `RunInputError`."""
+    """Return a run's changed prompts by item and wording; raises `RunInputError`."""
     try:
         return read_changed_wordings(options, items)
     except InputError as error:
@@ -313,7 +313,7 @@ def _read_stored_changes(
 
 
 def _format_first_problem(error: InputError) -> str:
-    """Return the first problem of a table in a form field, and the number of further ones."""
+    """Return the first problem of a pasted table, and how many more there are."""
     first = error.problems[0]
     line = f"line {first.line}: " if first.line else ""
     more = f", and {error.total - 1} more problems" if error.total > 1 else ""
@@ -321,7 +321,7 @@ def _format_first_problem(error: InputError) -> str:
 
 
 def load_parameters(run: Run) -> EloquentRunOptions:
-    """Return the parameters of a run; those that an older run did not store have their default."""
+    """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
         return EloquentRunOptions.of_dict(stored)
@@ -336,7 +336,7 @@ def _request_replies(
     parameters: EloquentRunOptions,
     changed: Mapping[tuple[str, int], ChangedPrompt],
 ) -> list[Reply]:
-    """Ask the models every wording in a conversation of its own, then the follow-up questions."""
+    """Ask each model every wording in its own conversation, then the follow-up questions."""
     conversations = [Conversations(items, changed, parameters.told or "") for _ in models]
     sent = {"temperature": parameters.temperature, "max_tokens": parameters.max_tokens}
 
@@ -367,7 +367,7 @@ def _request_judgements(
     replies: Sequence[Reply],
     parameters: EloquentRunOptions,
 ) -> list[Judgement]:
-    """Ask the judges about every set of replies, and once more after a reply without a score."""
+    """Ask each judge to score every reply set, twice if its reply has no score."""
     sets = select_judged_sets(items, replies)
     keys = {"\x1f".join(key): key for key in sets}
     sent = {
@@ -422,7 +422,7 @@ def _build_signature(
     judges: Sequence[LanguageModel],
     input_hash: str,
 ) -> str:
-    """Return the signature: parameters, models, judges, embedding, hash of the inputs, version."""
+    """Return a run's signature: options, models, judges, embedding, input hash, version."""
     info = findings.embedding
     parts = {
         **build_signature_parts(parameters),
@@ -441,7 +441,7 @@ def _build_summary(
     findings: Findings,
     exclusions: Exclusions,
 ) -> EloquentSummary:
-    """Return the summary of a run."""
+    """Return the summary that a run stores."""
     costs = [row.cost for row in usage]
     statuses = [row.status for row in findings.replies]
     cut_off = statuses.count(AnswerStatus.CUT_OFF)

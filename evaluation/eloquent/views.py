@@ -36,12 +36,12 @@ CHART = "reply-scores"
 
 
 def build_chart(run: Run) -> Chart | None:
-    """Return the chart of scores of a run; None without scores."""
+    """Return the chart of the run's similarity scores by item; None without scores."""
     return build_findings_chart(load_findings_with_people(run))
 
 
 def build_scores_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page of scores: report and chart."""
+    """Return the template context of the scores page: report and chart."""
     report = build_report(run)
     return {
         "report": report,
@@ -59,7 +59,7 @@ CHARTS = {CHART: build_chart}
 
 
 def build_submission_files(run: Run) -> Mapping[str, bytes]:
-    """Return the replies in the lab's submission format: JSON by file name, per model, language."""
+    """Return submission files to the ELOQUENT lab as JSON bytes, by file name."""
     submitter = Submitter(date=run.finished_at.date().isoformat() if run.finished_at else "")
     forms = build_submissions(load_findings_with_people(run).replies, submitter)
     return {
@@ -69,7 +69,7 @@ def build_submission_files(run: Run) -> Mapping[str, bytes]:
 
 
 def describe_version(version: QuestionSetVersion | None) -> Beforehand:
-    """Return how many questions of a version have several wordings, and in which languages."""
+    """Return the start page's text: questions with several wordings, and languages."""
     items = () if version is None else load_items(version)
     if not has_comparable_item(items):
         return Beforehand("No question has two wordings in one language yet.", ready=False)
@@ -125,7 +125,7 @@ VIEWS = (
 
 @results_page("evaluation/eloquent/texts.html", EloquentSummary)
 def show_texts(request: HttpRequest, run: Run) -> Context:
-    """Show the replies of sets, the least similar first; `model` filters, `start` pages."""
+    """Show a page of reply sets, least similar replies first, optionally of one model."""
     findings = load_findings_with_people(run)
     names = ("", *findings.systems)
     model = parse_choice(request.GET, "model", names, "")
@@ -141,7 +141,7 @@ def show_texts(request: HttpRequest, run: Run) -> Context:
 
 @results_page("evaluation/eloquent/models.html", EloquentSummary)
 def show_comparison(request: HttpRequest, run: Run) -> Context:
-    """Show comparisons of models by group, and the items on which two models differ most."""
+    """Show model comparisons by item group, and the items on which two models differ most."""
     findings = load_findings_with_people(run)
     correction = asked_correction(request.GET)
     systems = findings.systems

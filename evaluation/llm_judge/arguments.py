@@ -25,7 +25,7 @@ the prompts and their hashes), requests.jsonl. platform/docs/data-formats.md say
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command without its options."""
+    """Add the file and column arguments of ``study judge`` to the parser."""
     add = parser.add_argument
     add_answers(parser)
     add_output(parser)

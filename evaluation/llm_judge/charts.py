@@ -1,4 +1,4 @@
-"""Chart of the judge's mean grades, corrected by its error."""
+"""Chart of mean grades from a language model's judgments, corrected by its error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 40
 
 
 def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
-    """Return the chart of the corrected means; None without any."""
+    """Return the chart of each author's corrected mean grade; None if there is none."""
     known = [row for row in rows if row.mean is not None][:MOST]
     if not known:
         return None
@@ -32,7 +32,7 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
 
 
 def _build_row(row: Corrected) -> Row:
-    """Return a row of the chart with its tooltip; a mean without an interval looks weak."""
+    """Return an author's chart row with tooltip; drawn faint if its mean has no interval."""
     tip = "\n".join(
         [
             row.name,

@@ -26,7 +26,7 @@ def run_study(
     asking: AskSettings,
     progress: Progress,
 ) -> Studied:
-    """Judge the answers, write the tables, and return the output."""
+    """Judge a file of answers, write the tables, and return the text to print."""
     request = JudgeRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
@@ -60,7 +60,7 @@ def format_findings(
     corrected: Sequence[CorrectedRow],
     warnings: Iterable[str],
 ) -> str:
-    """Return the tables of agreement and of corrected means, and the warnings."""
+    """Return tables of the judge's agreement and corrected means, and warnings, as text."""
     rows = [
         (
             METRICS.get(row.metric, row.metric) if not row.group else f"{row.group}, kappa",
@@ -86,7 +86,7 @@ def format_findings(
 
 
 def format_run(run: Run) -> str:
-    """Return the output of ``run judge``."""
+    """Return the text that ``run judge`` prints about a finished run."""
     report = build_report(run)
     rows = [
         (row.label, row.value, row.low, row.high, row.n, row.why or None)

@@ -69,7 +69,7 @@ TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
 @dataclass(frozen=True)
 class JudgeRequest:
-    """Arguments of ``study judge``: files, options, prompts and the output folder.
+    """Input files, options, prompts and output folder of ``study judge``.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class JudgeRequest:
 
 @dataclass(frozen=True)
 class FileStudy:
-    """Result of a study; `complete` if every request has a reply."""
+    """Result of judging files: findings, warnings, and whether every request has a reply."""
 
     findings: Findings
     warnings: list[str]
@@ -105,7 +105,7 @@ class FileStudy:
 
 @dataclass(frozen=True)
 class _Inputs:
-    """Content of the input files.
+    """Records read from the input files: answers, texts to judge, grades and file hashes.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class _Inputs:
 
 
 def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
-    """Judge the answers of the files and write the tables.
+    """Judge the answers of the input files with a language model and write the tables.
 
     Raises
     ------
@@ -194,7 +194,10 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
 
 
 def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithReminder:
-    """Return the prompt with the template of a file, or the default. Raises `InputError`."""
+    """Return a prompt with the template in a file; without a file, the default prompt.
+
+    Raises `InputError` if the template is invalid.
+    """
     if path is None:
         return default
     try:
@@ -208,7 +211,7 @@ def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithRem
 
 
 def _describe_prompts(request: JudgeRequest) -> dict[str, Any]:
-    """Return the entry of summary.json about the prompts."""
+    """Return the template and hash of both prompts, for summary.json."""
     return {
         name: {"hash": prompt.hash, "template": prompt.template, "again": prompt.again}
         for name, prompt in (("score", request.score), ("compare", request.compare))
@@ -227,7 +230,10 @@ def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) 
 
 
 def _read_inputs(request: JudgeRequest) -> _Inputs:
-    """Read all input files. Raises `InputError`."""
+    """Read the files of answers, questions, passages, models and grades.
+
+    Raises `InputError` if a file is invalid.
+    """
     answers = read_worker_answers(request.answers, request.columns, request.duplicates)
     hashes = answers.hashes
     warnings: list[Message | str] = [*answers.warnings]
@@ -257,7 +263,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
 def _build_columns(
     grading: GradingInput, wordings: Mapping[str, str], passages: Mapping[str, str]
 ) -> AnswerColumns:
-    """Return the answers with a text to judge: workers' answers, then models'."""
+    """Return the nonempty answers to judge: workers' answers, then models'."""
     answers, models = grading.answered, grading.models and grading.models.with_text()
     return AnswerColumns(
         [*answers.workers, *(models.models if models else ())],
@@ -270,7 +276,7 @@ def _build_columns(
 
 
 def _find_rows_with_text(grading: GradingInput) -> list[int]:
-    """Return the rows of the models' answers with a text."""
+    """Return the row indices of the models' answers that have a text."""
     if grading.models is None:
         return []
     keys = set(grading.models.with_text().keys)
@@ -278,7 +284,7 @@ def _find_rows_with_text(grading: GradingInput) -> list[int]:
 
 
 def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[str, str], ...]:
-    """Return the wordings and the passages by question; add the files' hashes to `hashes`.
+    """Return question and passage texts by question id; add file hashes to `hashes`.
 
     Raises `InputError`.
     """
@@ -309,7 +315,10 @@ def _read_wordings(request: JudgeRequest, hashes: dict[str, str]) -> tuple[dict[
 def _match_grades(
     grades: GradeFile, to_judge: AnswerColumns, file: str
 ) -> list[tuple[int, str, float]]:
-    """Return row, expert and grade of each judgement. Raises `InputError` for unknown answers."""
+    """Return (row of answer, expert, grade) of each expert grade in a file.
+
+    Raises `InputError` for a grade of an unknown answer.
+    """
     rows = {
         (author if person else "", "" if person else author, question): row
         for row, (author, person, question) in enumerate(

@@ -12,14 +12,14 @@ from evaluation.core.messages.message import Sentence, format_count
 
 
 def _format_interval(v: Mapping[str, Any]) -> str:
-    """Return the interval of the values `low` and `high` in words."""
+    """Return the 95% interval of the values `low` and `high` as a phrase."""
     if v["low"] is None:
         return "no interval"
     return f"95% interval {v['low']:.2f} to {v['high']:.2f}"
 
 
 def _format_order(v: Mapping[str, Any]) -> str:
-    """Return the finding about swapped orders; `place` is "" without a preferred place."""
+    """Return the sentence on how often the judge keeps its verdict when the order is swapped."""
     sentence = (
         f"Shown two answers in the other order, it keeps its verdict in {v['same']:.0%} of pairs"
     )

@@ -1,4 +1,4 @@
-"""Agreement of a judge with itself, with experts and with AQER; mean grades corrected by its error.
+"""Agreement of an LLM judge with itself, experts and AQER; mean grades corrected by its error.
 
 A judge, such as a language model, scores each answer several times and compares some pairs of
 answers in both orders. All intervals come from a bootstrap over whole questions.
@@ -35,7 +35,7 @@ BETTER, WORSE, TIE = 1.0, 0.0, 0.5
 
 @dataclass(frozen=True)
 class PairVerdicts:
-    """Verdicts on P pairs of answers, each to one question, in both orders.
+    """The judge's verdicts on pairs of answers to a question, each shown in both orders.
 
     Attributes
     ----------
@@ -51,12 +51,12 @@ class PairVerdicts:
 
     @property
     def has_both(self) -> Booleans:
-        """(P,) whether both orders have a verdict."""
+        """Whether a pair has a verdict in both orders, one value per pair."""
         return ~np.isnan(self.shown_first + self.shown_second)
 
 
 class JudgeAnalysis:
-    """Agreement and corrected means of a judge's scores.
+    """Statistics of an LLM judge's scores: agreement, and corrected mean grades.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class JudgeAnalysis:
 
     @cached_property
     def score(self) -> Floats:
-        """(N,) mean score of each answer over the repetitions; NaN without a score."""
+        """Mean score of each answer over the repetitions; NaN if it has no score."""
         known = ~np.isnan(self.scores)
         return divide_where_positive(
             np.where(known, self.scores, 0.0).sum(axis=1), known.sum(axis=1)
@@ -99,7 +99,7 @@ class JudgeAnalysis:
     # Agreement with itself.
 
     def compare_repetitions(self) -> dict[str, ClusteredEstimate]:
-        """Return the agreement of all pairs of repetitions of an answer.
+        """Return how far the judge agrees with itself when it scores an answer again.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class JudgeAnalysis:
         }
 
     def compare_orders(self) -> dict[str, ClusteredEstimate]:
-        """Return the effect of the order of two answers, and agreement of verdicts with scores.
+        """Return the effect of swapping two answers, and agreement of verdicts with scores.
 
         Returns
         -------
@@ -156,7 +156,7 @@ class JudgeAnalysis:
         }
 
     def _compare_verdicts(self, values: Floats, verdict: Floats) -> ClusteredEstimate:
-        """Return the share of decided pairs that `values` (N,) put in the order of the verdict."""
+        """Return the share of decided pairs that `values` (one per answer) order likewise."""
         pairs = self.pairs
         difference = values[pairs.left] - values[pairs.right]
         decided = np.flatnonzero(
@@ -168,7 +168,7 @@ class JudgeAnalysis:
     # Agreement with experts and with AQER.
 
     def compare_with_experts(self) -> dict[str, ClusteredEstimate]:
-        """Return the agreement with the experts' grades of the same answers.
+        """Return the judge's agreement with the experts' grades of the same answers.
 
         Returns
         -------
@@ -188,12 +188,12 @@ class JudgeAnalysis:
         }
 
     def compare_with_aqer(self) -> dict[str, ClusteredEstimate]:
-        """Return the agreement with AQER's scores: `pearson`, `spearman`, `pearson_workers`."""
+        """Return the correlations of the judge's scores with AQER's scores, by metric name."""
         rows = np.flatnonzero(~np.isnan(self.score + self.aqer))
         return self._correlate(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
 
     def compare_gain_over_aqer(self) -> dict[str, ClusteredEstimate]:
-        """Return how much better the judge agrees with the experts than AQER does.
+        """Return the judge's correlation with experts' grades minus AQER's, with intervals.
 
         Only answers with all three values count.
 
@@ -221,7 +221,7 @@ class JudgeAnalysis:
     def _correlate(
         self, rows: Integers, a: Floats, b: Floats, too_few: str
     ) -> dict[str, ClusteredEstimate]:
-        """Return correlations of `a` and `b` over answers, and of workers' means.
+        """Return the correlations of two scores over answers, and over workers' means.
 
         `too_few` is the reason if there are fewer than `FEWEST_WORKERS` workers.
         """
@@ -254,7 +254,7 @@ class JudgeAnalysis:
     # Mean grades corrected by the judge's measured error.
 
     def correct_mean(self, weight: float | None = None) -> PoweredMean:
-        """Return the corrected mean grade of all workers' answers.
+        """Return the mean grade of all workers' answers, corrected by the judge's error.
 
         Parameters
         ----------
@@ -266,7 +266,7 @@ class JudgeAnalysis:
         )
 
     def correct_author_mean(self, author: int, weight: float | None = None) -> PoweredMean:
-        """Return the corrected mean grade of one author's answers.
+        """Return one author's mean grade, corrected by the judge's error.
 
         The judge's error is measured on this author's answers only, since it may differ between
         authors.
@@ -279,7 +279,7 @@ class JudgeAnalysis:
     def _estimate(
         self, rows: Integers, statistic: Callable[[Integers], float | None]
     ) -> ClusteredEstimate:
-        """Return a statistic with its interval over questions.
+        """Return a statistic of the answers in `rows`, with a bootstrap interval over questions.
 
         `statistic` gets a sample of positions in `rows`.
         """
@@ -287,10 +287,10 @@ class JudgeAnalysis:
 
 
 def _build_mean(values: Floats) -> Callable[[Integers], float | None]:
-    """Return the function from a sample of positions to the mean of their values."""
+    """Return a function that maps sampled positions to the mean of their values."""
     return lambda sample: float(values[sample].mean())
 
 
 def _build_kappa(first: Floats, second: Floats) -> Callable[[Integers], float | None]:
-    """Return the function from a sample of positions to Cohen's quadratic kappa."""
+    """Return a function that maps sampled positions to quadratically weighted Cohen's kappa."""
     return lambda sample: cohen_kappa(first[sample], second[sample], weights="quadratic")

@@ -17,7 +17,7 @@ MOST_SEED = 2**31 - 1
 
 @dataclass(frozen=True)
 class JudgeParameters(Parameters):
-    """Options of judging: the judge, repetitions, pairs, budget, and AQER's embedding."""
+    """Options of an LLM judge run: model, repetitions, pairs, budget, and AQER's embedding."""
 
     judge: str | None = declare_option(
         None,
@@ -92,7 +92,7 @@ class JudgeParameters(Parameters):
     }
 
     def grading(self) -> AqerParameters:
-        """Return the parameters of AQER's scores of the judged answers, without intervals."""
+        """Return the AQER parameters used to score the judged answers, without intervals."""
         return AqerParameters(
             embedder=self.embedder,
             precision=self.precision,

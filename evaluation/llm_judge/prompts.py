@@ -1,4 +1,4 @@
-"""Prompts of a judge, and the rules that read a score or a verdict from its reply.
+"""Prompts of the LLM judge, and the rules that read a score or a verdict from its reply.
 
 An ambiguous reply gives no score. A missing score is never replaced by a number such as 0.
 """
@@ -51,7 +51,7 @@ _VERDICTS = {"a": BETTER, "b": WORSE, "tie": TIE, "equal": TIE}
 
 
 def read_score(reply: str) -> tuple[float | None, str | None]:
-    """Return the score in a reply, 0 to 5, and None; without a score None and the reason.
+    """Return the judge's score in a reply, 0 to 5, and None; or None and the reason.
 
     The reply must have one number: "4", "4.5", "**4**", "Score: 4", "4/5" or "4 out of 5". The same
     number may occur twice. Two different numbers, such as the range "3-4", give no score.
@@ -70,7 +70,7 @@ def read_score(reply: str) -> tuple[float | None, str | None]:
 
 
 def read_verdict(reply: str) -> tuple[float | None, str | None]:
-    """Return the verdict in a reply and None: 1 for A, 0 for B, .5 for a tie.
+    """Return the judge's verdict in a reply: 1 for answer A, 0 for B, 0.5 for a tie.
 
     Without a verdict return None and the reason.
     """

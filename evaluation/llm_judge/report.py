@@ -1,4 +1,4 @@
-"""Results of a run of the LLM judge for pages and downloads; tables have names for ids."""
+"""Results of an LLM judge run for pages and downloads; primary keys are replaced by names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AGREEMENT = ("metric", "group", "value", "low", "high", "n", "reason")
 
 @dataclass(frozen=True)
 class Agreement:
-    """A metric of the judge's agreement.
+    """One agreement metric of the judge, with its label and interval.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Agreement:
 
     @classmethod
     def build(cls, metric: Metric) -> Agreement:
-        """Return a metric with its label."""
+        """Return a stored metric with a label for readers."""
         label = METRICS.get(metric.metric, metric.metric)
         if metric.group:
             label = f"{metric.group.removeprefix('expert:')} with each other, kappa"
@@ -90,7 +90,7 @@ class Corrected:
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """Results of a run of the LLM judge.
+    """Results of an LLM judge run: messages, counts, agreement, corrected mean, prompts.
 
     Attributes
     ----------
@@ -123,12 +123,12 @@ class JudgeReport:
     prompts: list[PromptShown]
 
     def select_agreement(self, prefix: str) -> list[Agreement]:
-        """Return the metrics that begin with a prefix."""
+        """Return the agreement metrics whose name begins with `prefix`."""
         return [row for row in self.agreement if row.metric.startswith(prefix)]
 
 
 def build_report(run: Run) -> JudgeReport:
-    """Return the results of a finished run."""
+    """Return the results of a finished LLM judge run."""
     summary = JudgeSummary.of(run.summary)
     rows = load_corrected_rows(run, only=OVERALL)
     return JudgeReport(
@@ -147,7 +147,7 @@ def build_report(run: Run) -> JudgeReport:
 
 
 def load_corrected_rows(run: Run, only: str = "") -> list[Corrected]:
-    """Load the corrected means: all workers, each worker, each model.
+    """Return the stored corrected mean grades of all workers, each worker and each model.
 
     `only` is "workers", "worker" or "model"; "" loads all.
     """
@@ -175,14 +175,14 @@ def load_corrected_rows(run: Run, only: str = "") -> list[Corrected]:
 
 
 def build_agreement_table(run: Run) -> Table:
-    """Return the table of metrics of agreement."""
+    """Return the table of the judge's agreement metrics, one row per metric."""
     metrics = JudgeSummary.of(run.summary).metrics
     rows = [(m.metric, m.group or None, m.value, m.low, m.high, m.n, m.reason) for m in metrics]
     return Table(AGREEMENT, rows)
 
 
 def build_scores_table(run: Run) -> Table:
-    """Return the table of the judge's scores, one row for each answer."""
+    """Return the table of the judge's scores, one row per answer."""
     rows = _load_rows(run, SCORES)
     # Seven columns are no scores of repetitions, see the header.
     n_repetitions = len(rows[0]) - 7 if rows else 0
@@ -200,23 +200,23 @@ def build_scores_table(run: Run) -> Table:
 
 
 def build_pairs_table(run: Run) -> Table:
-    """Return the table of compared pairs."""
+    """Return the table of the judge's verdicts, one row per pair of answers."""
     return Table(PAIRS_COLUMNS, _load_named_rows(run, PAIRS))
 
 
 def build_corrected_table(run: Run) -> Table:
-    """Return the table of corrected means."""
+    """Return the table of corrected mean grades, one row per worker or model."""
     return Table(CORRECTED_COLUMNS, _load_named_rows(run, CORRECTED))
 
 
 def _load_rows(run: Run, name: str) -> list[list[Any]]:
-    """Load a stored table; [] without one."""
+    """Return the rows of a table stored with the run; [] if it was not stored."""
     rows = RunData.objects.filter(run=run, name=name).values_list("data", flat=True).first()
     return rows or []
 
 
 def _load_named_rows(run: Run, name: str) -> Iterator[Sequence[Any]]:
-    """Yield the rows of a table with names for primary keys; erased authors have None."""
+    """Yield a stored table's rows with names in place of primary keys (None if erased)."""
     rows = _load_rows(run, name)
     workers = dict(
         Worker.objects.filter(submissions__version=run.version_id).values_list("pk", "external_id")
@@ -231,7 +231,7 @@ def _load_named_rows(run: Run, name: str) -> Iterator[Sequence[Any]]:
 
 
 def _collect_model_keys(name: str, rows: Sequence[Sequence[Any]]) -> set[int]:
-    """Return the primary keys of the models in a table."""
+    """Return the primary keys of the language models in a stored table."""
     if name == SCORES:
         keys = {row[1] for row in rows}
     elif name == PAIRS:
@@ -248,7 +248,7 @@ def _replace_keys(
     questions: dict[int, str],
     models: dict[int, str],
 ) -> list[Any]:
-    """Return a row of a table with names in place of primary keys."""
+    """Return a row of a stored table with names in place of primary keys."""
     if name == SCORES:
         row[0] = None if row[0] is None else workers.get(row[0])
         row[1] = None if row[1] is None else models.get(row[1])

@@ -1,4 +1,4 @@
-"""Ask a judge for scores and verdicts, and compute its agreement and the corrected means.
+"""Ask an LLM judge for scores and verdicts; compute its agreement and corrected means.
 
 Files and the database differ only in `ask`. It gets the name of a step, the prompt and the items,
 and returns their replies; stored replies are reused.
@@ -38,7 +38,7 @@ from evaluation.runs.flow.metrics import MetricRow
 
 @dataclass(frozen=True)
 class JudgeReplies:
-    """Scores and verdicts of a judge.
+    """Scores of answers and verdicts on pairs that were read from the judge's replies.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def judge_answers(
     score: PromptWithReminder = SCORE,
     compare: PromptWithReminder = COMPARE,
 ) -> JudgeReplies:
-    """Ask a judge for scores and verdicts. Exceptions of `ask` propagate."""
+    """Ask the judge to score every answer and to compare pairs; return what it replied."""
     rows, repeats = range(len(answers)), parameters.repeats
     items = [
         Item(
@@ -106,7 +106,7 @@ def judge_answers(
 
 
 def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, int]]:
-    """Draw up to `most` pairs of rows with different texts for each question.
+    """Return up to `most` random pairs of answers with different texts for each question.
 
     The random numbers depend on the seed and the question's id. So other questions do not change
     the pairs of a question.
@@ -139,7 +139,7 @@ MOST_PAIRS = 40_000
 
 
 def _draw_codes(rng: np.random.Generator, n: int) -> list[int]:
-    """Return `MOST_PAIRS` random codes of pairs of n answers; codes may repeat."""
+    """Return random integers that each encode a pair of `n` answers; they may repeat."""
     codes: list[int] = rng.integers(0, n * n, size=MOST_PAIRS).tolist()
     return codes
 
@@ -147,7 +147,7 @@ def _draw_codes(rng: np.random.Generator, n: int) -> list[int]:
 def _build_comparison(
     answers: AnswerColumns, prompt: PromptWithReminder, first: int, second: int
 ) -> Item:
-    """Return the request that shows two answers in an order."""
+    """Return the request to compare two answers, shown in the order `first`, `second`."""
     texts = {"first": answers.texts[first], "second": answers.texts[second]}
     messages = prompt.messages({**answers.fields(first), **texts})
     _, kind, author = answers.name(second).split("/")
@@ -155,7 +155,7 @@ def _build_comparison(
 
 
 def _convert_to_float(value: float | None) -> float:
-    """Return NaN for None."""
+    """Return the value, or NaN for None."""
     return np.nan if value is None else value
 
 
@@ -166,7 +166,7 @@ MANY_UNREAD = 0.1
 
 @dataclass(frozen=True)
 class CorrectedRow:
-    """Mean grade of all workers, of one worker or of one model.
+    """Mean grades of all workers, one worker or one model: judge's, experts', and corrected.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ class CorrectedRow:
 
 @dataclass(frozen=True)
 class Grades:
-    """Grades of the experts.
+    """The experts' grades: mean of each answer, and grades by expert.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Grades:
 
 @dataclass(frozen=True)
 class Findings:
-    """Agreement and corrected means of a judge, computed on first use.
+    """Results of an LLM judge: agreement and corrected means, computed on first use.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class Findings:
 
     @cached_property
     def analysis(self) -> JudgeAnalysis:
-        """Arrays of scores, grades and verdicts with their statistics."""
+        """The statistics object built from the scores, expert grades and verdicts."""
         questions, authors, people = self.answers.codes()
         return JudgeAnalysis(
             self.replies.scores,
@@ -241,7 +241,7 @@ class Findings:
 
     @cached_property
     def metrics(self) -> list[MetricRow]:
-        """Agreement of the judge with itself, with experts and with AQER."""
+        """Metric rows: the judge's agreement with itself, with experts and with AQER."""
         analysis = self.analysis
         parts = {
             "repetition": analysis.compare_repetitions(),
@@ -258,7 +258,7 @@ class Findings:
         return [*rows, *self._compute_expert_agreement()]
 
     def _compute_expert_agreement(self) -> Iterator[MetricRow]:
-        """Yield kappa of every two experts, the upper limit of a judge's agreement."""
+        """Yield kappa of each pair of experts, the upper limit of a judge's agreement."""
         for pair in compare_experts(self.grades.by_expert):
             names = f"expert:{pair.one} and {pair.other}"
             reason = None if pair.kappa is not None else "no_estimate"
@@ -268,7 +268,7 @@ class Findings:
 
     @cached_property
     def corrected(self) -> list[CorrectedRow]:
-        """Mean grades: of all workers, then of each worker and each model, in their order."""
+        """Mean grades of all workers together, then of each worker and each model."""
         _, authors, people = self.answers.codes()
         overall = self._build_corrected_row(OVERALL, "", None, people)
         rows = []
@@ -283,7 +283,7 @@ class Findings:
     def _build_corrected_row(
         self, subject: str, name: str, author: int | None, rows: np.ndarray
     ) -> CorrectedRow:
-        """Return the means of the answers in `rows`, (N,) a mask; author None is all workers."""
+        """Return the means of the answers in the mask `rows`; author None means all workers."""
         analysis = self.analysis
         score, grade = analysis.score[rows], self.grades.mean[rows]
         known = ~np.isnan(score)
@@ -305,12 +305,12 @@ class Findings:
 
     @property
     def n_unread(self) -> int:
-        """Number of missing scores."""
+        """Number of requested scores that are missing."""
         return int(np.isnan(self.replies.scores).sum())
 
     @property
     def warnings(self) -> list[Message]:
-        """Warnings about missing scores and missing grades."""
+        """Warnings about missing scores of the judge and missing grades of experts."""
         warnings = []
         if self.n_unread > MANY_UNREAD * self.replies.scores.size:
             share = self.n_unread / self.replies.scores.size
@@ -334,7 +334,7 @@ def _build_metric_row(system: str, metric: str, estimate: ClusteredEstimate) -> 
 def collect_grades(
     n: int, judgements: Sequence[tuple[int, str, float]], settled: Mapping[int, float] | None = None
 ) -> Grades:
-    """Return the grades of n answers by answer and by expert.
+    """Return the experts' grades of `n` answers: the mean by answer, and by expert.
 
     Parameters
     ----------
@@ -364,7 +364,7 @@ CORRECTED = (
 
 
 def build_scores_header(findings: Findings) -> tuple[str, ...]:
-    """Return the columns of the table of scores; each repetition has a column."""
+    """Return the column names of the score table, with one column per repetition."""
     repetitions = range(1, findings.replies.scores.shape[1] + 1)
     return (
         *("worker", "model", "question", "score", *(f"score_{number}" for number in repetitions)),
@@ -373,13 +373,13 @@ def build_scores_header(findings: Findings) -> tuple[str, ...]:
 
 
 class Tables:
-    """Rows of the tables of findings."""
+    """Yields the rows of each result table of an LLM judge."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
     def list_scores(self) -> Iterator[tuple[object, ...]]:
-        """Yield a row for each answer, in the order of `build_scores_header`."""
+        """Yield a row of scores for each answer, with the columns of `build_scores_header`."""
         findings, answers = self.findings, self.findings.answers
         for row in range(len(answers)):
             author, person = answers.authors[row], answers.people[row]
@@ -396,7 +396,7 @@ class Tables:
             )
 
     def list_pairs(self) -> Iterator[tuple[object, ...]]:
-        """Yield a row for each pair, in the order of `PAIRS`; verdicts are on the left answer."""
+        """Yield a row for each compared pair; the verdicts are on the left answer."""
         answers, replies = self.findings.answers, self.findings.replies
         pairs = replies.pairs
         for index, (left, right) in enumerate(
@@ -417,7 +417,7 @@ class Tables:
             )
 
     def list_corrected(self) -> Iterator[tuple[object, ...]]:
-        """Yield a row for all workers, each worker and each model, in the order of `CORRECTED`."""
+        """Yield a row of mean grades for all workers, each worker and each model."""
         for row in self.findings.corrected:
             yield (
                 *(row.of, row.name or None, row.judge, row.n, row.n_judged),
@@ -430,5 +430,5 @@ class Tables:
 
 
 def _list_interval(mean: PoweredMean) -> tuple[float | None, float | None, float | None]:
-    """Return a mean with the ends of its interval."""
+    """Return a mean and the ends of its interval."""
     return mean.mean, mean.low, mean.high

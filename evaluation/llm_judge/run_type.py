@@ -1,4 +1,4 @@
-"""Run type of the LLM judge."""
+"""Run type of the LLM judge, which grades answers with a language model."""
 
 from evaluation.runs.run_types.kind import Kind
 

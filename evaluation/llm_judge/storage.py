@@ -56,7 +56,7 @@ USED = ("requests", "prompt_tokens", "completion_tokens", "cost")
 
 @dataclass(frozen=True)
 class Metric:
-    """A row of metrics.csv; `group` is "" or names two experts."""
+    """An agreement metric in a run's summary; `group` is "" or names two experts."""
 
     metric: str
     group: str
@@ -68,13 +68,13 @@ class Metric:
 
     @classmethod
     def build(cls, row: MetricRow) -> Metric:
-        """Return a row without the judge's name."""
+        """Return the metric of a result row, without the judge's name."""
         return cls(row.metric, row.group, row.value, row.low, row.high, row.n, row.reason)
 
 
 @dataclass(frozen=True)
 class PromptShown:
-    """A prompt of the judge: template, reminder for a second request, and the hash of both."""
+    """A prompt of the judge: template, reminder for a second request, and hash of both."""
 
     name: str
     hash: str
@@ -90,7 +90,7 @@ PROMPTS = tuple(
 
 @dataclass(frozen=True)
 class JudgeSummary(RunSummary):
-    """Summary of a run: counts, agreement, corrected mean of the workers, and usage.
+    """Stored summary of an LLM judge run: counts, agreement, corrected mean, and usage.
 
     Attributes
     ----------
@@ -120,14 +120,14 @@ class JudgeSummary(RunSummary):
     asked: tuple[Usage, ...] = ()
 
     def asked_models(self) -> Sequence[Usage]:
-        """Return the usage of the judge by step."""
+        """Return the judge's token usage and cost, one entry per step."""
         return self.asked
 
     @classmethod
     def build(
         cls, findings: Findings, model: str, n_judged: int, usage: Sequence[Usage]
     ) -> JudgeSummary:
-        """Return the summary of findings; `n_judged` answers were graded by experts."""
+        """Return the summary to store; experts graded `n_judged` of the answers."""
         people = sum(findings.answers.people)
         return cls(
             VERSION,
@@ -147,7 +147,7 @@ class JudgeSummary(RunSummary):
         )
 
     def shown_counts(self) -> dict[str, int]:
-        """Return the counts that the page of a run shows."""
+        """Return the input counts that the run's page shows, by label."""
         return {
             "answers": self.answers,
             "answers of models": self.model_answers,
@@ -162,11 +162,11 @@ class JudgeSummary(RunSummary):
 
     @property
     def messages(self) -> list[Message]:
-        """Findings about the judge."""
+        """Findings about the judge, as messages for readers."""
         return list(self._list_findings())
 
     def _list_findings(self) -> Iterator[Message]:
-        """Yield findings: repetitions, order, experts, gain over AQER, corrected mean."""
+        """Yield messages: repetitions, order, experts, gain over AQER, corrected mean."""
         itself, order = self.find_metric("repetition_same"), self.find_metric("order_same")
         if itself is not None:
             yield Message("judge.itself", {"same": itself.value})
@@ -206,7 +206,7 @@ class JudgeSummary(RunSummary):
 
 @dataclass(frozen=True)
 class JudgeInputs:
-    """Answers and grades of a version.
+    """Answers to judge and experts' grades of a question set version.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class JudgeInputs:
 
 
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
-    """Load the answers and grades of a version. Raises `RunInputError` without an answer."""
+    """Return the answers and expert grades of a version; `RunInputError` without an answer."""
     answers = remove_workers(version, parameters.exclude_workers, read_answers(version.pk))
     grading = select_graded_answers(parameters.grading(), answers, read_model_answers(version.pk))
     answered = grading.answered
@@ -272,7 +272,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, parameters: JudgeParameters
 ) -> list[Problem]:
-    """Return why a run cannot start: judge, prices or excluded workers."""
+    """Return why a run cannot start: judge, its prices, or the excluded workers."""
     if not parameters.judge:
         return [build_problem("no_judge", "judge")]
     model = _find_model(parameters.judge, user)
@@ -291,7 +291,7 @@ def find_start_problems(
 
 
 def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
-    """Return the judge of a run. Raises `RunInputError` if its owner may no longer ask it."""
+    """Return the run's judge model; `RunInputError` if its owner may no longer use it."""
     model = _find_model(parameters.judge or "", run.owner)
     if model is None:
         raise RunInputError("run.judge_not_registered")
@@ -301,7 +301,7 @@ def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
 
 
 def _find_model(public_id: str, user: AnyUser) -> LanguageModel | None:
-    """Return a model that the user may edit; None for an unknown or malformed id."""
+    """Return a language model that the user may edit; None for an unknown or malformed id."""
     try:
         parsed = UUID(public_id)
     except ValueError:
@@ -310,7 +310,7 @@ def _find_model(public_id: str, user: AnyUser) -> LanguageModel | None:
 
 
 def _select_judged_responses(version: QuestionSetVersion) -> Any:
-    """Return the ids of the responses of a version that experts judged."""
+    """Return a query of the ids of the version's responses that experts judged."""
     return HumanJudgement.objects.filter(response__submission__version=version).values(
         "response_id"
     )
@@ -375,7 +375,7 @@ def judge_set(turn: Turn) -> None:
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: JudgeParameters
 ) -> RequestForecast:
-    """Estimate the requests of a run; nothing is sent."""
+    """Return the forecast of a run's requests and cost; nothing is sent."""
     try:
         to_judge = load(version, options).to_judge
     except RunInputError:
@@ -403,7 +403,7 @@ def estimate_requests(
 
 
 def load_parameters(run: Run) -> JudgeParameters:
-    """Return the parameters of a run; parameters that an older run lacks have their defaults."""
+    """Return the options of a run, with defaults for those that an older run did not store."""
     try:
         return JudgeParameters.of_dict(run.parameters)
     except KeyError as error:
@@ -411,7 +411,7 @@ def load_parameters(run: Run) -> JudgeParameters:
 
 
 class _JudgeClient:
-    """Asks the judge of a run step by step, as the `ask` of `judge_answers`."""
+    """Callable that sends the requests of a run to its judge, step by step."""
 
     def __init__(
         self, turn: Turn, run: Run, model: LanguageModel, parameters: JudgeParameters
@@ -422,19 +422,19 @@ class _JudgeClient:
     def __call__(
         self, step: str, prompt: PromptWithReminder, items: Sequence[Item]
     ) -> RepliesByItem:
-        """Send the requests without a stored reply. Raises `RunInputError` if the judge fails."""
+        """Send the requests that have no stored reply; `RunInputError` if the judge fails."""
         (replies,) = self._in_turns.ask(step, [Round(self.model, items, SENT, self.seed)])
         if why := self._in_turns.reason_given_up(self.model):
             raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 
     def list_usage(self) -> tuple[Usage, ...]:
-        """Return the usage of the judge by step, in all turns of this run."""
+        """Return the judge's token usage and cost by step, over all executions of the run."""
         return self._in_turns.usage()
 
 
 def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:
-    """Return the rows of the models' answers with a text."""
+    """Return the row indices of the models' answers that have a text."""
     models = loaded.grading.models
     if models is None:
         return []
@@ -443,7 +443,7 @@ def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:
 
 
 def _hash_inputs(loaded: JudgeInputs) -> str:
-    """Return the SHA-256 of answers, wordings and grades."""
+    """Return the SHA-256 of a run's answers, question texts and grades."""
     digest = hashlib.sha256(loaded.grading.hash().encode())
     for question, text in sorted(loaded.to_judge.wordings.items()):
         digest.update(f"{question}\x1f{text}\x1e".encode())
@@ -457,7 +457,7 @@ def _hash_inputs(loaded: JudgeInputs) -> str:
 def _build_signature(
     parameters: JudgeParameters, model: LanguageModel, embedder: str, input_hash: str
 ) -> str:
-    """Return the signature: options, judge, prompts, embedder, inputs and version."""
+    """Return the signature of a run: options, judge, prompts, embedder, input hash, version."""
     parts = {
         **build_signature_parts(parameters),
         "judge": str(model),

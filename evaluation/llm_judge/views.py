@@ -22,7 +22,7 @@ PARTS = (
 
 
 def build_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page: report, parts of the agreement, corrected means, chart."""
+    """Return the context of the run's page: report, agreement, corrected means, chart."""
     report = build_report(run)
     rows = load_corrected_rows(run)
     parts = [
@@ -44,7 +44,7 @@ def build_context(run: Run) -> Mapping[str, Any]:
 
 
 def draw_corrected_chart(run: Run) -> Chart | None:
-    """Return the chart of the corrected means; None without any."""
+    """Return the chart of the corrected mean grades of a run; None if there are none."""
     return build_corrected_chart(load_corrected_rows(run))
 
 

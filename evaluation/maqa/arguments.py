@@ -29,7 +29,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``evaluate maqa`` other than its options."""
+    """Add the file and output arguments of ``evaluate maqa`` to the parser."""
     add = parser.add_argument
     add("questions", type=Path, metavar="QUESTIONS", help="JSON list of questions and answers")
     add(
@@ -66,7 +66,7 @@ takes as --replies.
 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``study maqa`` other than its options and those of asking."""
+    """Add the arguments of ``study maqa``, except run options and server settings."""
     add = parser.add_argument
     add("questions", type=Path, metavar="QUESTIONS", help="JSON list of questions and answers")
     add(

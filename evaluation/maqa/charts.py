@@ -19,7 +19,7 @@ def build_roc_chart(
     measure: str,
     curves: Mapping[str, Sequence[tuple[float, float, float | None, float | None]]],
 ) -> Chart:
-    """Return a chart with the ROC curve of each model for one measure.
+    """Return the chart of one confidence measure, with a ROC curve for each model.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def build_reliability_chart(
     measure: str,
     bins: Mapping[str, Sequence[tuple[float, float, float | None, float | None]]],
 ) -> Chart:
-    """Return the reliability diagram of each model for one measure.
+    """Return the chart of one confidence measure: accuracy by confidence, one line per model.
 
     `bins` has by model the points (mean confidence, accuracy, low, high), 0 to 1, in ascending
     order.
@@ -74,7 +74,7 @@ def build_reliability_chart(
 def _list_intervals(
     points: Sequence[tuple[float, float, float | None, float | None]],
 ) -> list[tuple[float, float, float]]:
-    """Return (x, low, high) of the points with an interval."""
+    """Return (x, low, high) of each chart point that has a confidence interval."""
     return [(x, low, high) for x, _, low, high in points if low is not None and high is not None]
 
 
@@ -86,7 +86,7 @@ NAMES = (
 
 
 def build_charts(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Iterator[Chart]:
-    """Yield the charts of each measure that has values, the ROC curves first."""
+    """Yield a ROC chart, then a reliability chart, for each measure that has values."""
     for measure in SURENESS:
         roc_points: Points = {}
         for point in curves:
@@ -108,7 +108,7 @@ def build_charts(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Iterator
 
 
 def draw_files(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Mapping[str, bytes]:
-    """Return the charts as SVG files by file name."""
+    """Return the ROC and reliability charts as SVG bytes, by file name."""
     return {
         f"{chart.name.replace('-', '_')}.svg": chart.standalone().encode()
         for chart in build_charts(curves, bins)
@@ -123,7 +123,7 @@ BY_QUESTION = "by-question"
 
 
 def compute_agreement(row: ItemRow) -> float | None:
-    """Return how far the replies to a question mean the same, 0 to 1; None without meanings.
+    """Return how similar in meaning a question's replies are, 0 to 1; None if not clustered.
 
     It is 1 minus the semantic entropy, divided by its maximum, the logarithm of the number of
     replies. 1: all replies mean the same; 0: each reply means something else.
@@ -134,7 +134,7 @@ def compute_agreement(row: ItemRow) -> float | None:
 
 
 def _scale_verbalised(row: ItemRow) -> float | None:
-    """Return the verbalised confidence, 0 to 1."""
+    """Return the confidence a model stated, scaled from 0..100 to 0..1; None if it stated none."""
     return None if row.verbalised is None else row.verbalised / 100.0
 
 
@@ -165,7 +165,7 @@ QUESTION_MEASURES: tuple[tuple[str, str, Callable[[ItemRow], float | None]], ...
 
 
 def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
-    """Return the chart of how sure models are at each question, the least sure first.
+    """Return the chart of models' confidence at each question, the least confident first.
 
     It needs no right answers. It has at most `NAMED` rows, a row for each model and question. None
     where no measure of confidence has a value.

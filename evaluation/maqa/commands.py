@@ -32,7 +32,7 @@ SURENESS_METRICS = ("auroc", "average_precision", "base_rate", "coverage")
 def run_evaluate(
     parameters: MaqaRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Evaluate files of replies, write the tables, and return the text for the terminal."""
+    """Evaluate a file of replies, write the result tables, and return the text to print."""
     request = MaqaRequest(
         arguments["questions"],
         arguments["replies"],
@@ -45,7 +45,7 @@ def run_evaluate(
 
 
 def draw_study(study: MaqaStudy) -> Mapping[str, bytes]:
-    """Return the charts of a study as files, by name."""
+    """Return the charts of a study as SVG bytes, by file name."""
     return draw_files(study.curves, study.bins)
 
 
@@ -85,7 +85,7 @@ def run_study(
     asking: AskSettings,
     progress: Progress,
 ) -> Studied:
-    """Ask a model, evaluate its replies, write the tables, and return the text."""
+    """Ask a model, evaluate its replies, write the tables, and return the text to print."""
     request = MaqaStudyRequest(
         arguments["questions"],
         arguments["samples"],
@@ -106,7 +106,7 @@ SURENESS_HEADER = ("model", "measure", "auroc", "low", "high", "n", "finding")
 
 
 def format_run(run: Run) -> str:
-    """Return the text that ``run maqa`` prints at the end."""
+    """Return the text that ``run maqa`` prints about a finished run."""
     report = build_report(run)
     summary = report.summary
     head = (

@@ -1,4 +1,4 @@
-"""Compose a question set from files with right answers and a file of yes/no questions.
+"""Compose a MAQA question set from files with right answers and a file of yes/no questions.
 
 A composed question lists yes/no questions (or statements) with letters and asks for which of them
 the answer is yes (which are true). Its right answers are their letters. This gives commonsense
@@ -34,7 +34,7 @@ SINGLE_ANSWER, FEW_ANSWERS, MANY_ANSWERS = "single", "few", "many"
 
 @dataclass(frozen=True)
 class YesNo:
-    """A yes/no question with its answer.
+    """A yes/no question, its answer, and a statement that is true if the answer is yes.
 
     `statement` is a sentence that is true if the answer is yes; "" without one.
     """
@@ -46,7 +46,7 @@ class YesNo:
 
 @dataclass(frozen=True)
 class ComposedQuestion:
-    """A composed question; its right answers are letters in alphabetical order."""
+    """A multiple-choice question; its right answers are letters in alphabetical order."""
 
     text: str
     answers: tuple[str, ...]
@@ -55,7 +55,7 @@ class ComposedQuestion:
 def compose(
     questions: Sequence[YesNo], options: int, fewest: int = 1, most: int = 0, seed: int = 0
 ) -> Iterator[ComposedQuestion]:
-    """Yield composed questions until too few yes/no questions are left for another one.
+    """Yield multiple-choice questions made of yes/no questions, until too few are left.
 
     Each yes/no question is used at most once. The number of true ones in a composed question is
     drawn uniformly from `fewest` to `most`, among the numbers that the remaining questions allow.
@@ -105,7 +105,7 @@ def compose(
 
 
 def classify_size(n_answers: int) -> str:
-    """Return the category of a number of right answers: "single", "few" or "many"; "" for 0."""
+    """Return the size category of a question with `n_answers` right answers; "" for 0."""
     if not n_answers:
         return ""
     if n_answers == 1:
@@ -120,7 +120,7 @@ YES = {"yes": True, "true": True, "no": False, "false": False}
 
 @dataclass(frozen=True)
 class ComposingRequest:
-    """Files and options of a composed question set.
+    """Input files, output file and options of a question set to compose.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class ComposingRequest:
 
 @dataclass(frozen=True)
 class ComposedFile:
-    """Numbers of questions by data set and category, and of unused yes/no questions."""
+    """Counts of written questions by data set and category, and of unused yes/no questions."""
 
     by_dataset: Mapping[str, int]
     by_category: Mapping[str, int]
@@ -148,7 +148,7 @@ class ComposedFile:
 
 
 def compose_file(request: ComposingRequest) -> ComposedFile:
-    """Read the files, compose questions, and write all as one JSON list.
+    """Read the input files, compose questions, and write all questions as one JSON list.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def compose_file(request: ComposingRequest) -> ComposedFile:
 
 
 def read_yes_no(path: Path) -> list[YesNo]:
-    """Read yes/no questions: `question`, `answer` (true, false, yes, no), optional `statement`.
+    """Read yes/no questions from a file: question, answer and optional statement.
 
     A repeated question counts once. Raises `InputError` with all problems of the file.
     """
@@ -224,14 +224,14 @@ def read_yes_no(path: Path) -> list[YesNo]:
 
 
 def _parse_truth(value: object) -> bool | None:
-    """Return true or false; None for any other value."""
+    """Return whether a value means true or false (True, "yes", "no"); None for any other."""
     if isinstance(value, bool):
         return value
     return YES.get(value.strip().casefold()) if isinstance(value, str) else None
 
 
 def _build_entry(dataset: str, name: str, text: str, answers: Sequence[Any]) -> dict[str, Any]:
-    """Return a question in the file format of MAQA."""
+    """Return a question as one entry of a MAQA JSON file, with its size category."""
     return {
         "id": f"{dataset}-{name}",
         "question": text,
@@ -242,7 +242,7 @@ def _build_entry(dataset: str, name: str, text: str, answers: Sequence[Any]) -> 
 
 
 def _format_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the parts of a JSON list with one entry per line."""
+    """Yield the text of a JSON list piece by piece, one entry per line."""
     for number, entry in enumerate(entries):
         yield ("[\n" if not number else ",\n") + json.dumps(entry, ensure_ascii=False)
     yield "\n]\n"

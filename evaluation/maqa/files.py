@@ -1,4 +1,4 @@
-"""MAQA on files: evaluate given replies, or ask a model first; write the result tables."""
+"""MAQA on files: evaluate a file of replies, or ask a model first; write the result tables."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ Pictures = Callable[[MaqaStudy], Mapping[str, bytes]]
 
 
 def draw_nothing(_: MaqaStudy) -> Mapping[str, bytes]:
-    """Return no files."""
+    """Return an empty mapping of chart files, for a study written without charts."""
     return {}
 
 
 @dataclass(frozen=True)
 class MaqaRequest:
-    """Files and options of an evaluation."""
+    """Input files, options and output folder of ``evaluate maqa``."""
 
     questions: Path
     replies: Path
@@ -71,7 +71,10 @@ class MaqaRequest:
 
 
 def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
-    """Evaluate the replies, write the tables, and return the study; `InputError` for bad files."""
+    """Evaluate a file of replies, write the tables, and return the study.
+
+    Raises `InputError` if a file is invalid.
+    """
     refuse_to_replace(request.output, MAQA_FILES, (request.questions, request.replies))
     with _pause_garbage_collection():
         questions = read_several_answers(request.questions)
@@ -88,7 +91,7 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Turn the search for reference cycles off.
+    """Turn Python's search for reference cycles off within the block.
 
     None of the millions of records is in a cycle, and the search takes a third of the time.
     """
@@ -110,7 +113,7 @@ def write_maqa(
     more: Mapping[str, Any] | None = None,
     pictures: Pictures = draw_nothing,
 ) -> None:
-    """Write the tables, the charts and summary.json.
+    """Write a study's result tables, charts and summary.json into a folder.
 
     `hashes` (of the input files), `counts`, `warnings` and `more` become parts of the summary.
     """
@@ -145,7 +148,7 @@ EVERY_TOKEN = 300_000
 
 @dataclass(frozen=True)
 class MaqaStudyRequest:
-    """Files and options of a study, which asks a model.
+    """Question file, options and output folder of ``study maqa``, which asks a model.
 
     Attributes
     ----------
@@ -171,7 +174,7 @@ class MaqaStudyRequest:
 def execute_study(
     request: MaqaStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[MaqaStudy, bool]:
-    """Ask a model, evaluate its replies and write the tables.
+    """Ask a model, evaluate its replies, write the tables; return the study and whether complete.
 
     Stored replies of an earlier call are used; only missing ones are requested.
 
@@ -212,7 +215,7 @@ def execute_study(
 
 @dataclass
 class _ReplyCollector:
-    """Collects the replies of a study, with the probabilities of their tokens.
+    """Asks the model all questions and returns the replies with token probabilities.
 
     Attributes
     ----------
@@ -226,7 +229,7 @@ class _ReplyCollector:
     faults: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
     def collect(self, questions: Mapping[str, SeveralAnswersQuestion]) -> list[SeveralAnswersReply]:
-        """Ask every question, then request the distributions if the mode needs them."""
+        """Ask every question; request first-token distributions if the mode needs them."""
         sent = {} if self.mode == NONE else {"logprobs": True, "top_logprobs": self.request.top}
         conversations = {
             item: build_conversation(INSTRUCTION, question.text)
@@ -259,7 +262,7 @@ class _ReplyCollector:
     def _find_starts(
         self, question: SeveralAnswersQuestion, reply: SeveralAnswersReply, row: ReplyRow
     ) -> list[AnswerStart]:
-        """Return the starts of a reply's answers that its tokens allow to find."""
+        """Return the first token of each answer that can be located in a reply's tokens."""
         tokens = self._read_tokens(row)
         if reply.status is not AnswerStatus.TEXT:
             return []
@@ -279,7 +282,7 @@ class _ReplyCollector:
         conversations: Mapping[str, tuple[Message, ...]],
         answer_starts: Mapping[tuple[str, int], Sequence[AnswerStart]],
     ) -> dict[str, TokenLogprob]:
-        """Request all tokens at the start of each answer, and return them by conversation id.
+        """Request the probabilities of the whole vocabulary at the start of each answer.
 
         A request contains the reply up to the answer, and asks for one token more.
         """
@@ -306,7 +309,7 @@ class _ReplyCollector:
         answer_starts: Sequence[AnswerStart],
         complete: Mapping[str, TokenLogprob],
     ) -> SeveralAnswersReply:
-        """Return a reply with the distributions at its answers and its tokens' probabilities."""
+        """Return a reply with its token probabilities and first-token distributions."""
         distributions = []
         for number, start in enumerate(answer_starts):
             again = complete.get(_build_start_id(reply.item, reply.sample, number))
@@ -323,12 +326,12 @@ class _ReplyCollector:
         return replace(reply, first_token=tuple(distributions), logprobs=logs or None)
 
     def _read_tokens(self, row: ReplyRow) -> list[TokenLogprob] | None:
-        """Return the tokens of a stored response; None if the server sent none."""
+        """Return a stored reply's tokens with probabilities; None if the server sent none."""
         return parse_tokens(read_logprobs(self.folder.raw(row)))
 
 
 def read_logprobs(raw: Any) -> Any:
-    """Return the "logprobs" of a chat completion; None without them."""
+    """Return the "logprobs" value of a raw chat completion; None if there is none."""
     try:
         return raw["choices"][0]["logprobs"]
     except (KeyError, IndexError, TypeError):
@@ -336,7 +339,7 @@ def read_logprobs(raw: Any) -> Any:
 
 
 def _build_beginning(text: str) -> tuple[Message, ...]:
-    """Return the message with the beginning of a reply; none for an empty text.
+    """Return an assistant message with the beginning of a reply; empty for an empty text.
 
     A server that gets no beginning starts the reply itself, which is the same position.
     """
@@ -344,12 +347,12 @@ def _build_beginning(text: str) -> tuple[Message, ...]:
 
 
 def _build_start_id(item: str, sample: int, number: int) -> str:
-    """Return the conversation id of the request for the tokens at an answer's start."""
+    """Return the id of the request for the token probabilities at an answer's start."""
     return f"{item}|{sample}|{number}"
 
 
 def _format_line(reply: SeveralAnswersReply) -> str:
-    """Return a reply as a line of JSON that ``evaluate maqa`` reads; empty keys are left out."""
+    """Return a reply as a JSON line that ``evaluate maqa`` reads, without empty keys."""
     values = {
         "system": reply.system,
         "item": reply.item,
@@ -365,7 +368,7 @@ def _format_line(reply: SeveralAnswersReply) -> str:
 
 
 def _convert_to_json(distribution: FirstTokenScores) -> dict[str, Any]:
-    """Return a distribution as an entry of "first_token" in a line of replies."""
+    """Return a first-token distribution as an entry of a reply's JSON line."""
     values: dict[str, Any] = {
         "answer": distribution.answer,
         "top_logprobs": list(distribution.numbers),

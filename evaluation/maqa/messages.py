@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Measure(NamedTuple):
-    """Title of a measure of confidence, explanation in one line, and unit of its cases (`over`)."""
+    """A confidence measure for readers: title, explanation, and the unit of its cases (`over`)."""
 
     title: str
     words: str

@@ -17,7 +17,7 @@ _OF_AQER = AqerParameters.options()
 
 @dataclass(frozen=True)
 class MaqaParameters(Parameters):
-    """Options of comparing answers, clustering replies, and the bootstrap.
+    """Evaluation options of MAQA: answer comparison, reply clustering, and bootstrap.
 
     The options of clustering are not signed here: `MaqaStudy` adds those that were used to the
     signature, together with the model.
@@ -97,7 +97,7 @@ class MaqaParameters(Parameters):
 
 @dataclass(frozen=True)
 class MaqaRunOptions(MaqaParameters):
-    """Options of a run: those of the evaluation, and of asking the models.
+    """Options of a MAQA run: those of the evaluation, and how models are asked.
 
     Commands on files have arguments of their own in place of the latter.
     """
@@ -156,5 +156,5 @@ class MaqaRunOptions(MaqaParameters):
     budget: float | None = declare_option(None, OF_REPLIES["budget"])
 
     def build_evaluation_parameters(self) -> MaqaParameters:
-        """Return only the options of the evaluation."""
+        """Return only the options of evaluating replies, without those of asking models."""
         return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.options()})

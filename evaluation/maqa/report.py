@@ -43,7 +43,7 @@ SHOWN_TABLES = (METRICS, COMPARISONS, POSITIONS, GOLD_COUNTS, CALIBRATION)
 
 @dataclass(frozen=True)
 class MeasureFound:
-    """AUROC of a measure of confidence with its interval, and its calibration.
+    """One confidence measure of a model: AUROC with its interval, calibration, and verdict.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class MeasureFound:
 
 @dataclass(frozen=True)
 class SystemFound:
-    """Accuracy of a model, and its measures of confidence.
+    """Accuracy of one model, and the results of its confidence measures.
 
     `finding` is a sentence on the measure that separates right from wrong best.
     """
@@ -88,18 +88,18 @@ class SystemFound:
 
 
 class Compared(PairRow):
-    """Two models on the same questions: the first one minus the second."""
+    """Difference of two models on the same questions: the first one minus the second."""
 
     @property
     def title(self) -> str:
-        """Title of the measure that is compared."""
+        """Title of the compared measure, for readers."""
         name = self.measure.removeprefix("auroc_")
         return MEASURES[name].title if name in MEASURES else "F1"
 
 
 @dataclass(frozen=True)
 class MaqaReport:
-    """Everything on the first page."""
+    """Results of a MAQA run shown on its main page: models, comparisons, and tables."""
 
     systems: list[SystemFound]
     comparisons: list[Compared]
@@ -111,7 +111,7 @@ class MaqaReport:
 
 
 def build_report(run: Run) -> MaqaReport:
-    """Return the report of a finished run."""
+    """Return the results of a finished MAQA run for its main page."""
     summary = MaqaSummary.of(run.summary)
     tables = read_tables(run, SHOWN_TABLES)
     metrics: dict[str, dict[str, MetricRow]] = defaultdict(dict)
@@ -130,7 +130,7 @@ def build_report(run: Run) -> MaqaReport:
 
 
 def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemFound:
-    """Return the part of the report on one model; `rows` are its overall metrics by name."""
+    """Return the results of one model; `rows` are its overall metrics by name."""
     measures = [_build_measure(name, rows) for name in SURENESS]
     f1 = rows["f1"]
     return SystemFound(
@@ -148,7 +148,7 @@ def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemFound:
 
 
 def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureFound:
-    """Return the part of the report on one measure of confidence of one model."""
+    """Return the results of one confidence measure of one model."""
     area, texts = rows[f"auroc_{name}"], MEASURES[name]
     # Measures without an upper end of their scale have no calibration error.
     error = rows.get(f"calibration_error_{name}")
@@ -171,7 +171,7 @@ def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureFound:
 
 
 def _describe_area(area: MetricRow) -> str:
-    """Return the finding of an AUROC in a few words; "" if it is undefined."""
+    """Return a short phrase on how well an AUROC separates right from wrong; "" if undefined."""
     if area.value is None:
         return ""
     if area.low is None or area.high is None:
@@ -186,7 +186,7 @@ def _describe_area(area: MetricRow) -> str:
 
 
 def _find_best_measure(measures: Sequence[MeasureFound], n: int) -> str:
-    """Return a sentence on the measure with the greatest AUROC above chance.
+    """Return a sentence naming the confidence measure with the greatest AUROC above chance.
 
     `n` is the number of questions with a known right answer.
     """
@@ -211,7 +211,7 @@ def _find_best_measure(measures: Sequence[MeasureFound], n: int) -> str:
 
 @dataclass(frozen=True)
 class QuestionTexts:
-    """A question with one model's scores, confidence and replies."""
+    """A question with its right answers, and one model's scores, confidence and replies."""
 
     item: ItemRow
     question: str
@@ -221,7 +221,7 @@ class QuestionTexts:
 
 @dataclass(frozen=True)
 class TextsPage:
-    """Questions with texts: confident but wrong ones, and open questions.
+    """Questions with replies to read: confidently wrong ones, and open questions.
 
     Attributes
     ----------
@@ -237,7 +237,7 @@ class TextsPage:
 
 
 def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[str]]]) -> TextsPage:
-    """Return the questions that models answer wrongly with high confidence, and open questions.
+    """Return the questions models answered wrongly with high confidence, and open questions.
 
     A model's answer to a question is wrong if its mean precision is at most one half. Questions are
     sorted by semantic entropy, then by stated confidence. `load_right_answers` returns the right
@@ -257,7 +257,7 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
     answers = load_right_answers()
 
     def add_texts(rows: Iterable[ItemRow]) -> list[QuestionTexts]:
-        """Return the rows with texts; rows without stored replies are left out."""
+        """Return the question rows with their texts, without rows that have no stored replies."""
         return [
             QuestionTexts(row, item_replies[0].question, answers.get(row.item, []), item_replies)
             for row in rows
@@ -273,7 +273,7 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
 
 
 def _build_sort_key(row: ItemRow) -> tuple[float, float]:
-    """Return (semantic entropy, minus stated confidence): the most confident rows sort first."""
+    """Return (semantic entropy, minus stated confidence): most confident questions first."""
     entropy = 0.0 if row.semantic_entropy is None else row.semantic_entropy
     return entropy, -(row.verbalised or 0.0)
 

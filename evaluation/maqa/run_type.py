@@ -1,4 +1,4 @@
-"""MAQA: uncertainty when several answers are right."""
+"""Run type `maqa`: confidence of models when a question has several right answers."""
 
 from evaluation.runs.run_types.kind import Kind
 

@@ -53,7 +53,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class MaqaSummary(StudySummary):
-    """Counts, and who was asked.
+    """Stored summary of a MAQA run: counts of inputs, requests, tokens, cost and exclusions.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class MaqaSummary(StudySummary):
     embedding: dict[str, Any] = field(default_factory=dict)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the numbers of inputs that the page of a run shows, by label."""
+        """Return the input counts that the run's page shows, by label."""
         return {
             "questions": self.questions,
             "with right answers": self.with_answers,
@@ -97,13 +97,13 @@ class MaqaSummary(StudySummary):
 
 
 def load_questions(version: QuestionSetVersion) -> list[SeveralAnswersQuestion]:
-    """Return the graded questions of a version that have a text, in order."""
+    """Return the graded questions of a question set version that have a text, in order."""
     rows = version.questions.graded().exclude(text="").select_related("passage")
     return [_convert_question(row) for row in rows.order_by("position", "pk")]
 
 
 def _convert_question(row: Question) -> SeveralAnswersQuestion:
-    """Return a question with its text, right answers and groups."""
+    """Return a database question as a MAQA question: text, right answers and groups."""
     groups = {"category": row.category, "language": row.language}
     # Imported metadata may be any JSON value.
     extra = row.metadata if isinstance(row.metadata, dict) else {}
@@ -128,7 +128,7 @@ def _format_question(row: Question) -> str:
 
 
 def _list_right_answers(row: Question, spellings: object) -> tuple[Spellings, ...]:
-    """Return the spellings of each right answer; `spellings` is the imported value, if any."""
+    """Return each right answer's spellings; `spellings` is the imported value, if any."""
     if isinstance(spellings, list) and all(isinstance(each, list) and each for each in spellings):
         answers = [tuple(str(text) for text in each) for each in spellings]
     else:
@@ -145,7 +145,7 @@ def _list_right_answers(row: Question, spellings: object) -> tuple[Spellings, ..
 
 
 def hash_questions(questions: list[SeveralAnswersQuestion]) -> str:
-    """Return the SHA-256 of questions and right answers, which identifies the input of a run."""
+    """Return the SHA-256 of questions and right answers, which identifies a run's input."""
     inputs = [[question.id, question.text, question.answers] for question in questions]
     return hashlib.sha256(json.dumps(inputs, ensure_ascii=False).encode()).hexdigest()
 
@@ -199,7 +199,7 @@ def execute_run(turn: Turn) -> None:
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> list[Problem]:
-    """Return the reasons against a start: no model of the user chosen, or no question."""
+    """Return why a run cannot start: no model chosen or allowed, or no question with text."""
     problems = find_problems_with_models(user, options, needed=("models",))
     if problems:
         return problems
@@ -224,7 +224,7 @@ def store_study(turn: Turn, study: MaqaStudy) -> None:
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> RequestForecast:
-    """Return the requests that a run would send, with the first prompt; nothing is sent."""
+    """Return the forecast of a run's requests with a sample prompt; nothing is sent."""
     questions = load_questions(version)
     rounds = _build_rounds(select_registered_models(user, options.models), questions, options)
     examples = {}
@@ -240,7 +240,7 @@ def _build_rounds(
     questions: Sequence[SeveralAnswersQuestion],
     options: MaqaRunOptions,
 ) -> list[Round]:
-    """Return the prompts of each model."""
+    """Return one round of prompts per model: all questions, each repeated."""
     sent: dict[str, Any] = {
         "temperature": options.temperature,
         "max_tokens": options.max_tokens,
@@ -285,7 +285,7 @@ def _convert_reply(
     options: MaqaRunOptions,
     faults: Faults,
 ) -> SeveralAnswersReply:
-    """Return a stored reply, with the distributions at its answers if the server sent them."""
+    """Return a stored reply for MAQA, with first-token distributions if the server sent them."""
     item = right.question.id
     reply = SeveralAnswersReply(0, system, item, sample, stored.status, stored.text, None, None, ())
     tokens = parse_tokens(stored.logprobs)
@@ -304,7 +304,7 @@ def _convert_reply(
 def _build_signature(
     options: MaqaRunOptions, study: MaqaStudy, models: Sequence[LanguageModel], input_hash: str
 ) -> str:
-    """Return the signature of a run: options, models, clustering, input hash and version."""
+    """Return the signature of a run: options, models, clustering, input hash, version."""
     parts = {
         **build_signature_parts(options),
         "models": "+".join(model.spec for model in models),
@@ -321,7 +321,7 @@ def _build_summary(
     replies: Sequence[SeveralAnswersReply],
     options: MaqaRunOptions,
 ) -> MaqaSummary:
-    """Return the counts of a run; its cost is unknown if the cost of one model is."""
+    """Return the summary of a run; its total cost is None if one model's cost is unknown."""
     costs = [each.cost for each in usage]
     statuses = [reply.status for reply in replies]
     info = study.clusters.info

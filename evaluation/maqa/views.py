@@ -36,7 +36,7 @@ def draw_questions_chart(run: Run) -> Chart | None:
 
 
 def build_measures_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page with scores and measures of confidence."""
+    """Return the template context of the page of scores and confidence measures."""
     report = build_report(run)
     charts = build_run_charts(run, report.bins)
     return {
@@ -48,7 +48,7 @@ def build_measures_context(run: Run) -> Mapping[str, Any]:
 
 
 def build_texts_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page with questions answered wrongly with high confidence."""
+    """Return the context of the page with confidently wrong answers and their texts."""
 
     def load_right_answers() -> dict[str, list[str]]:
         """Return the first spelling of each right answer, by question id."""
@@ -71,7 +71,7 @@ CHARTS: Mapping[str, Callable[[Run], Chart | None]] = {
 
 
 def describe_version(version: QuestionSetVersion | None) -> Beforehand:
-    """Return a text on the questions of a version and how many have known right answers.
+    """Return the start page's text on a version: number of questions, and with right answers.
 
     A run cannot start if no question has a text.
     """

@@ -1,1 +1,1 @@
-"""Language models from all sides: near to people, sure, steady, aware of what has no answer."""
+"""Model overview: crowd score, uncertainty, robustness and answerability of each model."""

@@ -1,4 +1,4 @@
-"""The arguments and the help of ``manage.py evaluate views``."""
+"""Arguments and help of ``evaluate views``, which combines the results of other evaluations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the folders and where the tables go."""
+    """Add the input folder and output arguments of ``evaluate views`` to the parser."""
     add = parser.add_argument
     add("folders", nargs="+", metavar="FOLDER", help="what other evaluations wrote")
     add(

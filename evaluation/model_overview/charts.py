@@ -1,4 +1,4 @@
-"""Charts: every model in every view, and the correlations of views."""
+"""Charts of the model overview: each model's views by question, and correlations of views."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NARROWEST, WIDEST, GAP = 9.0, 40.0, 8.0
 
 
 def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -> Chart | None:
-    """Return the picture; None where no answer was looked at from two sides.
+    """Return the chart of all views (measures) by model and question; None without two sides.
 
     `link` leads from the place of a model to its page.
     """
@@ -120,19 +120,19 @@ MOST_CORRELATIONS = 40
 
 
 def fields_of(run: Run) -> Chart | None:
-    """Return the picture of a run's answers."""
+    """Return the chart of all views by model and question of a model overview run."""
     return views_chart(together_of(run, ViewsSummary.of(run.summary)))
 
 
 def correlations_of(run: Run) -> Chart | None:
-    """Return the picture of a run's correlations."""
+    """Return the chart of correlations between views of a model overview run."""
     summary = ViewsSummary.of(run.summary)
     titles = {one.view.name: one.view.title for one in summary.views}
     return correlations_chart(summary.correlations, titles)
 
 
 def correlations_chart(rows: Iterable[CorrelationRow], titles: Mapping[str, str]) -> Chart | None:
-    """Return the picture of correlations between views; None without one that is defined."""
+    """Return the chart of correlations between views; None if none is defined."""
     known = [row for row in rows if row.spearman is not None]
     known.sort(key=lambda row: -abs(row.spearman or 0.0))
     if not known:

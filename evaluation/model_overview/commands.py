@@ -1,4 +1,4 @@
-"""Subcommands: ``evaluate views``, and the text of ``run views``."""
+"""Command ``evaluate views``, and the text that ``run views`` prints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evaluation.runs.run_types.kind import Progress
 def run_evaluate(
     parameters: ViewsParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Put together, write the files, and say what came out and where it is."""
+    """Combine the results in folders, write the tables, and return the text to print."""
     kinds = {kind.name: Told(kind.title, kind.views) for kind in kinds_of_files()}
     request = ViewsRequest(
         [_folder(text, kinds) for text in arguments["folders"]],
@@ -61,7 +61,7 @@ SHOWN = 20
 
 
 def text_of(found: ViewsSummary) -> str:
-    """Return questions with their answers, models in sentences, and correlations."""
+    """Return a model overview as text: questions answered, models, and correlations."""
     counts = (
         f"{len(found.models)} models, {found.questions} questions, {len(found.views)} views of "
         f"{found.answers} answers, from: {', '.join(one.title for one in found.sources)}"
@@ -98,5 +98,5 @@ def _model(found: ViewsSummary, place: int) -> str:
 
 
 def report_of_run(run: Run) -> str:
-    """Return the same of a run that is done."""
+    """Return the text that ``run views`` prints about a finished run."""
     return text_of(ViewsSummary.of(run.summary))

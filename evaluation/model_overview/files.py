@@ -1,4 +1,4 @@
-"""All views out of folders: what ``manage.py evaluate views`` does around the flow.
+"""Model overview on files: combine the results in folders that other evaluations wrote.
 
 Each folder holds what another evaluation wrote; its summary.json says which. The tables have the
 columns that runs have, so one declaration reads both.
@@ -45,7 +45,7 @@ REPEATED = "told_again"
 
 @dataclass(frozen=True)
 class Told:
-    """A kind of run whose files tell views: its title and where they stand."""
+    """A run type whose output files contain views (measures): its title, and where they are."""
 
     title: str
     views: tuple[ViewSource, ...]
@@ -53,7 +53,7 @@ class Told:
 
 @dataclass(frozen=True)
 class ViewsRequest:
-    """What to put together, how, and where the files go.
+    """Input folders, run types, options and output folder of ``evaluate views``.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class ViewsRequest:
 
 @dataclass(frozen=True)
 class FileViews:
-    """What came of it. `hashes` : SHA-256 of each file that was read, by its name."""
+    """Model overview computed from files; `hashes` are SHA-256 by name of the file read."""
 
     found: ViewsFound
     summary: ViewsSummary
@@ -78,7 +78,7 @@ class FileViews:
     hashes: Mapping[str, str]
 
     def write(self, folder: OutputFolder) -> None:
-        """Write every table."""
+        """Write all tables and summary.json of the overview into a folder."""
         together = self.found.together
         folder.write_csv(VIEWS, cell_header(together), cell_rows(together))
         own = (*self.summary.correlations, *self.summary.own)
@@ -114,12 +114,12 @@ class FileViews:
 
 
 def names_of(row: Any) -> tuple[str, ...]:
-    """Return the columns of a table whose rows are such dataclasses."""
+    """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))
 
 
 def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
-    """Put together what the folders hold; nothing is written. Raises `InputError`."""
+    """Combine the results in the request's folders; writes nothing, raises `InputError`."""
     refuse_to_replace(request.output, FILES, [request.questions])
     hashes: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -159,7 +159,7 @@ def views_of_files(request: ViewsRequest, progress: Progress | None = None) -> F
 
 
 def _summary_of(path: Path, required: bool) -> dict[str, Any]:
-    """Return what an evaluation said of itself; nothing where that is not needed, or not there."""
+    """Return a folder's summary.json as a dict; {} if it is missing and not required."""
     file = path / SUMMARY
     try:
         found = json.loads(file.read_bytes())
@@ -183,7 +183,7 @@ def _summary_of(path: Path, required: bool) -> dict[str, Any]:
 def _told(
     path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
 ) -> Iterator[ViewedObservation]:
-    """Yield what the tables of a folder tell; one that this evaluation did not write is left out.
+    """Yield the observations (model, question, value) in a folder's tables; skip missing tables.
 
     Raises `InputError` where none of them is there.
     """

@@ -1,4 +1,4 @@
-"""All views of a model together: what is asked of them, and what they answer."""
+"""Messages of the model overview: questions about the views, answers, and findings by model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _AFFIRMED = {
 
 
 def _two(value: Any) -> str:
-    """Return two decimals, without the sign of a 0."""
+    """Return a number with two decimals, without the sign of a 0."""
     shown = f"{value:.2f}"
     return "0.00" if shown == "-0.00" else shown
 
@@ -101,7 +101,7 @@ _SURE_UNTOLD = "Whether it is less sure where its answers are farther from peopl
 
 
 def against(of: Mapping[str, Any]) -> str:
-    """Return how a model stands against the others, as the end of a sentence."""
+    """Return a phrase on whether a model is better or worse than the other models' mean."""
     interval = _interval(of, "gain_low", "gain_high")
     n = format_count(of["n_gain"], "question")
     if of["against"] == "better":
@@ -118,7 +118,7 @@ def against(of: Mapping[str, Any]) -> str:
 
 
 def place_said(side: str, place: float, *, best: bool) -> str:
-    """Return where an answer stands among all answers, seen from a side."""
+    """Return a phrase on an answer's rank in one side (aspect) among all answers."""
     if best:
         return f"{SIDES[side]}: more so than {place:.0%} of all answers"
     return f"{SIDES[side]}: less so than {1 - place:.0%} of all answers"

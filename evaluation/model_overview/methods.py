@@ -1,4 +1,4 @@
-"""Correlations of views of models, disagreement of views on an answer, and models' means in a view.
+"""Statistics of views (measures of models): correlations, disagreement on an answer, means.
 
 Correlation is Spearman's over the questions of each model, and the mean of it over models: all
 models' answers in one pot would also correlate because one model is better than another in both
@@ -37,7 +37,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class ViewCorrelation:
-    """How two views go together.
+    """Rank correlation of two views (measures) over questions, averaged over models.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class ViewCorrelation:
 def correlations(
     values: ArrayLike, pairs: Sequence[Pair], n_draws: int = 400, seed: int = 0
 ) -> list[ViewCorrelation]:
-    """Return how the views of each pair go together.
+    """Return the rank correlation over questions of each pair of views, with intervals.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def correlations(
 
 
 def smallest_shown(n_questions: int) -> float | None:
-    """Return the correlation that so many questions of one model would mostly show.
+    """Return the smallest correlation that a number of questions has 80% power to detect.
 
     tanh(2.8 / sqrt(n - 3)) for 80% power at the 5% level, by Fisher's transformation; None below 4
     questions. Several models show smaller ones, as far as they differ.
@@ -113,7 +113,7 @@ def smallest_shown(n_questions: int) -> float | None:
 
 
 class DrawnRanks:
-    """Ranks of a model's numbers in draws of questions, made once for every view and gap in it.
+    """Cached ranks of one model's values in bootstrap draws of questions, for each view.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class DrawnRanks:
         self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
 
     def correlation(self, one: int, other: int, among: Booleans) -> Floats:
-        """Return (D,) Spearman's correlations over some questions, 0 where a view has no spread."""
+        """Return Spearman's correlation of two views per draw; 0 if a view has equal values."""
         times, key = self._times[:, among], among.tobytes()
         (a, of_a), (b, of_b) = (self._ranks(view, among, key, times) for view in (one, other))
         shared = np.einsum("dq,dq,dq->d", times, a, b)
@@ -136,7 +136,7 @@ class DrawnRanks:
     def _ranks(
         self, view: int, among: Booleans, key: bytes, times: Floats
     ) -> tuple[Floats, Floats]:
-        """Return (D, q) ranks less their mean, and (D,) sums of their squares, drawn as often."""
+        """Return centred ranks of a view (one row per draw), and their sum of squares per draw."""
         if (view, key) not in self._made:
             ranks = drawn_ranks(self._views[view, among], times)
             ranks -= (times.sum(axis=1, keepdims=True) + 1) / 2
@@ -145,7 +145,7 @@ class DrawnRanks:
 
 
 def drawn_ranks(values: Floats, times: Floats) -> Floats:
-    """Return (D, q) mean ranks, from 1, of q numbers of which each is there `times` (D, q) times.
+    """Return mean ranks of numbers, one row per draw; a number is repeated `times` in a draw.
 
     The rank of a number that is drawn twice is the mean of both; that of one that is not drawn is
     where it would stand, and of no use.
@@ -161,7 +161,7 @@ def drawn_ranks(values: Floats, times: Floats) -> Floats:
 
 
 def _last_of_equals(ordered: Floats) -> Integers:
-    """Return the place of the last of each group of equal numbers."""
+    """Return the index of the last of each group of equal numbers in sorted numbers."""
     last = np.ones(len(ordered), dtype=np.bool_)
     last[:-1] = ordered[1:] != ordered[:-1]
     return np.flatnonzero(last)
@@ -180,7 +180,7 @@ def _mean(values: list[float]) -> float:
 
 
 def _means(found: Floats) -> Floats:
-    """Return (K, D) means over models (K, M, D) without NaN."""
+    """Return means over the middle axis (models) without NaN, one row per pair of views."""
     known = ~np.isnan(found)
     count = known.sum(axis=1)
     total = np.where(known, found, 0.0).sum(axis=1)
@@ -192,7 +192,7 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """How far the views of each answer are apart.
+    """How much the views (measures) of each answer disagree, and which are highest and lowest.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class Disagreement:
     lowest: Integers
 
     def strongest(self) -> Integers:
-        """Return the answers by strength as (K, 2) model and question, ties in their order."""
+        """Return (model, question) indices of the answers, the strongest disagreement first."""
         flat = self.strength.ravel()
         known = np.flatnonzero(~np.isnan(flat))
         ordered = known[np.argsort(-flat[known], kind="stable")]
@@ -217,7 +217,7 @@ class Disagreement:
 
 
 def disagreement(values: ArrayLike) -> Disagreement:
-    """Return how far the views of each answer are apart.
+    """Return how much the views of each answer disagree, by their percentile ranks.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ def _places(view: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Standing:
-    """A model in a view.
+    """A model's mean in one view, its difference to the other models' mean, and its rank.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class Standing:
 def standings(
     values: ArrayLike, *, higher_is_better: bool = True, n_draws: int = 400, seed: int = 0
 ) -> list[Standing]:
-    """Return where each model stands, out of (M, Q) numbers with NaN for none."""
+    """Return each model's mean and rank in one view (`values`: one row per model, NaN if none)."""
     own = np.asarray(values, dtype=np.float64)
     m = len(own)
     found = compute_means(np.concatenate([own, own - _of_others(own)]), n_draws, seed)
@@ -291,7 +291,7 @@ def standings(
 
 
 def _of_others(own: Floats) -> Floats:
-    """Return (M, Q) means of the other models' numbers, NaN where none has one."""
+    """Return the other models' mean per model and question; NaN if no other model has a value."""
     known = ~np.isnan(own)
     filled = np.where(known, own, 0.0)
     total = filled.sum(axis=0) - filled

@@ -1,4 +1,4 @@
-"""What a look at all views together may be asked to do."""
+"""Options of the model overview."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.core.options import Parameters, Whole, declare_option
 
 @dataclass(frozen=True)
 class ViewsParameters(Parameters):
-    """How often questions are drawn for the intervals."""
+    """Options of the model overview: bootstrap draws of questions, and the seed."""
 
     bootstrap: int = declare_option(
         400,

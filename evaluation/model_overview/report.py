@@ -1,4 +1,4 @@
-"""All views of models together: the report of a run, answers one by one, and tables."""
+"""Report of a model overview run: all views of models, answers one by one, and tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from evaluation.runs.reports.spreadsheet import Table
 
 @dataclass(frozen=True)
 class ViewShown:
-    """A view: its name in tables, what people call it, what it says, and where it comes from.
+    """A view (measure) for readers: name, side (aspect), title, explanation, and source run.
 
     `leads` whether it stands for its side; `better` is "higher", "lower" or "" for neither.
     """
@@ -57,7 +57,7 @@ class ViewShown:
 
 @dataclass(frozen=True)
 class SourceShown:
-    """A run that told views."""
+    """A run from which the overview takes views (measures)."""
 
     renamed_keys: ClassVar = {"kind": "run_type"}
 
@@ -69,7 +69,7 @@ class SourceShown:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question about views, and its answer in a sentence."""
+    """A question about the views, and its answer as a sentence."""
 
     renamed_keys: ClassVar = {"said": "message"}
 
@@ -80,7 +80,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class EvidenceShown:
-    """A sentence about a model, the view that it rests on, and the run that told it."""
+    """A sentence about a model, with the view (measure) and run that support it."""
 
     renamed_keys: ClassVar = {"said": "message"}
 
@@ -93,7 +93,7 @@ class EvidenceShown:
 
 @dataclass(frozen=True)
 class ClaimShown:
-    """What people want to know of a model; `missing` are sides that nobody looked at yet."""
+    """A question about a model with the evidence; `missing` are sides without any result."""
 
     name: str
     question: str
@@ -103,7 +103,7 @@ class ClaimShown:
 
 @dataclass(frozen=True)
 class PortraitShown:
-    """A model as all views show it; `place` is part of the address of its page."""
+    """Evidence about one model from all views; `place` is its index in its page's URL."""
 
     model: str
     place: int
@@ -112,7 +112,7 @@ class PortraitShown:
 
 @dataclass(frozen=True)
 class ViewsReport:
-    """All views of the models of a question set.
+    """Results of a model overview: views, models, correlations and ranks.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class ViewsReport:
 
 @dataclass(frozen=True)
 class ModelInView:
-    """A model in a view; `gain` is against the mean of the others, positive for better.
+    """A model's mean in one view; `gain` is its advantage over the other models' mean.
 
     `against` is better, worse, alike, few, alone or neither.
     """
@@ -148,12 +148,12 @@ class ModelInView:
 
     @property
     def size(self) -> float | None:
-        """How large the difference is, without its sign."""
+        """Absolute difference to the other models' mean; None if undefined."""
         return None if self.gain.value is None else abs(self.gain.value)
 
 
 def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
-    """Return where models stand in the leading views; of one model in all of them."""
+    """Return models' means in each side's leading view; with `model`, its means in all views."""
     shown = [one for one in summary.views if one.view.of == "answer" and (one.leads or model)]
     found = []
     for place, name in enumerate(summary.models):
@@ -177,7 +177,7 @@ def standings_shown(summary: ViewsSummary, model: str = "") -> list[ModelInView]
 
 
 def views_report(run: Run) -> ViewsReport:
-    """Return what a run that is done found, without a query."""
+    """Return the results of a finished model overview run."""
     summary = ViewsSummary.of(run.summary)
     return ViewsReport(
         questions=summary.questions,
@@ -202,7 +202,7 @@ def views_report(run: Run) -> ViewsReport:
 
 
 def view_shown(summary: ViewsSummary, one: ViewAbout) -> ViewShown:
-    """Return a view for people."""
+    """Return a view (measure) of a summary in the form shown to readers."""
     view = one.view
     return ViewShown(
         view.name,
@@ -218,7 +218,7 @@ def view_shown(summary: ViewsSummary, one: ViewAbout) -> ViewShown:
 
 
 def portrait_shown(summary: ViewsSummary, found: Portrait) -> PortraitShown:
-    """Return a model's portrait in the words of the site."""
+    """Return the evidence about one model as sentences for readers."""
     claims = []
     for claim in found.claims:
         evidence = [
@@ -242,7 +242,7 @@ ANSWERS_SHOWN = 50
 
 @dataclass(frozen=True)
 class DisagreementShown:
-    """An answer on which views disagree, with texts, which are cut; "" for none.
+    """An answer on which views disagree, with shortened texts ("" if missing).
 
     `best` and `worst` are sentences about the two views that are farthest apart.
     """
@@ -258,12 +258,12 @@ class DisagreementShown:
 
 
 class DisagreementsPage(ComputedPage[DisagreementShown]):
-    """Some of the answers on which views disagree, the strongest first; `total` of all."""
+    """Page of answers on which views (measures) disagree, the strongest disagreement first."""
 
 
 @dataclass(frozen=True)
 class AnswerNumbers:
-    """A model on a question: the number of each view, None where it is not known.
+    """Values of one model's answer to one question in every view; None if unknown.
 
     `strength` is how far the sides are apart, None with fewer than two; `place` that of the model.
     """
@@ -277,13 +277,13 @@ class AnswerNumbers:
 
 @dataclass(frozen=True)
 class AnswersPage(ComputedPage[AnswerNumbers]):
-    """Some answers with all their numbers, the strongest disagreement first; `total` of all."""
+    """Page of answers with their values in all views, the strongest disagreement first."""
 
     views: list[ViewShown]
 
     @property
     def shown(self) -> list[dict[str, Any]]:
-        """The rows with the view of each number, for a table."""
+        """Rows for the page's table, each value paired with its view."""
         return [
             {**vars(row), "cells": list(zip(self.views, row.numbers, strict=True))}
             for row in self.rows
@@ -293,7 +293,7 @@ class AnswersPage(ComputedPage[AnswerNumbers]):
 def disagreements(
     run: Run, start: int = 0, size: int = DISAGREEMENTS_SHOWN, model: str = ""
 ) -> DisagreementsPage:
-    """Return answers on which views disagree, by five queries; `model` picks those of one."""
+    """Return a page of answers on which views (measures) disagree, optionally of one model."""
     summary = ViewsSummary.of(run.summary)
     together = together_of(run, summary)
     rows = disagreement_rows(together, disagreement_of(together))
@@ -324,7 +324,7 @@ def disagreements(
 def answers_page(
     run: Run, start: int = 0, size: int = ANSWERS_SHOWN, place: int | None = None
 ) -> AnswersPage:
-    """Return answers with all their numbers, by one query; `place` picks those of a model.
+    """Return a page of answers with their values in all views; `place` selects a model.
 
     Those with one side or none come last, in the order of the questions.
     """
@@ -354,7 +354,7 @@ def answers_page(
 
 
 class _Texts:
-    """The texts of some answers: what was asked, what the model said, who is nearest to all."""
+    """Texts to show with answers: question, model's answer, and the nearest worker answer."""
 
     def __init__(self, run: Run, rows: list[DisagreementRow]) -> None:
         ids = {row.question for row in rows}
@@ -398,26 +398,26 @@ class _Texts:
 
 
 def views_table(run: Run) -> Table:
-    """Return a row for each question and model: the number of every view, and disagreement."""
+    """Return the table of all views (measures), one row per question and model."""
     together = together_of(run, ViewsSummary.of(run.summary))
     return Table(cell_header(together), cell_rows(together))
 
 
 def correlations_table(run: Run) -> Table:
-    """Return how every two views go together, then each model's own."""
+    """Return the table of correlations between views: over all models, then of each model."""
     summary = ViewsSummary.of(run.summary)
     rows = (*summary.correlations, *summary.own)
     return Table(_header(CorrelationRow), map(astuple, rows))
 
 
 def models_table(run: Run) -> Table:
-    """Return where each model stands in each view."""
+    """Return the table of means and ranks, one row per model and view (measure)."""
     summary = ViewsSummary.of(run.summary)
     return Table(_header(StandingRow), map(astuple, model_rows(summary)))
 
 
 def disagreements_table(run: Run) -> Table:
-    """Return every answer with two sides or more, the strongest disagreement first."""
+    """Return the table of answers with at least two sides, strongest disagreement first."""
     together = together_of(run, ViewsSummary.of(run.summary))
     rows = disagreement_rows(together, disagreement_of(together))
     texts = dict(Question.objects.filter(version=run.version_id).values_list("external_id", "text"))

@@ -1,4 +1,4 @@
-"""Model overview: crowd score, uncertainty, robustness and answerability of each model."""
+"""Run type `views`: crowd score, uncertainty, robustness and answerability of each model."""
 
 from evaluation.runs.run_types.kind import Kind
 

@@ -1,4 +1,4 @@
-"""The run types from which views are read, for runs and for files, and the run over all of them."""
+"""Run types whose results the model overview combines, and the execution of its run."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from evaluation.runs.steps.checkpoints import Turn
 
 
 def kinds_of_runs() -> list[Kind]:
-    """Return the kinds whose runs tell views, in the order of the settings."""
+    """Return the run types whose stored runs provide views (measures), in settings order."""
     return [kind for kind in list_run_kinds().values() if kind.has_views]
 
 
 def kinds_of_files() -> list[Kind]:
-    """Return the kinds whose commands write files that tell views, in the same order."""
+    """Return the run types whose output files provide views (measures), in settings order."""
     return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
 
 
 def tellers(kinds: Iterable[Kind]) -> list[Teller]:
-    """Return how the runs of kinds tell their views."""
+    """Return, for each run type, how the overview reads views (measures) from its runs."""
     return [
         Teller(
             kind.name,
@@ -37,11 +37,11 @@ def tellers(kinds: Iterable[Kind]) -> list[Teller]:
 
 
 def look_at_all(turn: Turn) -> None:
-    """Put all views together for a claimed run."""
+    """Execute a claimed model overview run over the results of all run types."""
     look(turn, tellers(kinds_of_runs()))
 
 
 def problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
-    """Return why there is nothing to put together: no run that tells a view is done."""
+    """Return a problem if no finished run of the version provides a view, else []."""
     kinds = [kind.name for kind in kinds_of_runs()]
     return [] if runs_that_tell(version, kinds) else [build_problem("no_views")]

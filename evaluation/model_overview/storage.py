@@ -1,4 +1,4 @@
-"""All views over a question set: the runs that they are read from, the run, and what is stored."""
+"""Model overview on the database: read other runs' results, execute the run, store values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_RUNS = 8
 
 @dataclass(frozen=True)
 class Teller:
-    """A kind of run with views.
+    """How the overview reads views (measures) from the runs of one run type.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Teller:
 
 
 def look(turn: Turn, tellers: Iterable[Teller]) -> None:
-    """Put together what the runs of the version of a claimed run told, and end it."""
+    """Execute a claimed model overview run: combine the results of its version's runs."""
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = parameters_of(run)
     try:
@@ -60,7 +60,7 @@ def look(turn: Turn, tellers: Iterable[Teller]) -> None:
 
 
 def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[str, list[Run]]:
-    """Return the newest runs of each kind over a version that are done, by one query."""
+    """Return the newest finished runs of a version by run type, without types that have none."""
     found: dict[str, list[Run]] = {kind: [] for kind in kinds}
     done = Run.objects.filter(version=version, kind__in=list(found), state=Run.State.DONE)
     for run in done.select_related("version").order_by("-pk"):
@@ -72,7 +72,7 @@ def runs_that_tell(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[st
 def gathered(
     version: QuestionSetVersion, tellers: Iterable[Teller], turn: Turn | None = None
 ) -> Together:
-    """Return all views of a version. Raises `NothingToldError`.
+    """Return the combined views of a version's runs; raises `NothingToldError` if none.
 
     The newest run of a kind counts; older ones, for models that no newer one tells of.
     """
@@ -106,7 +106,7 @@ def gathered(
 def _only_new(
     told: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
 ) -> Iterator[ViewedObservation]:
-    """Yield what an older run tells of models that no newer one knows."""
+    """Yield an older run's observations of models that no newer run contains."""
     for one in told:
         name = one.view.name.partition(":")[0]
         if name in merging and one.told.model and one.told.model not in seen:
@@ -114,7 +114,7 @@ def _only_new(
 
 
 def parameters_of(run: Run) -> ViewsParameters:
-    """Return the parameters of a run; what an older run did not store has its default."""
+    """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
         return ViewsParameters.of_dict(stored)
@@ -132,7 +132,7 @@ def _signature(parameters: ViewsParameters, input_hash: str) -> str:
 
 
 def _stored(together: Together) -> dict[str, Any]:
-    """Return the numbers as JSON; what is told of a question stands there once."""
+    """Return the values as JSON to store; a value of a question is stored once for all models."""
     return {
         "questions": together.questions,
         "values": [
@@ -148,7 +148,7 @@ def _plain(values: Floats) -> list[list[float | None]]:
 
 
 def together_of(run: Run, summary: ViewsSummary) -> Together:
-    """Return the numbers of a run that is done, by one query."""
+    """Return the combined view values that a finished run stored."""
     stored: Mapping[str, Any] = RunData.objects.get(run=run, name=CELLS).data
     shape = (len(summary.models), len(stored["questions"]))
     values = [np.broadcast_to(np.array(rows, dtype=np.float64), shape) for rows in stored["values"]]

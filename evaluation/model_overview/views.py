@@ -1,4 +1,4 @@
-"""All views of models together: the set, the answers one by one, one model."""
+"""Pages of the model overview: the question set, the answers one by one, and one model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST = 99_999_999
 
 @dataclass(frozen=True)
 class NextStep:
-    """A side from which nobody looked yet, and the runs that would."""
+    """A side (aspect) without results, and links to start the runs that would provide them."""
 
     side: str
     title: str
@@ -47,7 +47,7 @@ class NextStep:
 
 
 def next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list[NextStep]:
-    """Return which runs would show the sides that are missing."""
+    """Return links to start the runs that would provide the missing sides (aspects)."""
     found = []
     for side in missing:
         starts = [
@@ -60,7 +60,7 @@ def next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list
 
 
 def newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
-    """Return the runs that are done since, and would tell views now."""
+    """Return runs finished after the overview whose results it does not contain."""
     told = {one.run for one in summary.sources}
     newest = runs_that_tell(run.version, [kind.name for kind in kinds_of_runs()])
     return [
@@ -72,7 +72,7 @@ def newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
 
 @results_page("evaluation/model_overview/views.html", ViewsSummary)
 def views(request: HttpRequest, run: Run) -> Context:
-    """Show what all views say: questions about them, models, where they disagree."""
+    """Show the overview page: answered questions, models, and where views disagree."""
     summary = ViewsSummary.of(run.summary)
     question_set = run.version.question_set
     together = together_of(run, summary)
@@ -107,7 +107,7 @@ def views(request: HttpRequest, run: Run) -> Context:
 
 @results_page("evaluation/model_overview/answers.html", ViewsSummary)
 def answers(request: HttpRequest, run: Run) -> Context:
-    """Show every number of every answer; `model` (its place) and `start` come from the address."""
+    """Show the values of every answer; query parameters `model` (index) and `start`."""
     summary = ViewsSummary.of(run.summary)
     place = parse_number(request.GET, "model", 0, MOST, blank=True)
     if place is not None and place >= len(summary.models):
@@ -124,7 +124,7 @@ def answers(request: HttpRequest, run: Run) -> Context:
 
 @results_page("evaluation/model_overview/model.html", ViewsSummary)
 def model(request: HttpRequest, run: Run, place: int) -> Context:
-    """Show one model from all sides, for somebody who decides about it."""
+    """Show all evidence about one model, for readers who decide about it."""
     summary = ViewsSummary.of(run.summary)
     if place >= len(summary.models):
         raise Http404("there is no such model")
@@ -144,7 +144,7 @@ def model(request: HttpRequest, run: Run, place: int) -> Context:
 
 
 def _models(summary: ViewsSummary) -> list[dict[str, Any]]:
-    """Return the models with where they stand in each leading view, a row of the table each."""
+    """Return a table row per model, with its mean in the leading view of each side."""
     rows = standings_shown(summary)
     return [
         {"name": name, "place": place, "rows": [row for row in rows if row.place == place]}
@@ -153,13 +153,13 @@ def _models(summary: ViewsSummary) -> list[dict[str, Any]]:
 
 
 def newest_views(question_set: QuestionSet) -> QuerySet[Run]:
-    """Return the looks at all views of a set that are done, the newest first."""
+    """Return the finished model overview runs of a question set, the newest first."""
     of_set = Run.objects.filter(version__question_set=question_set, kind=VIEWS)
     return of_set.filter(state=Run.State.DONE).select_related("version").order_by("-pk")
 
 
 def model_link(question_set: QuestionSet, name: str) -> str:
-    """Return the page of a model as all views show it; "" where nobody looked at it."""
+    """Return the URL of a model's page in the newest overview; "" if there is none."""
     run = newest_views(question_set).first()
     models = ViewsSummary.of(run.summary).models if run is not None else ()
     return "" if run is None or name not in models else _model_link(run, models.index(name))

@@ -1,1 +1,1 @@
-"""MultiQ&A (Cho and Watson 2025): robustness of a model when a question is reworded."""
+"""MultiQ&A (Cho and Watson 2025): robustness of a model when questions are reworded."""

@@ -26,7 +26,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of files, columns, the mapping and the crowd."""
+    """Add the file, column, mapping and crowd arguments of ``evaluate multiqa``."""
     add = parser.add_argument
     add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
     add("--replies", type=Path, metavar="FILE", required=True, help="what systems replied")
@@ -38,7 +38,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for renamed columns."""
+    """Add the argument ``--columns``, which renames the columns of input files."""
     parser.add_argument(
         "--columns",
         type=_parse_columns,
@@ -49,7 +49,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
 
 
 def add_mapping(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for files of other benchmarks."""
+    """Add the argument ``--mapping``, which reads item files of other benchmarks."""
     parser.add_argument(
         "--mapping",
         metavar="NAME|FILE.json",
@@ -58,7 +58,7 @@ def add_mapping(parser: argparse.ArgumentParser) -> None:
 
 
 def add_crowd(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for workers' answers."""
+    """Add the argument ``--crowd``, a file of workers' answers to the items."""
     parser.add_argument(
         "--crowd",
         type=Path,
@@ -69,7 +69,7 @@ def add_crowd(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_columns(text: str) -> MultiqaColumns:
-    """Parse the argument; an invalid one is an error of argparse."""
+    """Return the column names of the argument ``--columns``; invalid text is a usage error."""
     try:
         return MultiqaColumns.parse(text)
     except ValueError as error:
@@ -97,7 +97,7 @@ requests.jsonl with every request. Several systems: a folder each.
 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the study without its options and those of asking."""
+    """Add the arguments of ``study multiqa``, except run options and server settings."""
     add = parser.add_argument
     add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")

@@ -1,4 +1,4 @@
-"""Charts of MultiQ&A: four metrics of each model with their intervals on one scale."""
+"""Charts of MultiQ&A: accuracy or crowd score of each model over wordings, with intervals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CROWD_ROWS: dict[str, tuple[str, Look]] = {
 
 
 def build_accuracy_chart(report: MultiqaReport) -> Chart | None:
-    """Return the chart of accuracy over wordings; None without accepted answers."""
+    """Return the chart of models' accuracy over wordings; None without accepted answers."""
     return _build_chart(
         report,
         report.numbers,
@@ -43,7 +43,7 @@ def build_accuracy_chart(report: MultiqaReport) -> Chart | None:
 
 
 def build_crowd_chart(report: MultiqaReport) -> Chart | None:
-    """Return the chart of the crowd score; None without workers' answers."""
+    """Return the chart of models' crowd scores over wordings; None without workers' answers."""
     return _build_chart(
         report,
         report.crowd,
@@ -66,7 +66,7 @@ def _build_chart(
     explanation: str,
     axis: str,
 ) -> Chart | None:
-    """Return a chart with one row for each model and metric; None without values."""
+    """Return a chart with one row per model and metric of `metrics`; None without values."""
     by_metric = {row.name: row for row in table if row.name in metrics}
     rows: list[tuple[Row, NumberShown]] = []
     for index, system in enumerate(report.systems[:MOST_MODELS]):
@@ -107,7 +107,7 @@ def _build_chart(
 
 
 def _build_scale(rows: list[tuple[Row, NumberShown]], layout: Layout) -> Scale:
-    """Return a scale that covers all values and intervals."""
+    """Return the horizontal scale that covers all values and intervals of the chart rows."""
     values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
     return build_scale(values, layout.left, layout.right)
 

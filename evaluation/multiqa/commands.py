@@ -1,4 +1,4 @@
-"""Subcommands ``evaluate multiqa`` and ``study multiqa``, and the output of ``run multiqa``."""
+"""Commands ``evaluate multiqa`` and ``study multiqa``, and the output of ``run multiqa``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHOWN = 12
 
 
 def format_evaluation(evaluation: FileEvaluation, output: Path) -> str:
-    """Return the output of ``evaluate multiqa``."""
+    """Return the text that ``evaluate multiqa`` prints about the results."""
     judgement = evaluation.result.judgement
     parts = [
         f"{evaluation.counts['replies']:,} replies of {len(judgement.systems):,} systems to "
@@ -42,7 +42,7 @@ def format_evaluation(evaluation: FileEvaluation, output: Path) -> str:
 
 
 def format_study(study: FileStudy, output: Path) -> str:
-    """Return the output of ``study multiqa``."""
+    """Return the text that ``study multiqa`` prints about the results."""
     n_kept = sum(rewording.variant is not None for rewording in study.rewordings)
     dropped = Counter(rewording.reason for rewording in study.rewordings if rewording.reason)
     lines = [f"{n_kept:,} rewordings kept, {dropped.total():,} dropped"]
@@ -51,7 +51,7 @@ def format_study(study: FileStudy, output: Path) -> str:
 
 
 def format_run(run: Run) -> str:
-    """Return the output of ``run multiqa``."""
+    """Return the text that ``run multiqa`` prints about a finished run."""
     summary, rows = MultiqaSummary.of(run.summary), load_metrics(run)
     requests = sum(usage.requests for usage in summary.usage)
     reused = sum(usage.reused for usage in summary.usage)
@@ -74,7 +74,7 @@ def format_run(run: Run) -> str:
 
 
 def _format_tables(rows: Sequence[MetricRow]) -> Iterable[str]:
-    """Yield a table of metrics, intervals and chance levels for each system and group."""
+    """Yield a text table of metrics, intervals and chance levels per system and item group."""
     by_group: dict[tuple[str, str], dict[str, MetricRow]] = {}
     for row in rows:
         by_group.setdefault((row.system, row.group), {})[row.metric] = row
@@ -99,7 +99,7 @@ def _format_tables(rows: Sequence[MetricRow]) -> Iterable[str]:
 
 
 def _format_exclusions(title: str, exclusions: Exclusions) -> str:
-    """Return a line for each reason with its count and first entry; "" without exclusions."""
+    """Return one line per exclusion reason, with count and first entry; "" without any."""
     lines = [f"{title}:" if exclusions else ""]
     for entry in exclusions.as_list():
         example = entry["named"][0]
@@ -109,7 +109,10 @@ def _format_exclusions(title: str, exclusions: Exclusions) -> str:
 
 
 def load_chosen_mapping(arguments: Mapping[str, Any]) -> FieldMapping | None:
-    """Return the mapping of the argument ``--mapping``. Raises `InputError`."""
+    """Return the field mapping that ``--mapping`` names; None without it.
+
+    Raises `InputError`.
+    """
     name = arguments["mapping"]
     return None if name is None else load_mapping(name)
 
@@ -117,7 +120,7 @@ def load_chosen_mapping(arguments: Mapping[str, Any]) -> FieldMapping | None:
 def evaluate(
     parameters: MultiqaRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Evaluate the files, write the tables, and return the output."""
+    """Evaluate a file of replies, write the tables, and return the text to print."""
     request = MultiqaRequest(
         arguments["items"],
         arguments["replies"],
@@ -137,7 +140,7 @@ def run_study(
     asking: AskSettings,
     progress: Progress,
 ) -> Studied:
-    """Reword, ask, evaluate, write the tables, and return the output."""
+    """Reword questions, ask a model, evaluate, write tables, and return the text to print."""
     names = (
         *("items", "output", "columns", "crowd", "rewordings", "variants", "rewriter"),
         *("rewriter_tokens", "rewriter_key_variable", "meaning", "nli", "entailment"),

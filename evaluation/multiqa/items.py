@@ -1,4 +1,4 @@
-"""Replies of systems to the wordings of items, and the prompts of items.
+"""Replies of systems to the wordings of items, and the prompts that ask an item.
 
 There may be millions of replies, so each field of a reply is one column. The replies of a system
 become a matrix of items by wordings; replies that cannot be used are left out and counted. Each
@@ -33,7 +33,7 @@ REFUSED = tuple(STATUS_CODES[status] for status in STATUSES if status.startswith
 
 @dataclass
 class Replies:
-    """Replies as columns of numbers, which are indices into lists of names.
+    """Replies of all systems as numeric columns that index lists of names and texts.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Replies:
     def add(
         self, system: str, item: int, variant: int, text: str, status: AnswerStatus, line: int = 0
     ) -> None:
-        """Append a reply; status TEXT without a text becomes EMPTY."""
+        """Append a reply; an empty text with status TEXT gets the status EMPTY."""
         if status is AnswerStatus.TEXT and not text.strip():
             status = AnswerStatus.EMPTY
         system_number = self.add_system(system)
@@ -79,19 +79,19 @@ class Replies:
         self.lines.append(line)
 
     def add_system(self, system: str) -> int:
-        """Return the index of a system in `systems`; an unknown system is appended."""
+        """Return the index of a system's name in `systems`; append an unknown name."""
         number = self._systems.setdefault(system, len(self.systems))
         if number == len(self.systems):
             self.systems.append(system)
         return number
 
     def build_arrays(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return (N,) arrays of system indices, items, variants, text indices and statuses."""
+        """Return arrays of system, item, variant, text and status, one entry per reply."""
         columns = (self.of_system, self.items, self.variants, self.of_text, self.statuses)
         return tuple(np.array(each, dtype=np.int64) for each in columns)  # type: ignore[return-value]
 
     def find_repetitions(self) -> tuple[Ints, Ints]:
-        """Return rows that repeat an earlier row's system, item and variant, and that first row.
+        """Return rows that repeat a system, item and variant, and the first row of each.
 
         Both are (D,), in the order of the repeating rows.
         """
@@ -108,7 +108,7 @@ class Replies:
         return later[by_row], first[by_row]
 
     def drop_rows(self, rows: Ints) -> Replies:
-        """Return the replies without some rows."""
+        """Return the replies without those at the indices `rows`."""
         if not len(rows):
             return self
         keep = np.ones(len(self), dtype=np.bool_)
@@ -139,7 +139,7 @@ NO_ORIGINAL = "no_reply_to_the_original"
 
 @dataclass(frozen=True)
 class SystemReplies:
-    """The replies of one system as matrices of n items and R wordings.
+    """Replies of one system, one row per item, one column per wording.
 
     Column 0 is the original wording; the further columns are the item's variants in ascending
     order. An ERROR or CUT_OFF is no reply.
@@ -162,7 +162,7 @@ class SystemReplies:
 def group_by_system(
     items: Sequence[MultiqaItem], replies: Replies, left_out: Exclusions
 ) -> tuple[SystemReplies, ...]:
-    """Return the replies of each system as matrices, in the order of the systems.
+    """Return each system's replies as matrices of items by wordings, in system order.
 
     `left_out` gets what is left out: items without an accepted answer; for each system, items
     without a reply, items without a reply to the original wording, and failed replies.
@@ -207,7 +207,7 @@ def note_left_out_items(
     left_out: Exclusions,
     system: str | None = None,
 ) -> None:
-    """Add items to `left_out`, for one system or, with None, for all."""
+    """Add items to the exclusions `left_out`, for one system or (None) for all."""
     if not len(numbers):
         return
     system_entry = {} if system is None else {"system": system}
@@ -223,7 +223,7 @@ def _note_failed(
     variants: Ints,
     left_out: Exclusions,
 ) -> None:
-    """Add a system's failed replies, (n, R) whether each failed, to `left_out`."""
+    """Add a system's failed replies, marked in items by wordings, to `left_out`."""
     rows, columns = np.nonzero(failed)
     if len(rows):
         entries = [
@@ -234,7 +234,7 @@ def _note_failed(
 
 
 def _rank_variants(items: Ints, variants: Ints, n: int) -> tuple[Ints, Ints]:
-    """Return (N,) each reply's column and (n, R) the variant in each column.
+    """Return each reply's column, and the variant number in each item's columns.
 
     A reply's column is the rank of its variant among the variants of its item, over all systems.
     """
@@ -268,14 +268,14 @@ CONTEXT = "Read this text.\n\n{context}\n\n"
 
 @dataclass(frozen=True)
 class PromptForm:
-    """Prompt form of items of one kind: its name and its template, with the context if any."""
+    """Prompt form of a kind of item: its name, and its template with an optional context."""
 
     name: str
     template: str
 
 
 def choose_form(item: MultiqaItem) -> PromptForm:
-    """Return the prompt form of an item; several right choices have a form of their own."""
+    """Return the prompt form of an item, by kind, context and number of right choices."""
     several = item.kind == CHOICE and len(item.answers) > 1
     name = SEVERAL if several else item.kind
     begin = CONTEXT if item.context else ""
@@ -283,7 +283,7 @@ def choose_form(item: MultiqaItem) -> PromptForm:
 
 
 def build_messages(item: MultiqaItem, wording: str) -> tuple[Message, ...]:
-    """Return the conversation that asks an item in one wording."""
+    """Return the messages that ask an item in the wording `wording`."""
     lines = [f"{format_label(index)}. {choice}" for index, choice in enumerate(item.choices)]
     content = choose_form(item).template.format(
         question=wording, choices="\n".join(lines), context=item.context
@@ -292,7 +292,7 @@ def build_messages(item: MultiqaItem, wording: str) -> tuple[Message, ...]:
 
 
 def format_label(index: int) -> str:
-    """Return the letter of a choice, or its number from 27 on.
+    """Return the label of an answer choice: its letter, or its number from the 27th on.
 
     Replies may name a choice by its text instead, so numbers need not be read back.
     """

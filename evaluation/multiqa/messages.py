@@ -1,4 +1,4 @@
-"""Labels and explanations of the metrics of MultiQ&A, its findings, and its table columns."""
+"""Labels and explanations of MultiQ&A's metrics, messages, and table columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHARE, COEFFICIENT, SCORE = "share", "coefficient", "score"
 
 @dataclass(frozen=True)
 class NumberWords:
-    """Label and explanation of a metric; `form` is a share, a coefficient or a score."""
+    """Label and explanation of a metric; `form` tells a share, a coefficient or a score."""
 
     label: str
     meaning: str

@@ -1,4 +1,4 @@
-"""Options of MultiQ&A: parameters of an evaluation, and options of a run that asks models."""
+"""Options of MultiQ&A: for evaluating replies, and for runs that ask models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EMBEDDER = cast(Text, _AQER_OPTIONS["embedder"])
 
 @dataclass(frozen=True)
 class MultiqaParameters(Parameters):
-    """Parameters of matching, clustering and intervals, with the defaults of the paper."""
+    """Evaluation options of MultiQ&A, with the paper's defaults: matching, clusters, bootstrap."""
 
     embedder: str = declare_option(
         "minilm",
@@ -102,13 +102,13 @@ BY_KIND = "by-kind"
 
 
 def _limit_to_runs(**more: Any) -> dict[str, Any]:
-    """Return the arguments of an option that only runs of the database have."""
+    """Return keyword arguments of an option that only runs on the database have."""
     return {"places": (DATABASE,), **more}
 
 
 @dataclass(frozen=True)
 class MultiqaRunOptions(MultiqaParameters):
-    """Options of a run; commands on files have their own arguments instead of the further ones."""
+    """Options of a MultiQ&A run, which asks models; commands on files have own arguments."""
 
     models: tuple[str, ...] = declare_option(
         (),
@@ -248,12 +248,12 @@ class MultiqaRunOptions(MultiqaParameters):
     }
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield the options that contradict each other."""
+        """Yield a problem if the embedder is a file of vectors, which a run cannot use."""
         if parse_spec(self.embedder).kind == "precomputed":
             yield build_problem("no_file_of_vectors", "embedder")
 
     def evaluation(self) -> MultiqaParameters:
-        """Return the parameters of the evaluation, without the options of asking."""
+        """Return only the options of evaluating replies, without those of asking models."""
         return MultiqaParameters(
             **{name: getattr(self, name) for name in MultiqaParameters.options()}
         )

@@ -1,4 +1,4 @@
-"""Results of a run of MultiQ&A for pages and downloads: metrics, texts and tables."""
+"""Results of a MultiQ&A run for pages and downloads: metrics, texts and tables."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ MetricCells = Mapping[tuple[str, str], Mapping[str, MetricRow]]
 
 @dataclass(frozen=True)
 class NumberShown:
-    """A metric of a model; `why` explains in words why the value or its interval is missing."""
+    """A metric of one model, with interval and chance level; `why` explains a missing value."""
 
     value: float | None
     low: float | None
@@ -75,7 +75,7 @@ class NumberShown:
 
 @dataclass(frozen=True)
 class NumberRow:
-    """A metric with the value of each model (`of`); None if the model has no such metric."""
+    """A metric with its value for each model (`of`); None if a model lacks the metric."""
 
     # The REST API sends the report, so class and field names are part of its schema.
 
@@ -85,13 +85,13 @@ class NumberRow:
 
     @property
     def has_chance(self) -> bool:
-        """Whether any cell has a chance level."""
+        """Whether any model's value has a chance level."""
         return any(cell is not None and cell.chance is not None for cell in self.of)
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """Metrics of all models on the `n` questions of a format or a data set."""
+    """Metrics of all models on the `n` questions of one answer format or data set."""
 
     name: str
     n: int
@@ -100,7 +100,7 @@ class GroupRow:
 
 @dataclass(frozen=True)
 class MultiqaPair:
-    """Comparison of two models; `better` and `worse` are "" without a significant difference."""
+    """Comparison of two models; `better` and `worse` are "" if not significant."""
 
     row: SystemPair
     what: str
@@ -110,13 +110,13 @@ class MultiqaPair:
 
     @property
     def size(self) -> float:
-        """Absolute difference."""
+        """Absolute difference of the two models' metric."""
         return abs(self.row.difference or 0.0)
 
 
 @dataclass(frozen=True)
 class MultiqaReport:
-    """Results of a run; the metrics are tables with a column for each model of `systems`."""
+    """Results of a MultiQ&A run; metric rows have one value per model of `systems`."""
 
     systems: tuple[str, ...]
     numbers: tuple[NumberRow, ...]
@@ -143,17 +143,17 @@ class MultiqaReport:
 
     @property
     def said(self) -> list[str]:
-        """Findings as sentences of the site."""
+        """Findings as sentences for web pages."""
         return SITE.all_said(self.messages)
 
     @property
     def cost(self) -> float | None:
-        """Cost of the run; None if a model has no prices."""
+        """Cost of the run; None if a model has no known prices."""
         return self.summary.cost
 
 
 def build_report(run: Run) -> MultiqaReport:
-    """Return the results of a finished run."""
+    """Return the results of a finished MultiQ&A run."""
     summary = MultiqaSummary.of(run.summary)
     cells = _index_metrics(load_metrics(run))
     systems = summary.systems
@@ -177,7 +177,7 @@ def build_report(run: Run) -> MultiqaReport:
 
 
 def _list_findings(cells: MetricCells, systems: Sequence[str]) -> Iterator[Message]:
-    """Yield findings about accuracy and about the spreads, for the first models."""
+    """Yield messages about accuracy and spread over wordings, for the first few models."""
     for system in systems[:MOST_SENTENCES]:
         overall = {name: rows.get(system) for (group, name), rows in cells.items() if not group}
         accuracy, worst = overall.get("accuracy"), overall.get("worst_case")
@@ -201,7 +201,7 @@ def _list_findings(cells: MetricCells, systems: Sequence[str]) -> Iterator[Messa
 
 
 def _index_metrics(rows: Iterable[MetricRow]) -> MetricCells:
-    """Return the rows by (group, metric), then by system."""
+    """Return the metric rows indexed by (group, metric), then by system."""
     cells: dict[tuple[str, str], dict[str, MetricRow]] = defaultdict(dict)
     for row in rows:
         cells[row.group, row.metric][row.system] = row
@@ -215,7 +215,7 @@ def _build_rows(
     descriptions: Mapping[str, NumberWords],
     names: Sequence[str],
 ) -> tuple[NumberRow, ...]:
-    """Return a row for each of the named metrics that the group has."""
+    """Return a row for each metric of `names` that the group of items has."""
     return tuple(
         NumberRow(
             name, descriptions[name], tuple(_build_cell(cells, group, name, s) for s in systems)
@@ -226,7 +226,7 @@ def _build_rows(
 
 
 def _build_cell(cells: MetricCells, group: str, name: str, system: str) -> NumberShown | None:
-    """Return a metric of a system with its chance level; None without the metric."""
+    """Return one system's metric with its chance level; None if it has no such metric."""
     row = cells[group, name].get(system)
     if row is None:
         return None
@@ -238,7 +238,7 @@ def _build_cell(cells: MetricCells, group: str, name: str, system: str) -> Numbe
 def _build_group_tables(
     cells: MetricCells, systems: Sequence[str], prefix: str
 ) -> tuple[GroupRow, ...]:
-    """Return a table for each group whose name begins with the prefix."""
+    """Return a metric table per group of items whose name begins with `prefix`."""
     names = dict.fromkeys(group for group, _ in cells if group.startswith(prefix))
     tables = []
     for group in names:
@@ -250,7 +250,7 @@ def _build_group_tables(
 
 
 def _build_pair(row: SystemPair) -> MultiqaPair:
-    """Return a comparison with the better model where p (Holm) is below .05."""
+    """Return a comparison for readers, with the better model if p (Holm) is below 0.05."""
     p, difference = row.adjusted_p_value, row.difference
     better, worse = "", ""
     if p is not None and p < 0.05 and difference:
@@ -263,12 +263,12 @@ def _build_pair(row: SystemPair) -> MultiqaPair:
 
 
 def build_metrics_table(run: Run) -> Table:
-    """Return the rows of metrics.csv: all items, groups, then each item."""
+    """Return the table for metrics.csv: over all items, by group, then by item."""
     return Table(METRICS.columns, _list_metric_rows(run))
 
 
 def _list_metric_rows(run: Run) -> Iterator[MetricRow]:
-    """Yield the rows of all items first, then of groups, then of each item."""
+    """Yield metric rows: over all items first, then by group, then by item."""
     rows = load_metrics(run)
     yield from (row for row in rows if row.group == OVERALL)
     yield from (row for row in rows if row.group != OVERALL)
@@ -277,12 +277,12 @@ def _list_metric_rows(run: Run) -> Iterator[MetricRow]:
 
 
 def build_items_table(run: Run) -> Table:
-    """Return the rows of items.csv."""
+    """Return the table for items.csv, one row per system and item."""
     return Table(ITEM_COLUMNS, (row.list_cells() for row in load_items(run)))
 
 
 def build_questions_table(run: Run) -> Table:
-    """Return the questions as a file of items, which ``evaluate multiqa`` reads.
+    """Return the run's questions as an item file that ``evaluate multiqa`` can read.
 
     They are loaded from the version, since a published version never changes.
     """
@@ -303,7 +303,7 @@ def build_questions_table(run: Run) -> Table:
 
 
 def build_usage_table(run: Run) -> Table:
-    """Return requests, tokens and cost by step and model."""
+    """Return the table of requests, tokens and cost, one row per step and model."""
     header = (
         *("step", "model", "requests", "reused", "errors"),
         *("prompt_tokens", "completion_tokens", "cost"),
@@ -325,7 +325,7 @@ TABLES: Mapping[str, Callable[[Run], Table]] = {
 
 @dataclass(frozen=True)
 class ShownReply:
-    """A model's reply; equal answers have one `letter`, and `why` explains a missing text."""
+    """A model's reply to show; equal answers share a `letter`, `why` explains a missing text."""
 
     row: ReplyRow
     letter: str
@@ -334,7 +334,7 @@ class ShownReply:
 
 @dataclass(frozen=True)
 class WordingTexts:
-    """A wording of a question with the reply of each model; None for a model without a reply."""
+    """A wording of a question with each model's reply (None if it has no reply)."""
 
     variant: int
     text: str
@@ -344,7 +344,7 @@ class WordingTexts:
 
 @dataclass(frozen=True)
 class QuestionTexts:
-    """A question with all its wordings and replies.
+    """A question to show, with all its wordings, replies and results.
 
     Attributes
     ----------
@@ -364,7 +364,7 @@ class QuestionTexts:
 
     @property
     def sort_key(self) -> tuple[bool, float, float, str]:
-        """Key that puts the worst question first: share of right replies, then crowd score."""
+        """Sort key, worst question first: share of right replies, then crowd score."""
         # 2 sorts after every share and every score.
         share = 2.0 if self.right is None or not self.n else self.right / self.n
         scores = [row.crowd_worst for row in self.crowd if row and row.crowd_worst is not None]
@@ -373,21 +373,21 @@ class QuestionTexts:
 
 @dataclass(frozen=True)
 class TextsPage(ComputedPage[QuestionTexts]):
-    """A page of questions, the worst first."""
+    """A page of questions with their replies, the worst questions first."""
 
     systems: tuple[str, ...]
 
 
 @dataclass
 class _QuestionRows:
-    """Rows of a question by system."""
+    """Stored item and crowd result rows of one question, by system."""
 
     items: dict[str, ItemRow] = field(default_factory=dict)
     crowd: dict[str, CrowdRow] = field(default_factory=dict)
 
 
 def load_texts_page(run: Run, first: int, most: int) -> TextsPage:
-    """Load `most` questions from position `first` on with all replies, the worst first."""
+    """Return `most` questions from position `first` on with all replies, worst first."""
     systems = MultiqaSummary.of(run.summary).systems
     rows: dict[str, _QuestionRows] = defaultdict(_QuestionRows)
     for item_row in load_items(run):
@@ -431,7 +431,7 @@ def _add_wordings(
     systems: Sequence[str],
     kinds: Mapping[tuple[str, int], str],
 ) -> QuestionTexts:
-    """Return the question with its wordings and replies; `kinds` are by item and variant."""
+    """Return a question with its wordings and replies; `kinds` are by item and variant."""
     texts = {row.variant: row.variant_text for row in replies}
     by_wording = {(row.variant, row.system): row for row in replies}
     letters: dict[str, str] = {}
@@ -460,7 +460,7 @@ def _format_letter(index: int) -> str:
 
 @dataclass(frozen=True)
 class ShownRewording:
-    """A rewording with its original question; `kind` and `why` are in words."""
+    """A rewording to show with its original question, its kind, and why it was rejected."""
 
     row: RewordingRow
     question: str
@@ -470,13 +470,13 @@ class ShownRewording:
 
 @dataclass(frozen=True)
 class RewordingsPage(ComputedPage[ShownRewording]):
-    """A page of rewordings, rejected ones first."""
+    """Page of a run's rewordings of questions, rejected ones first."""
 
     n_dropped: int
 
 
 def load_rewordings_page(run: Run, first: int, most: int) -> RewordingsPage:
-    """Load `most` rewordings from position `first` on, rejected ones first."""
+    """Return `most` rewordings from position `first` on, rejected ones first."""
     rows = sorted(load_rewordings(run), key=lambda row: row.variant is not None)
     questions = {item.item: item.question for item in load(run.version, load_options(run)).items}
     page = [

@@ -1,4 +1,4 @@
-"""Run type of MultiQ&A: robustness of models to rewording."""
+"""Run type `multiqa`: robustness of models to rewording of questions."""
 
 from evaluation.runs.run_types.kind import Kind
 

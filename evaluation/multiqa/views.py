@@ -1,4 +1,4 @@
-"""Pages of a run of MultiQ&A, its start page, and its columns in the model overview."""
+"""Pages of a MultiQ&A run, its start page, and its columns in the model overview."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GONE = "a model that is not there any more"
 
 
 def build_scores_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page Scores: report, charts, usage and tables of groups."""
+    """Return the template context of the Scores page: report, charts, usage, group tables."""
     report = build_report(run)
     charts = (build_accuracy_chart(report), build_crowd_chart(report))
     return {
@@ -49,7 +49,7 @@ def build_scores_context(run: Run) -> Mapping[str, Any]:
 def _group_by_metric(
     groups: tuple[GroupRow, ...],
 ) -> list[tuple[str, list[tuple[GroupRow, Any]]]]:
-    """Return, for each metric, its label and the row of each group; None without a row."""
+    """Return each metric's label with the row of every group (None if it has none)."""
     labels = {row.name: row.words.label for group in groups for row in group.rows}
     return [
         (
@@ -64,7 +64,7 @@ def _group_by_metric(
 
 
 def build_comparison_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page Models compared."""
+    """Return the template context of the page that compares models."""
     report = build_report(run)
     by_metric: dict[str, list[Any]] = {}
     for pair in report.comparisons:
@@ -73,12 +73,12 @@ def build_comparison_context(run: Run) -> Mapping[str, Any]:
 
 
 def build_texts_context(run: Run, first: int) -> Mapping[str, Any]:
-    """Return the context of the page Worst questions, from position `first` on."""
+    """Return the template context of the page of worst questions, from `first` on."""
     return {"page": load_texts_page(run, first, QUESTIONS)}
 
 
 def build_rewordings_context(run: Run, first: int) -> Mapping[str, Any]:
-    """Return the context of the page Rewordings, from position `first` on."""
+    """Return the template context of the page of rewordings, from `first` on."""
     return {
         "page": load_rewordings_page(run, first, WORDINGS),
         "report": build_report(run),
@@ -86,7 +86,7 @@ def build_rewordings_context(run: Run, first: int) -> Mapping[str, Any]:
 
 
 def resolve_model_names(run: Run) -> Mapping[str, str]:
-    """Return the names of the models for each option that holds their ids."""
+    """Return the models' names for each run option that holds model ids, by option."""
     options = ("models", "rewriter")
     ids = {name: list_ids(run.parameters.get(name)) for name in options}
     all_ids = [public_id for option_ids in ids.values() for public_id in option_ids]
@@ -100,12 +100,12 @@ def resolve_model_names(run: Run) -> Mapping[str, str]:
 
 
 def draw_accuracy_chart(run: Run) -> Chart | None:
-    """Return the chart of accuracy over wordings; None without accepted answers."""
+    """Return a run's chart of accuracy over wordings; None without accepted answers."""
     return build_accuracy_chart(build_report(run))
 
 
 def draw_crowd_chart(run: Run) -> Chart | None:
-    """Return the chart of the crowd score; None without workers' answers."""
+    """Return a run's chart of crowd scores; None without workers' answers."""
     return build_crowd_chart(build_report(run))
 
 
@@ -126,7 +126,7 @@ CHARTS = {"robustness": draw_accuracy_chart, "nearness": draw_crowd_chart}
 
 
 def describe_version(version: QuestionSetVersion | None) -> Beforehand:
-    """Describe what a version has for a run: accepted answers, workers and rewordings."""
+    """Return the start page's text: accepted answers, workers and rewordings of a version."""
     loaded = None if version is None else load(version, MultiqaRunOptions())
     if loaded is None or not loaded.items:
         return Beforehand("No question has a text yet.", ready=False)

@@ -1,1 +1,1 @@
-"""How many workers, questions and answers are enough, and what more of them cost."""
+"""Sample size: how many workers, questions and answers are enough, and what more of them cost."""

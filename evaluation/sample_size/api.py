@@ -1,4 +1,4 @@
-"""REST API of plans: how many more answers to buy, and what they cost."""
+"""REST API of the answer plan of a graded run: how many more answers to buy, at what cost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AboutPlan = build_serializer(MoneyPlan, "is_reached")
 
 @rename_keys(said="messages")
 class MoneyPlanSerializer(AboutPlan):  # type: ignore[misc, valid-type]
-    """What to buy, what it costs, and what widths and consensus are expected then."""
+    """Totals of an answer plan: what to buy, its cost, and expected widths and consensus."""
 
     said = serializers.ListField(
         child=serializers.CharField(), help_text="The plan in sentences, most important first."
@@ -45,7 +45,7 @@ class MoneyPlanSerializer(AboutPlan):  # type: ignore[misc, valid-type]
 
 @extend_schema(tags=["results"])
 class PlanViewSet(GradingViewSet):
-    """How many more answers to buy, and what they cost."""
+    """API endpoints for the answer plan of a graded run, and its tables as files."""
 
     content_negotiation_class = AnyForm
 
@@ -58,7 +58,7 @@ class PlanViewSet(GradingViewSet):
         responses=MoneyPlanSerializer,
     )
     def plan(self, request: Request, run_id: Any) -> Response:
-        """Return the plan without its rows."""
+        """Return the totals and messages of the answer plan, without its rows."""
         run = self.done(request, run_id)
         plan_with_rows = build_run_plan(
             run, self._validate_wishes(request, dict(request.query_params.items()))
@@ -83,7 +83,7 @@ class PlanViewSet(GradingViewSet):
         },
     )
     def plan_file(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
-        """Return all rows of a table of the plan, as a file."""
+        """Send all rows of one table of the answer plan as a file."""
         run = self.done(request, run_id)
         if name not in PLAN_TABLES:
             raise Http404
@@ -95,7 +95,7 @@ class PlanViewSet(GradingViewSet):
         return download(chunks, f"crowdgrade-plan-{name}-{run.public_id.hex[-8:]}", form)
 
     def _validate_wishes(self, request: Request, values: dict[str, Any]) -> PlanTargets:
-        """Return the options in the query string. Raises `ValidationError` by parameter name."""
+        """Return the plan options in the query string; raises `ValidationError` if invalid."""
         serializer = WishesSerializer(data=values, context={"request": request})
         serializer.is_valid(raise_exception=True)
         return PlanTargets(**serializer.validated_data)

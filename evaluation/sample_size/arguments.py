@@ -25,7 +25,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_crowd_size_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command that are not options of the run type."""
+    """Add the file and column arguments of ``evaluate crowd-size`` to the parser."""
     add = parser.add_argument
     add_answers(parser)
     add(
@@ -59,7 +59,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command that are not options of the run type."""
+    """Add the file and column arguments of ``evaluate plan`` to the parser."""
     add_answers(parser)
     add_models(parser)
     add_output(parser)

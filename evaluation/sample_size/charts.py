@@ -1,4 +1,4 @@
-"""Charts: agreement by size of the crowd, and expected error of a consensus by answers."""
+"""Charts: agreement by crowd size, and expected error of a consensus by number of answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MEASURE_NAMES = {
 
 
 def build_crowd_size_chart(points: Sequence[SizePoint], by: str) -> Chart | None:
-    """Return the chart of agreement by number of workers or questions; None if undefined."""
+    """Return the chart of agreement by number of workers or questions; None without values."""
     selected = [point for point in points if point.by == by]
     measures = list(dict.fromkeys(point.measure for point in selected if point.pearson is not None))
     if not measures:
@@ -40,7 +40,7 @@ def build_crowd_size_chart(points: Sequence[SizePoint], by: str) -> Chart | None
 
 
 def _build_series(points: Sequence[SizePoint], measure: str) -> Series:
-    """Return the line of one measure, with a bar for each range of draws."""
+    """Return the chart line of one measure, with a bar for the range of draws at each size."""
     selected = [point for point in points if point.measure == measure]
     return Series(
         f"with {MEASURE_NAMES[measure]}",
@@ -58,7 +58,7 @@ LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0
 
 
 def build_planner_chart(report: PlannerReport) -> Chart | None:
-    """Return the chart of expected error by answers to a question; None without a plan."""
+    """Return the chart of expected error by answers per question; None without a plan."""
     now, more = report.now, report.more
     if now is None or more is None:
         return None
@@ -122,7 +122,7 @@ def build_planner_chart(report: PlannerReport) -> Chart | None:
 
 
 def _format_tooltip(plan: Plan) -> str:
-    """Return the expected and worst error with a number of answers, as lines."""
+    """Return tooltip lines: the expected and worst error with a number of answers."""
     return (
         f"{plan.workers} answers a question\nexpected error {format_number(plan.average_error)}\n"
         f"with 95% certainty below {format_number(plan.worst_error, 'unknown: too few')}"

@@ -22,7 +22,7 @@ from evaluation.sample_size.run.trial import CrowdSizeSummary
 def run_crowd_size(
     parameters: CrowdSizeParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Try smaller crowds from files, write tables and charts, and return the text to print."""
+    """Evaluate smaller crowds from files, write the results, and return the text to print."""
     request = TrialRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
@@ -47,7 +47,7 @@ CROWD_SIZE_HEADER = ("by", "size", "measure", "r", "low", "high", "draws")
 
 
 def format_crowd_size(summary: CrowdSizeSummary) -> str:
-    """Return counts, the curve by the main measure, and the verdicts as sentences."""
+    """Return counts, agreement by size, and verdicts as text for the terminal."""
     rows = [
         (point.by, point.size, point.measure, point.pearson, point.low, point.high, point.n_draws)
         for point in summary.points
@@ -94,7 +94,7 @@ PLAN_HEADER = ("question", "answers", "needed", "more", "cost", "off", "then", "
 
 
 def format_plan(plan_with_rows: PlanWithRows) -> str:
-    """Return the plan as sentences, the questions with most further answers, and the widths."""
+    """Return an answer plan as text: totals, questions to buy for, and interval widths."""
     plan = plan_with_rows.plan
     rows = [
         (
@@ -125,7 +125,7 @@ def format_plan(plan_with_rows: PlanWithRows) -> str:
 
 
 def _format_widths(group: str, widths: Widths) -> str:
-    """Return a sentence on the intervals of workers or models, now and with the plan."""
+    """Return a sentence on the interval widths of workers or models, now and with the plan."""
     return (
         f"Intervals of {widths.scores} {group}: the middle one {widths.now:.3f} wide, then "
         f"{widths.then:.3f}; the widest {widths.widest:.3f}, then {widths.widest_then:.3f}; "

@@ -60,7 +60,7 @@ TABLE, SUMMARY = "crowd_size.csv", "summary.json"
 
 @dataclass(frozen=True)
 class TrialRequest:
-    """Input files, options and output folder of a trial; `judgements` are experts' grades."""
+    """Input files, options and output folder of ``evaluate crowd-size``."""
 
     answers: Path
     judgements: Path | None
@@ -72,7 +72,7 @@ class TrialRequest:
 
 @dataclass(frozen=True)
 class FileTrial:
-    """Result of a trial from files; `input_hashes` are SHA-256 by the name of the input."""
+    """Crowd size trial computed from files; `input_hashes` are SHA-256 by input."""
 
     trial: Trial
     input_hashes: dict[str, str]
@@ -80,16 +80,16 @@ class FileTrial:
 
     @property
     def summary(self) -> CrowdSizeSummary:
-        """Summary of the trial."""
+        """Summary of the trial, as a run would store it."""
         return CrowdSizeSummary.from_trial(self.trial)
 
     def write(self, folder: OutputFolder) -> None:
-        """Write crowd_size.csv and summary.json."""
+        """Write crowd_size.csv and summary.json into a folder."""
         folder.write_csv(TABLE, COLUMNS, build_trial_rows(self.summary))
         folder.write_json(SUMMARY, self._build_summary())
 
     def _build_summary(self) -> dict[str, Any]:
-        """Return the content of summary.json."""
+        """Return the content of summary.json for the trial."""
         values = self.summary.as_dict()
         input_hash = combine_hashes(self.input_hashes.values())
         return {
@@ -111,7 +111,7 @@ class FileTrial:
 
 
 def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
-    """Read the files and try smaller crowds; writes nothing.
+    """Read the input files and score with smaller crowds; writes nothing.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
 def _read_grades(
     request: TrialRequest, inputs: GradingInput, answers: AnswerFile
 ) -> tuple[dict[Any, float], str]:
-    """Return experts' mean grades by key of the answer, and the file's SHA-256.
+    """Return experts' mean grades by answer key, and the file's SHA-256.
 
     Raises `InputError` for a grade of an answer that is not in the file of answers.
     """
@@ -170,7 +170,7 @@ PLAN_QUESTIONS, PLAN_WORKERS = "plan_questions.csv", "plan_workers.csv"
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """Input files, options and output folder of a plan."""
+    """Input files, options and output folder of ``evaluate plan``."""
 
     answers: Path
     models: Path | None
@@ -182,7 +182,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class FilePlan:
-    """Plan from files, with the grading that it is based on."""
+    """Answer plan computed from files, with the grading that it is based on."""
 
     request: PlanRequest
     grading: FileGrading
@@ -195,7 +195,7 @@ class FilePlan:
         folder.write_json(SUMMARY, self._build_summary())
 
     def _build_summary(self) -> dict[str, Any]:
-        """Return the content of summary.json."""
+        """Return the content of summary.json for the plan."""
         parameters, input_hash = self.request.parameters, self.grading.input_hash
         return {
             "signature": build_study_signature("plan", parameters, input_hash),
@@ -211,7 +211,7 @@ class FilePlan:
 
 
 def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
-    """Grade the answers of files and plan further ones; writes nothing.
+    """Grade the answers in the input files and plan further answers; writes nothing.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
 
 
 def _build_plan(request: PlanRequest, file: FileGrading) -> PlanWithRows:
-    """Return the plan of a grading; scores without an interval are left out."""
+    """Return the answer plan of a grading, ignoring scores without an interval."""
     grading = file.grading
     aqer, results = grading.graded.aqer, grading.results()
     means = dict(

@@ -1,4 +1,4 @@
-"""Messages of sample sizes and of plans, by message code."""
+"""Messages of crowd size trials and of answer plans, by message code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AGREEMENT_NAMES = {
 
 
 def format_enough(values: Mapping[str, Any]) -> str:
-    """Return how many workers or questions are enough, and from how many on more gain nothing."""
+    """Return a sentence: how many workers or questions suffice, and where gains end."""
     by, full, least, plateau = values["by"], values["full"], values["enough"], values["plateau"]
     what = AGREEMENT_NAMES.get(values["measure"], values["measure"])
     if least is None or least == full:
@@ -57,7 +57,7 @@ CROWD_SIZE: Mapping[str, Sentence] = {
 
 
 def format_money(amount: float | None, currency: str | None) -> str:
-    """Return an amount with thousands separators and currency; "" for None."""
+    """Return an amount of money as text with its currency; "" for None."""
     if amount is None:
         return ""
     # Single answers can cost fractions of a cent.
@@ -68,12 +68,12 @@ def format_money(amount: float | None, currency: str | None) -> str:
 
 
 def _format_cost(values: Mapping[str, Any]) -> str:
-    """Return the cost as the end of a phrase; "" without pay."""
+    """Return a phrase with the cost, such as " for USD 3"; "" without pay."""
     return f" for {values['cost']}" if values["cost"] else ""
 
 
 def _format_questions(values: Mapping[str, Any]) -> str:
-    """Return how many more answers to buy on existing questions."""
+    """Return a sentence: how many more answers to buy for existing questions."""
     least, most, n = values["least"], values["most"], values["questions"]
     where = "1 question" if n == 1 else f"each of {n:,} questions"
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
@@ -83,7 +83,7 @@ def _format_questions(values: Mapping[str, Any]) -> str:
 
 
 def _format_new_questions(values: Mapping[str, Any]) -> str:
-    """Return how many further questions to add."""
+    """Return a sentence: how many new questions to add, with how many answers each."""
     whose = "workers and models" if values["narrow"] == "both" else values["narrow"]
     return (
         f"{format_count(values['questions'], 'further question')} with "
@@ -95,7 +95,7 @@ def _format_new_questions(values: Mapping[str, Any]) -> str:
 
 
 def _format_beyond(values: Mapping[str, Any]) -> str:
-    """Return how many questions need more answers than the limit, and why."""
+    """Return a sentence: how many questions need more answers than the limit, and why."""
     n = values["questions"]
     what = "1 question is" if n == 1 else f"{n:,} questions are"
     why = (
@@ -109,7 +109,7 @@ def _format_beyond(values: Mapping[str, Any]) -> str:
 
 
 def _format_new_people(values: Mapping[str, Any]) -> str:
-    """Return how many new workers are needed."""
+    """Return a sentence: how many new workers must be found."""
     n = values["newcomers"]
     return (
         f"At least {'1 new person' if n == 1 else f'{n:,} new people'} must be found, since nobody "
@@ -118,7 +118,7 @@ def _format_new_people(values: Mapping[str, Any]) -> str:
 
 
 def _format_settled(values: Mapping[str, Any]) -> str:
-    """Return how many questions are settled."""
+    """Return a sentence: how many questions have a consensus that is precise enough."""
     n, total = values["settled"], values["questions"]
     are = "is" if n == 1 else "are"
     return (

@@ -1,4 +1,4 @@
-"""Sample size: how many workers and questions a crowd needs, estimated on the crowd itself.
+"""Sample size: how many workers and questions a crowd needs, estimated from its own answers.
 
 Random subsets of workers vote (Yahav et al. 2025, section 6.2, on the requester's own crowd). All
 workers are scored against the exemplary answers of the voters: voters by leave-one-out, the others
@@ -57,7 +57,7 @@ Agreements = dict[str, tuple[float | None, float | None]]
 
 @dataclass(frozen=True)
 class SizePoint:
-    """Agreement at one size.
+    """Agreement of scores by random subsets of one size with the reference.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class SizePoint:
 
 @dataclass(frozen=True)
 class SizeVerdict:
-    """Sizes that are enough by one measure.
+    """How many workers or questions are enough, judged by one measure of agreement.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class SizeVerdict:
 
 
 def list_sizes(most: int, fewest: int) -> list[int]:
-    """Return at most 12 rising sizes from `fewest` to `most`, both included; [] if none."""
+    """Return at most 12 increasing sizes from `fewest` to `most`, both included; [] if none."""
     if most < fewest:
         return []
     inside = [size for size in ROUND if fewest < size < most]
@@ -113,7 +113,7 @@ def list_sizes(most: int, fewest: int) -> list[int]:
 
 
 class CrowdSize:
-    """Estimator of the agreement of smaller crowds, by scoring with random subsets of a crowd.
+    """Estimator of the agreement that smaller crowds reach, from random subsets of a crowd.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class CrowdSize:
         progress: Progress | None = None,
         computed: MutableMapping[str, Agreements] | None = None,
     ) -> CrowdSize:
-        """Score with subsets of the crowd of N answers, and return self.
+        """Score the answers with random subsets of the crowd, and return self.
 
         Parameters
         ----------
@@ -221,13 +221,13 @@ class CrowdSize:
         return self
 
     def _choose_measure(self) -> str:
-        """Return the main measure, as in `measure_`."""
+        """Return the main measure: agreement with workers' grades, answers' grades, or crowd."""
         if not self.n_judged_:
             return BY_CROWD
         return BY_WORKER if self.n_judged_workers_ >= FEWEST_JUDGED_WORKERS else BY_ANSWER
 
     def _list_measures(self, by: str) -> list[str]:
-        """Return the defined measures for subsets of workers or questions."""
+        """Return the measures of agreement available for subsets of workers or of questions."""
         # Subsets of questions also differ in their graded answers, so workers' means go first.
         judged = [BY_WORKER] if self.n_judged_workers_ >= FEWEST_JUDGED_WORKERS else []
         if self.n_judged_ and (by == WORKERS or not judged):
@@ -237,7 +237,7 @@ class CrowdSize:
 
 @dataclass(frozen=True)
 class _Crowd:
-    """Answers of N rows as codes of workers and questions, with compacted vectors."""
+    """Answers of a crowd as arrays: codes of workers and questions, and compacted vectors."""
 
     vectors: Vectors
     worker: Integers
@@ -254,7 +254,7 @@ class _Crowd:
         questions: ArrayLike,
         parameters: dict[str, Any],
     ) -> _Crowd:
-        """Return the answers with codes. Raises `ValueError` for unequal lengths."""
+        """Return the answers with integer codes; raises `ValueError` for unequal lengths."""
         x = convert_vectors(vectors, unit_length=bool(parameters.get("unit_length")))
         worker, labels = encode_labels(workers)
         question, asked = encode_labels(questions)
@@ -274,16 +274,16 @@ class _Crowd:
 
     @cached_property
     def whole(self) -> AQER:
-        """AQER fitted on the whole crowd."""
+        """AQER fitted on the answers of the whole crowd."""
         return self._fit(np.ones(len(self.worker), dtype=bool))
 
     def _fit(self, rows: Booleans) -> AQER:
-        """Return AQER fitted on some rows."""
+        """Return AQER fitted on the answers that the mask `rows` selects."""
         aqer = AQER(n_draws=0, **self.parameters)
         return aqer.fit(self.vectors[rows], self.worker[rows], self.question[rows])
 
     def compute_scores(self, by: str, subset: Integers) -> Floats:
-        """Return (N,) leave-one-out scores by a subset of the crowd; NaN if undefined."""
+        """Return each answer's leave-one-out score by a subset of the crowd; NaN if undefined."""
         if by == QUESTIONS:
             rows = np.isin(self.question, subset)
             scores = np.full(len(rows), np.nan)
@@ -294,7 +294,7 @@ class _Crowd:
         return self._score_by_voters(subset)
 
     def _score_by_voters(self, voters: Integers) -> Floats:
-        """Return (N,) scores by the voters' exemplary answers; NaN without another voter's answer.
+        """Return each answer's score by the voters' exemplary answers; NaN without other voters.
 
         The voters' weights come from grading the voters alone.
         """
@@ -310,7 +310,7 @@ class _Crowd:
         return np.where(others > 0, scores, np.nan)
 
     def compute_means(self, values: Floats, rows: Integers | None = None) -> Floats:
-        """Return (M,) mean of each worker's defined values (N,), over `rows` or all rows."""
+        """Return each worker's mean of `values` (one per answer, NaN ignored)."""
         worker = self.worker if rows is None else self.worker[rows]
         selected = values if rows is None else values[rows]
         known = ~np.isnan(selected)
@@ -320,35 +320,35 @@ class _Crowd:
 
 @dataclass(frozen=True)
 class _Comparison:
-    """Correlations of scores with experts' grades (N,) and with the scores by the whole crowd."""
+    """Compares scores of answers with experts' grades and with the whole crowd's scores."""
 
     crowd: _Crowd
     grades: Floats
 
     @cached_property
     def worker_grades(self) -> Floats:
-        """(M,) mean grade of each worker's judged answers."""
+        """Mean expert grade of each worker's judged answers."""
         return self.crowd.compute_means(self.grades)
 
     @cached_property
     def crowd_scores(self) -> Floats:
-        """(M,) mean score of each worker by the whole crowd."""
+        """Mean score of each worker, as scored by the whole crowd."""
         return self.crowd.compute_means(self.crowd.whole.leave_one_out_scores_)
 
     def pair_values(self, measure: str, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the scores and their reference: (N,) answers, or (M,) means of workers."""
+        """Return the scores and their reference values, per answer or per worker."""
         if measure == BY_ANSWER:
             return scores, self.grades
         other = self.worker_grades if measure == BY_WORKER else self.crowd_scores
         return self.crowd.compute_means(scores), other
 
     def correlate(self, measure: str, scores: Floats) -> tuple[float | None, float | None]:
-        """Return Pearson's and Spearman's correlation; None where undefined."""
+        """Return Pearson's and Spearman's correlation of scores with their reference."""
         pair = self.pair_values(measure, scores)
         return pearson(*pair), spearman(*pair)
 
     def estimate_full(self, measure: str, n_draws: int, seed: int) -> ClusteredEstimate:
-        """Return the whole crowd's agreement with its bootstrap interval over questions.
+        """Return the whole crowd's agreement, with a bootstrap interval over questions.
 
         The draws keep the weights. The agreement with the crowd itself is 1 by construction and
         has no interval.
@@ -378,7 +378,7 @@ class _Comparison:
 def _summarize_draws(
     by: str, size: int, measure: str, correlations: Sequence[tuple[float | None, float | None]]
 ) -> SizePoint:
-    """Return mean and range of the correlations (Pearson, Spearman) of the draws of one size."""
+    """Return the mean and range of the draws' (Pearson, Spearman) correlations at one size."""
     linear = [value for value, _ in correlations if value is not None]
     ranked = [value for _, value in correlations if value is not None]
     if not linear:
@@ -391,7 +391,7 @@ def _summarize_draws(
 def _judge_sizes(
     by: str, measure: str, size: int, full: ClusteredEstimate, points: Sequence[SizePoint]
 ) -> SizeVerdict:
-    """Return the sizes that are enough; none if the whole crowd shows no agreement above 0."""
+    """Return which sizes are enough; none if the whole crowd's agreement is not above 0."""
     curve = [point for point in points if point.by == by and point.measure == measure]
     if full.value is None:
         return SizeVerdict(by, measure, size, full, None, None, NO_CORRELATION)
@@ -408,7 +408,7 @@ def _judge_sizes(
 
 
 def find_smallest_size(points: Sequence[SizePoint], least: float) -> int | None:
-    """Return the smallest size from which on the mean agreement is at least `least`, or None."""
+    """Return the size from which on mean agreement stays at or above `least`, or None."""
     smallest = None
     for point in reversed(points):
         if point.pearson is None or point.pearson < least:

@@ -1,4 +1,4 @@
-"""Options of a trial of crowd sizes and of a plan of further answers."""
+"""Options of crowd size trials and of answer plans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evaluation.runs.flow.forecast import WITHIN
 
 @dataclass(frozen=True)
 class CrowdSizeParameters(CrowdParameters):
-    """Options of grading the crowd, and the number of random subsets and bootstrap draws."""
+    """Options of a crowd size trial: grading, number of random subsets, bootstrap draws."""
 
     repetitions: int = declare_option(
         50,
@@ -45,7 +45,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True)
 class PlanTargets(Parameters):
-    """Pay, and the targets: of scores' intervals, and of the questions' consensus."""
+    """Options of an answer plan: pay per answer, interval width, consensus error, limits."""
 
     pay: float | None = declare_option(
         None,
@@ -138,13 +138,13 @@ class PlanTargets(Parameters):
 
     @property
     def price(self) -> Decimal | None:
-        """Cost of an answer with the fee; None without pay."""
+        """Cost of one answer including the panel's fee; None without pay."""
         if self.pay is None:
             return None
         return Decimal(str(self.pay)) * (1 + Decimal(str(self.fee)) / 100)
 
     def cost(self, answers: int) -> float | None:
-        """Return the cost of some answers, rounded half up to cents; None without pay."""
+        """Return the cost of `answers` answers, rounded to cents; None without pay."""
         price = self.price
         if price is None:
             return None
@@ -156,7 +156,7 @@ OF_WISHES = PlanTargets.options()
 
 @dataclass(frozen=True)
 class PlanParameters(CrowdParameters):
-    """Options of grading the answers of a file, and of the plan."""
+    """Options of ``evaluate plan``: those of grading the answers, and of the plan."""
 
     pay: float | None = declare_option(None, OF_WISHES["pay"])
     currency: str | None = declare_option(None, OF_WISHES["currency"])
@@ -171,10 +171,10 @@ class PlanParameters(CrowdParameters):
     sentences: ClassVar = CrowdParameters.sentences
 
     def wishes(self) -> PlanTargets:
-        """Return the options of the plan alone."""
+        """Return only the options of the plan, without those of grading."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 
     def grading(self) -> AqerParameters:
-        """Return the options of grading, with intervals."""
+        """Return only the options of grading, with bootstrap intervals."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**own)

@@ -1,4 +1,4 @@
-"""Report of a finished trial of crowd sizes, and plan of further answers of a graded run."""
+"""Report of a crowd size trial, and answer plan of a graded run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from evaluation.sample_size.run.trial import (
 
 @dataclass(frozen=True)
 class CrowdSizeReport:
-    """How many workers and questions are enough.
+    """Results of a crowd size trial: how many workers and questions are enough.
 
     Attributes
     ----------
@@ -58,14 +58,14 @@ class CrowdSizeReport:
     points: list[SizePoint]
 
     def other_sentences(self) -> list[str]:
-        """Return the verdicts by measures other than the main one, as sentences."""
+        """Return sentences on the sizes that suffice by measures other than the main one."""
         return [
             SITE.said(build_verdict_message(v)) for v in self.verdicts if v.measure != self.measure
         ]
 
 
 def build_report(run: Run) -> CrowdSizeReport:
-    """Return the report of a finished run, without a query."""
+    """Return the results of a finished crowd size trial."""
     summary = CrowdSizeSummary.of(run.summary)
     return CrowdSizeReport(
         [SITE.said(message) for message in summary.messages],
@@ -83,12 +83,12 @@ def build_report(run: Run) -> CrowdSizeReport:
 
 
 def build_table(run: Run) -> Table:
-    """Return the table of the curve."""
+    """Return the table of agreement by crowd size, one row per size and measure."""
     return Table(COLUMNS, build_trial_rows(CrowdSizeSummary.of(run.summary)))
 
 
 def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:
-    """Return the plan of a finished grading run, by three queries; keys are public ids.
+    """Return the answer plan of a finished grading run; keys are public ids.
 
     Workers and models without an interval are left out of the plan's scores.
     """

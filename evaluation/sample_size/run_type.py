@@ -1,4 +1,4 @@
-"""Run types `crowd-size` (Yahav et al. 2025, section 6.2) and `plan`.
+"""Run types `crowd-size` (Yahav et al. 2025, section 6.2) and `plan` (of further answers).
 
 On the site a plan is a page of each graded run, so `plan` has no runs.
 """

@@ -1,4 +1,4 @@
-"""Run of a trial of crowd sizes: load answers and grades, try subsets, and store the summary."""
+"""Crowd size trial on the database: load answers and grades, try subsets, store the summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASIDE = "tried-parts"
 
 
 def execute_run(turn: Turn) -> None:
-    """Execute a claimed run: try subsets of its crowd, and end the run.
+    """Execute a claimed crowd size run, or continue it: score with subsets, store the summary.
 
     If the time of the turn is over, the results so far are stored and the next turn continues.
 
@@ -51,7 +51,7 @@ def execute_run(turn: Turn) -> None:
     computed: dict[str, Agreements] = stored["parts"] if stored.get("key") == key else {}
 
     def report_progress(stage: str, done: int, total: int) -> None:
-        """Report progress, and end the turn between two subsets if its time is over."""
+        """Report progress; if the turn's time is over, store partial results and raise."""
         turn.report(stage, done, total)
         if stage == "trying" and turn.is_over() and done < total:
             with turn.fenced():
@@ -76,7 +76,7 @@ def execute_run(turn: Turn) -> None:
 
 
 def load_parameters(run: Run) -> CrowdSizeParameters:
-    """Return the parameters of a run; those that an older run did not store have their default."""
+    """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
         return CrowdSizeParameters.of_dict(stored)

@@ -1,4 +1,4 @@
-"""Pages of a trial of crowd sizes, and of the plan of further answers to a graded run."""
+"""Pages of a crowd size trial, and of the answer plan of a graded run."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from evaluation.sample_size.report import PLAN_TABLES, build_report, build_run_p
 
 
 def build_chart(run: Run, by: str) -> Chart | None:
-    """Return the chart of agreement by number of workers or questions; None if undefined."""
+    """Return a run's chart of agreement by number of workers or questions, or None."""
     return build_crowd_size_chart(build_report(run).points, by)
 
 
 def build_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the page: report, and a chart and rows for workers and questions."""
+    """Return the context of the trial's page: report, and charts for workers and questions."""
     report = build_report(run)
     parts = [
         {
@@ -55,7 +55,7 @@ SHOWN = 8
 
 @grading_page("evaluation/sample_size/planner.html")
 def show_planner(request: HttpRequest, run: Run) -> Context:
-    """Show the plan of further answers for the options in the query string, then the bounds."""
+    """Show the expected error of the consensus, and the answer plan for the query's options."""
     report = build_planner_report(run)
     form = _build_form(request)
     page: Context = {
@@ -91,7 +91,7 @@ def show_planner(request: HttpRequest, run: Run) -> Context:
 
 @grading_file
 def send_plan_file(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponseBase:
-    """Send the plan's questions or workers as a file, for the options in the query string."""
+    """Send the plan's table of questions or workers as a file, for the query's options."""
     option_form = _build_form(request)
     if name not in PLAN_TABLES or form not in FORMATS:
         raise Http404("there is no such file")
@@ -110,7 +110,7 @@ def _build_file_name(run: UUID, name: str) -> str:
 
 
 def _build_form(request: HttpRequest) -> OptionForm:
-    """Return the form of options, bound if the query string has any; others have defaults."""
+    """Return the form of plan options, filled from the query string or with defaults."""
     known = PlanTargets.options()
     values = {name: value for name, value in request.GET.items() if name in known}
     if not values:

@@ -1,1 +1,1 @@
-"""UMWP (Sun et al. 2024): whether models notice that a word problem has no answer."""
+"""UMWP (Sun et al. 2024): whether models recognise word problems that have no answer."""

@@ -31,7 +31,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the files that ``evaluate umwp`` reads and writes."""
+    """Add the file and column arguments of ``evaluate umwp`` to the parser."""
     add = parser.add_argument
     add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
     add("--replies", type=Path, metavar="FILE", required=True, help="what the systems replied")
@@ -71,7 +71,7 @@ tables of evaluate umwp, and replies.csv.
 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the files, forms and number of problems of ``study umwp``."""
+    """Add the file, prompt form and size arguments of ``study umwp`` to the parser."""
     add = parser.add_argument
     add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
     add(
@@ -92,7 +92,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_forms(text: str) -> tuple[str, ...]:
-    """Return the distinct prompt forms of a comma-separated text.
+    """Return the distinct prompt form names in a comma-separated argument.
 
     Raises `argparse.ArgumentTypeError` for an unknown form.
     """

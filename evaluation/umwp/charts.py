@@ -24,7 +24,7 @@ _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"), (1.0, ""))
 
 @dataclass(frozen=True)
 class SizedPoint:
-    """A model in a form: its number of parameters, and a value from 0 to 1 with its interval."""
+    """A chart point: a model in one prompt form, its parameter count, and a value (0 to 1)."""
 
     form: str
     tuning: str
@@ -36,7 +36,7 @@ class SizedPoint:
 
 
 def format_size(parameters: float) -> str:
-    """Return a number of parameters in short, such as 7B for 7e9."""
+    """Return a number of model parameters in short form, such as 7B for 7e9."""
     # .9995 instead of 1: 999.6 million is rounded to three digits, and so is 1B, not 1e+03M.
     unit, letter = next((pair for pair in _UNITS if parameters >= pair[0] * 0.9995), (1.0, ""))
     return f"{parameters / unit:.3g}{letter}"
@@ -45,7 +45,7 @@ def format_size(parameters: float) -> str:
 def build_by_size_chart(
     points: Sequence[SizedPoint], what: str, explanation: str, left_out: int = 0
 ) -> Chart | None:
-    """Return the chart of a measure by model size; None without a point.
+    """Return the chart of a metric by model size, one panel per prompt form; None if empty.
 
     `what` is the label of the measure. `left_out` is the number of models without size or value.
     """
@@ -95,7 +95,7 @@ def _draw_panel(
     tunings: Sequence[str],
     what: str,
 ) -> None:
-    """Draw axes and marks of one form; `x` is a scale of log10 of the parameters."""
+    """Draw the axes and points of one prompt form; `x` scales log10 of the parameters."""
     bottom = top + PANEL
     y = Scale(0.0, 1.0, bottom, top + 8)
     drawing.text(LEFT, top - 4, f"{form}: {what}", "label")
@@ -121,7 +121,7 @@ def _draw_panel(
 
 
 def _choose_ticks(x: Scale) -> list[tuple[int, int]]:
-    """Return ticks as (power of ten, factor): as few factors as give at least two ticks."""
+    """Return axis ticks as (power of ten, factor), with the fewest factors for two ticks."""
     powers = range(math.floor(x.low), math.ceil(x.high) + 1)
     for factors in ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9)):
         ticks = [
@@ -136,7 +136,7 @@ def _choose_ticks(x: Scale) -> list[tuple[int, int]]:
 
 
 def _draw_mark(drawing: Drawing, x: float, y: float, tuning: int) -> None:
-    """Draw the mark of a tuning by its index; marks differ in shape, not only in colour."""
+    """Draw the symbol of a tuning type by its index; symbols differ in shape, not only colour."""
     if tuning % 4 == 0:
         drawing.dot(x, y, "dot", 5)
     elif tuning % 4 == 1:
@@ -148,7 +148,7 @@ def _draw_mark(drawing: Drawing, x: float, y: float, tuning: int) -> None:
 
 
 def _place_legend(names: Sequence[str], width: float) -> list[tuple[float, int]]:
-    """Return left edge and row of each entry of the legend, within `width`."""
+    """Return the left edge in pixels and the line number of each legend entry."""
     positions, left, row = [], 4.0, 0
     for name in names:
         entry_width = 20 + estimate_width(name or "unknown tuning") + 20
@@ -167,7 +167,7 @@ EXPLANATION = (
 
 
 def build_f1_by_size_chart(rows: Sequence[SizeRow]) -> Chart | None:
-    """Return the chart of F1 by size; None without a row that has both."""
+    """Return the chart of F1 by model size; None if no model has both."""
     points = [
         SizedPoint(row.form, row.tuning, row.system, row.parameters, row.f1, row.low, row.high)
         for row in rows
@@ -177,7 +177,7 @@ def build_f1_by_size_chart(rows: Sequence[SizeRow]) -> Chart | None:
 
 
 def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
-    """Return the chart of F1 by model and form; None without a defined F1."""
+    """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
     rows = [
         Row(
             f"{model.system}, {model.form}",

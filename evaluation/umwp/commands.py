@@ -31,7 +31,7 @@ from evaluation.umwp.run.tables import SizeRow
 def run_evaluate(
     parameters: UmwpRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Evaluate replies, write the tables and return the report for the terminal."""
+    """Evaluate a file of replies, write the tables, and return the text to print."""
     request = UmwpRequest(
         arguments["problems"],
         arguments["replies"],
@@ -50,13 +50,13 @@ def run_evaluate(
 
 
 def _render_chart(rows: Sequence[SizeRow]) -> str:
-    """Return the SVG of F1 by size; "" without a known size."""
+    """Return the chart of F1 by model size as SVG; "" if no size is known."""
     chart = build_f1_by_size_chart(rows)
     return chart.standalone() if chart else ""
 
 
 def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:
-    """Return the report of a study for the terminal.
+    """Return the results of a study as text for the terminal.
 
     It has a table of metrics by system and form, the threshold, the exclusions, the warnings and
     the files that were written.
@@ -94,7 +94,7 @@ def run_study(
     asking: AskSettings,
     progress: Progress,
 ) -> Studied:
-    """Ask a model, evaluate its replies, write the tables and return the report."""
+    """Ask a model, evaluate its replies, write the tables, and return the text to print."""
     request = UmwpStudyRequest(
         arguments["problems"],
         arguments["templates"],
@@ -114,7 +114,7 @@ HEADER = (
 
 
 def format_run_report(run: Run) -> str:
-    """Return the report that ``run umwp`` prints at the end."""
+    """Return the text that ``run umwp`` prints about a finished run."""
     report = build_noticing_report(run)
     summary = report.summary
     head = (
@@ -138,7 +138,7 @@ def format_run_report(run: Run) -> str:
 
 
 def _format_comparisons(report: NoticingReport) -> str:
-    """Return the table of pairwise tests; "" without any."""
+    """Return a text table of the tests between each two models; "" if there are none."""
     if not report.compared:
         return ""
     header = ("form", "measure", "model", "other", "n", "only model", "only other", "p (Holm)")

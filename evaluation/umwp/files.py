@@ -1,4 +1,4 @@
-"""UMWP on files: evaluate replies, ask a model, find contradictions, extract templates."""
+"""UMWP on files: evaluate replies, ask a model, find contradictory labels, extract templates."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ CHART_FILE = "f1_by_size.svg"
 
 @dataclass(frozen=True)
 class UmwpRequest:
-    """Input files, options and output folder of an evaluation.
+    """Input files, options and output folder of ``evaluate umwp``.
 
     `templates` None are the project's. `labels` has labels of replies by annotators, `people`
     people's answers with the column names `columns`, and `systems` the sizes of the systems. With
@@ -112,7 +112,7 @@ class UmwpRequest:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The names of all files that the evaluation writes."""
+        """Names of all files that the evaluation writes."""
         size_files = ((name, self.systems) for name in (SIZES.file, TRENDS.file, CHART_FILE))
         optional = ((LABELS.file, self.labels), (PERSONS.file, self.people), *size_files)
         return (*UMWP_FILES, *(name for name, path in optional if path is not None))
@@ -123,7 +123,7 @@ def evaluate_umwp(
     progress: Progress | None = None,
     picture: Callable[[Sequence[SizeRow]], str] | None = None,
 ) -> UmwpStudy:
-    """Classify the replies and write the tables.
+    """Classify the replies in a file as answerable or unanswerable, and write the tables.
 
     `picture` returns the SVG of F1 by size, "" without any. Raises `InputError`, `BackendError`.
     """
@@ -191,7 +191,7 @@ def evaluate_umwp(
 
 
 def _refuse_unknown_problems(path: Path, study: UmwpStudy) -> None:
-    """Raise `InputError` if nobody answered any of the problems."""
+    """Raise `InputError` if no worker in the file `path` answered a known problem."""
     if not study.people:
         raise InputError.single(
             str(path),
@@ -208,7 +208,7 @@ def write_umwp(
     more: Mapping[str, Any] | None = None,
     labelled: LabelledReplies | None = None,
 ) -> None:
-    """Write the tables and summary.json of a study.
+    """Write the result tables and summary.json of a study into a folder.
 
     `hashes` (SHA-256 of the inputs), `counts` and `more` are entries of summary.json. `labelled`
     is None without a file of labels.
@@ -226,7 +226,7 @@ def write_umwp(
 
 
 def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
-    """Return the templates of a file, one a line, and its SHA-256.
+    """Return the unanswerable-reply templates of a file, one per line, and its SHA-256.
 
     Raises `InputError` if the file has no template.
     """
@@ -242,7 +242,7 @@ def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
 def _build_summary(
     study: UmwpStudy, hashes: Mapping[str, str], counts: Mapping[str, int]
 ) -> dict[str, Any]:
-    """Return the content of summary.json."""
+    """Return the content of summary.json for a study."""
     info = study.found.info
     labelled = load_labelled_replies()
     same, kappa = measure_label_agreement(labelled)
@@ -273,7 +273,7 @@ def _build_summary(
 
 @dataclass(frozen=True)
 class UmwpStudyRequest:
-    """Input files, options and output folder of a study that asks a model in some prompt forms.
+    """Input files, options and output folder of ``study umwp``, which asks a model.
 
     The first `first` problems of the file are asked, all for None. `templates` None are the
     project's.
@@ -290,7 +290,7 @@ class UmwpStudyRequest:
 def study_umwp(
     request: UmwpStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[UmwpStudy, bool]:
-    """Send the missing requests, evaluate all replies and write the tables.
+    """Send the requests without a reply, evaluate all replies, and write the tables.
 
     Returns the study, and whether every request has a reply. Raises `InputError` if a file is
     invalid. Raises `EndedEarlyError` if requests are missing: the same command then continues and
@@ -334,7 +334,7 @@ NOISE_FILES = (NOISE.file, SUMMARY)
 
 
 def look_for_noise(problems: Path, least: float, output: Path) -> Noise:
-    """Write the contradictions among a file's problems to noise.csv and summary.json.
+    """Find contradictory labels in a file of problems; write noise.csv and summary.json.
 
     Problems are similar from the Jaccard index `least` on, above 0 to 1. Raises `InputError`.
     """
@@ -371,7 +371,7 @@ WITHOUT_TEXT = "without_text"
 
 @dataclass(frozen=True)
 class MiningRequest:
-    """Input files, options and output folder of an extraction of templates.
+    """Input files, options and output folder for extracting new templates from replies.
 
     `replies` are labelled, or get the labels of `problems`. `replies` None are the project's
     labelled replies, `templates` None the project's templates.
@@ -385,7 +385,7 @@ class MiningRequest:
 
 
 def mine_files(request: MiningRequest, progress: Progress | None = None) -> MiningResult:
-    """Extract templates from replies, and write the candidates, the templates and the summary.
+    """Extract templates from replies; write candidates, templates and summary.json.
 
     Raises `InputError` if a file is invalid or a half of the replies has only one label, and
     `BackendError` if the encoder is unavailable.
@@ -416,7 +416,7 @@ def mine_files(request: MiningRequest, progress: Progress | None = None) -> Mini
 def _read_replies_to_mine(
     request: MiningRequest, exclusions: Exclusions, hashes: dict[str, str]
 ) -> list[MinedReply]:
-    """Return the labelled replies with their halves; adds to `exclusions` and `hashes`."""
+    """Return labelled replies, each in the mined or held-out half; count the exclusions."""
     if request.replies is None:
         # The half that measured the threshold stays held out.
         return [
@@ -438,7 +438,7 @@ def _read_replies_to_mine(
 def _read_replies_with_problems(
     path: Path, request: MiningRequest, exclusions: Exclusions, hashes: dict[str, str]
 ) -> list[MinedReply]:
-    """Return replies with the labels of their problems.
+    """Return replies with the answerable/unanswerable labels of their problems.
 
     Replies to an unanswerable problem and to its original are in the same half.
     """
@@ -467,7 +467,7 @@ def _read_replies_with_problems(
 
 
 def _find_family(problem: WordProblem, known: Mapping[str, WordProblem]) -> str:
-    """Return the id of a problem's first known original; its own id without one."""
+    """Return the id of a problem's first known original problem, or its own id without one."""
     return next((item for item in problem.relevant if item in known), problem.id)
 
 
@@ -477,7 +477,7 @@ def _build_mining_summary(
     hashes: Mapping[str, str],
     exclusions: Exclusions,
 ) -> dict[str, object]:
-    """Return the content of summary.json."""
+    """Return the content of summary.json for an extraction of templates."""
     sizes: Sequence[tuple[str, tuple[int, int]]] = (("mined", mined.mined), ("kept", mined.kept))
     return build_study_summary(
         "umwp_templates",

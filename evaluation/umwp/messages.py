@@ -1,4 +1,4 @@
-"""What to know of a run that asks whether models notice that there is no answer."""
+"""Warnings about a UMWP run, by message code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of UMWP: an evaluation on files, a run that asks models, an extraction of templates."""
+"""Options of UMWP: for evaluating files, for asking models, and for extracting templates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
 
 
 def _check_encoder(spec: str) -> Problem | None:
-    """Return why an encoder cannot be used; None if it can."""
+    """Return the problem if the named text encoder cannot be used, else None."""
     try:
         parsed = parse_spec(spec)
     except BackendError as error:
@@ -41,7 +41,7 @@ def _check_encoder(spec: str) -> Problem | None:
 
 @dataclass(frozen=True)
 class UmwpParameters(Parameters):
-    """Options of the classifier of replies and of the bootstrap.
+    """Options of classifying replies as unanswerable, and of the bootstrap.
 
     With `threshold` None the threshold of the encoder is tuned on labelled replies.
     """
@@ -84,7 +84,7 @@ class UmwpParameters(Parameters):
 
 @dataclass(frozen=True)
 class MiningParameters(UmwpParameters):
-    """Options of the extraction of new templates from replies."""
+    """Options of extracting new templates from labelled replies."""
 
     least: int = declare_option(
         4,
@@ -118,7 +118,7 @@ class MiningParameters(UmwpParameters):
 
 @dataclass(frozen=True)
 class UmwpRunOptions(UmwpParameters):
-    """Options of a run that asks models. Commands on files have their own arguments for them."""
+    """Options of a UMWP run, which asks models; commands on files have own arguments."""
 
     sentences: ClassVar[Mapping[str, str]] = {
         **UmwpParameters.sentences,
@@ -172,16 +172,16 @@ class UmwpRunOptions(UmwpParameters):
 
     @property
     def forms(self) -> tuple[str, ...]:
-        """The chosen prompt forms."""
+        """Names of the chosen prompt forms."""
         chosen = ((DIRECT, self.direct), (INSTRUCTION, self.instruction))
         return tuple(form for form, on in (*chosen, (IN_CONTEXT, self.in_context)) if on)
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield the problems of options that do not fit together."""
+        """Yield a problem for each conflict between options, such as no prompt form."""
         yield from super().contradictions()
         if not self.forms:
             yield build_problem("no_form")
 
     def evaluation(self) -> UmwpParameters:
-        """Return the options of the evaluation, without those of asking."""
+        """Return only the options of evaluating replies, without those of asking models."""
         return UmwpParameters(**{name: getattr(self, name) for name in UmwpParameters.options()})

@@ -24,7 +24,7 @@ from evaluation.core.stats.statistics.sampling import draw_stratified_sample
 def draw_problem_sample(
     problems: Sequence[WordProblem], wanted: int, seed: int = 0
 ) -> list[WordProblem]:
-    """Draw a sample of problems, stratified by category and source.
+    """Return a random sample of problems for people, stratified by category and source.
 
     A problem and the problems made from it are drawn together. The sample has at most `wanted`
     problems, in the order of the file.
@@ -40,7 +40,7 @@ def draw_problem_sample(
 
 
 def build_stratum(category: int | None, form: str, taken_as: str) -> str:
-    """Return the stratum of a reply in a sample for annotators: class, category and form.
+    """Return the stratum name of a reply to annotate: its class, category and prompt form.
 
     The category of an answerable problem is 0.
     """
@@ -48,7 +48,7 @@ def build_stratum(category: int | None, form: str, taken_as: str) -> str:
 
 
 def _group_related(problems: Sequence[WordProblem]) -> list[list[WordProblem]]:
-    """Return the groups of problems that `relevant` links, each in the order of the file."""
+    """Return groups of related problems (linked by `relevant` ids), each in file order."""
     # Disjoint sets: links may form chains, and a problem may name several originals.
     parents = {problem.id: problem.id for problem in problems}
 
@@ -69,7 +69,7 @@ def _group_related(problems: Sequence[WordProblem]) -> list[list[WordProblem]]:
 
 
 def _find_main_category(unit: Sequence[WordProblem]) -> int:
-    """Return the most frequent category of a group; 0 if all its problems are answerable."""
+    """Return a group's most frequent category of unanswerable problems; 0 without any."""
     categories = Counter(problem.category for problem in unit if problem.category is not None)
     return categories.most_common(1)[0][0] if categories else 0
 
@@ -83,7 +83,7 @@ _MARKS = re.compile(r"[.,](?!\d)|[!?;:\"'’‘“”`´()\[\]]|[-–—](?!\s*[
 
 
 class NoiseRow(NamedTuple):
-    """A row of noise.csv: two problems that contradict each other.
+    """A row of noise.csv: two similar problems with contradictory labels or answers.
 
     `kind` is same_text (but for white space), same_but_for_marks (case and punctuation), or alike;
     `contradiction` labels, or answers (both answerable, with other numbers). `similarity` is the
@@ -104,7 +104,7 @@ class NoiseRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Noise:
-    """Contradictions in a set of problems, the most similar pairs first.
+    """Contradictions found in a set of problems, the most similar pairs first.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Noise:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Number of pairs by kind and contradiction; pairs of partners are counted separately."""
+        """Numbers of contradictory pairs by kind; linked problem pairs are counted separately."""
         counts = Counter(
             f"{row.kind}_{row.contradiction}" + ("_of_partners" if row.partners else "")
             for row in self.rows
@@ -133,7 +133,7 @@ class Noise:
 
 
 def find_contradictions(problems: Sequence[WordProblem], least: float) -> Noise:
-    """Return the pairs of labelled problems that contradict each other.
+    """Return the pairs of similar problems whose labels or answers contradict each other.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def find_contradictions(problems: Sequence[WordProblem], least: float) -> Noise:
 
 
 def _rank_row(row: NoiseRow) -> tuple[int, float]:
-    """Return the sort key of a row: equal texts first, then by decreasing similarity."""
+    """Return the sort key of a contradiction: equal texts first, then most similar."""
     return (SAME, SPELLING, ALIKE).index(row.kind), -row.similarity
 
 
@@ -197,20 +197,20 @@ def _list_contradictions(problems: Sequence[WordProblem], least: float) -> Itera
 
 
 def _format_label(problem: WordProblem) -> str:
-    """Return the answers of a problem; of an unanswerable one "unanswerable" and its category."""
+    """Return a problem's accepted answers as text, or "unanswerable" with its category."""
     if problem.answerable:
         return " or ".join(f"{answer:g}" for answer in problem.answers)
     return "unanswerable" + (f" ({problem.category})" if problem.category else "")
 
 
 def _normalize_text(text: str) -> str:
-    """Return a text in lower case, without punctuation that does not change numbers."""
+    """Return a text in lower case, without punctuation that leaves numbers unchanged."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(_MARKS.sub(" ", folded).split())
 
 
 def _find_similar_pairs(texts: Sequence[str], least: float) -> Iterator[tuple[int, int, float]]:
-    """Yield pairs i < j of texts and their Jaccard index of letter trigrams, `least` or more.
+    """Yield (i, j, similarity) of text pairs whose trigram Jaccard index is at least `least`.
 
     The Jaccard index is the number of common trigrams, divided by the number in either text.
     """

@@ -1,4 +1,4 @@
-"""Prompt forms of word problems, and templates of unanswerable replies.
+"""Prompt forms of word problems, and the built-in templates of unanswerable replies.
 
 A model is asked in three forms, each in a new conversation. Templates are sentences that say that
 a problem has no answer, in the project's own wording. The arguments of commands import this module,
@@ -20,13 +20,13 @@ CLOSING = "This problem cannot be answered."
 
 @cache
 def load_own_templates() -> tuple[str, ...]:
-    """Return the templates of the project, with the closing sentence of the examples."""
+    """Return the built-in templates, with the closing sentence of the prompt's examples."""
     text = Path(__file__).with_name("templates.txt").read_text("utf-8")
     return parse_templates(text + CLOSING)
 
 
 def parse_templates(text: str) -> tuple[str, ...]:
-    """Return the templates of a text, one for each line, without blank and repeated lines."""
+    """Return the templates in a text, one per line, without blank and repeated lines."""
     templates: dict[str, str] = {}
     for line in text.splitlines():
         if normalize_sentence(line):
@@ -83,7 +83,7 @@ EXAMPLES: Sequence[tuple[str, str]] = (
 
 
 def build_conversation(problem: str, form: str) -> tuple[Message, ...]:
-    """Return the messages that put a problem to a model in a form.
+    """Return the messages that ask a problem in the prompt form `form`.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def build_conversation(problem: str, form: str) -> tuple[Message, ...]:
 
 
 def build_prompt_template(form: str) -> str:
-    """Return the text of a form's messages with the placeholder {problem}; it is stored."""
+    """Return the text of a prompt form with the placeholder {problem}, to store with a run."""
     messages = build_conversation("{problem}", form)
     lines = (f"{message['role']}: {message['content']}" for message in messages)
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""UMWP: whether a model notices that a problem has no answer."""
+"""Run type `umwp`: whether a model recognises that a problem has no answer."""
 
 from evaluation.runs.run_types.kind import Kind
 

@@ -1,4 +1,4 @@
-"""Pages of a run of UMWP, its start page, and its columns in the overview of models."""
+"""Pages of a UMWP run, its start page, and its columns in the model overview."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def load_noticing_context(run: Run) -> Mapping[str, Any]:
 
 
 def load_by_size_chart(run: Run) -> Chart | None:
-    """Return the chart of F1 by model size of a run; None without a known size."""
+    """Return the chart of F1 by model size of a run; None if no size is known."""
     return build_f1_by_size_chart(build_noticing_report(run).sizes)
 
 
 def load_f1_chart(run: Run) -> Chart | None:
-    """Return the chart of F1 by model and form of a run; None without an F1."""
+    """Return the chart of F1 by model and prompt form of a run; None without an F1."""
     return build_f1_chart(build_noticing_report(run).models)
 
 
 def load_people_context(run: Run) -> Mapping[str, Any]:
-    """Return the template context of the page of people: human benchmark and labels."""
+    """Return the template context of the human benchmark page."""
     return {"report": build_people_report(run), "judging": LABELS}
 
 
@@ -77,7 +77,7 @@ CHARTS = {"noticing": load_f1_chart, "by-size": load_by_size_chart}
 
 
 def describe_questions(version: QuestionSetVersion | None) -> Beforehand:
-    """Return the numbers of answerable, unanswerable and not mathematical questions, in words."""
+    """Return the start page's text: answerable, unanswerable, nonmathematical questions."""
     problems = [] if version is None else list_problems(version)
     if not problems:
         return Beforehand("No question has a text yet.", ready=False)
@@ -128,7 +128,7 @@ def score_no_answer_claim(row: Cells) -> float | None:
 
 
 def score_classification(row: Cells) -> float | None:
-    """Return 1 if a reply's class is its question's label, else 0; None without label or class.
+    """Return 1 if a reply's class equals its question's label, else 0; None if either is missing.
 
     `row` is a row of items.csv, as stored or as read from a file.
     """
@@ -170,7 +170,7 @@ VIEWS = (
 
 
 class ChooseForm(forms.Form):
-    """Filters of the page of replies; an unknown value of a filter shows all replies."""
+    """Filter form of the page of replies; an unknown filter value shows all replies."""
 
     model = forms.ChoiceField(label="Model", required=False)
     form = forms.ChoiceField(label="Prompt form", required=False)
@@ -188,7 +188,7 @@ class ChooseForm(forms.Form):
 
 @results_page("evaluation/umwp/replies.html", UmwpSummary)
 def show_replies(request: HttpRequest, run: Run) -> Context:
-    """Show a page of replies, errors first.
+    """Show a page of a run's replies, wrong ones first.
 
     The query has the filters `model`, `form` and `outcome`, and the number of the `page`.
     """

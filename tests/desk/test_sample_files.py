@@ -7,8 +7,8 @@ from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from annotations.exchange.samples import SAMPLES, find_sample
 from annotations.models import QuestionSet, Upload
-from annotations.web.samples import SAMPLES, find_sample
 from annotations.web.upload_kinds import KINDS
 
 TRIED = ("questions", "passages", "several-answers", "word-problems", "prompts", "model-answers")

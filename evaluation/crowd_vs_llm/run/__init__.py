@@ -1,1 +1,1 @@
-"""Compares panels on plain records: `comparison` makes them, `summary` is what a run stores."""
+"""Comparison of panels without database: the computation, and the summary that a run stores."""

@@ -60,12 +60,12 @@ SHOWN = (PEOPLE, MODELS, BOTH)
 
 
 class NoModelsError(ValueError):
-    """No model answered a question with a text, so there is no panel of models."""
+    """Error: no model answered a question with a text, so there is no panel of models."""
 
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """Comparison of the panels on one question; None where a panel has no answer to it.
+    """Panels' results on one question; None where a panel has no answer to it.
 
     `people_and_models`, `people_and_both` and `models_and_both` are cosines of the exemplary
     answers. `nearest_...` are the keys of each panel's best response. The one of both is the key of
@@ -89,7 +89,7 @@ class QuestionRow:
 
 @dataclass(frozen=True)
 class PanelComparison:
-    """Panels of one set of answers, compared.
+    """Panels of workers, models and both over one set of answers, compared.
 
     Attributes
     ----------
@@ -115,11 +115,11 @@ class PanelComparison:
 
     @property
     def warnings(self) -> list[Message]:
-        """Warnings of the embedding and cautions about panels of models."""
+        """Warnings about the embedding and the limits of panels of models."""
         return [*self.embedded.warnings, *self.summarize().cautions]
 
     def build_signature(self, input_hash: str) -> str:
-        """Return the signature: parameters, embedding, hash of the inputs, and version."""
+        """Return the signature of a run: options, embedding, input hash, and version."""
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
@@ -132,7 +132,7 @@ class PanelComparison:
         return "|".join(["panels", *(f"{name}:{value}" for name, value in parts.items())])
 
     def summarize(self) -> PanelsSummary:
-        """Return the summary to store; models are identified by their ids as text."""
+        """Return the summary of the comparison to store, with model ids as text."""
         models = self.inputs.models
         info = self.embedded.info
         return PanelsSummary(
@@ -152,7 +152,7 @@ class PanelComparison:
         )
 
     def build_question_rows(self) -> list[QuestionRow]:
-        """Return a row for every question, the least similar exemplary answers first."""
+        """Return a row of panel results per question, least similar exemplary answers first."""
         people, models, both = (self.panels[name] for name in SHOWN)
         cosines = [
             _compare_exemplars(first, second)
@@ -180,7 +180,7 @@ class PanelComparison:
         ]
 
     def _find_best_response(self, panel: Panel, question: int) -> tuple[bool, Any]:
-        """Return whether a panel's best response is a model's, and its key; None without one."""
+        """Return whether a panel's best response is a model's, and its answer key or None."""
         row = int(panel.nearest[question])
         if row < 0:
             return False, None
@@ -215,7 +215,7 @@ class PanelComparison:
         )
 
     def _rank_models(self) -> list[Standing]:
-        """Return each model's score and rank under each panel but the halves.
+        """Return each model's score and rank under each panel, without the half panels.
 
         A model has no rank without a score or with an answer that could not be fetched.
         """
@@ -248,7 +248,7 @@ class PanelComparison:
         return standings
 
     def _compare_agreement(self) -> Alikeness:
-        """Return the mean difference of models' and workers' agreement, paired by question."""
+        """Return models' agreement minus workers', as a mean over questions, with a test."""
         a, b = self.panels[MODELS].agreement, self.panels[PEOPLE].agreement
         seed = self.parameters.seed
         mean = compute_bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
@@ -262,7 +262,7 @@ def compute_comparison(
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
 ) -> PanelComparison:
-    """Fit the panels on answers of workers and models, and compare them.
+    """Fit the panels on the answers of workers and models, and compare the panels.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _find_flagged_workers(
     embedded: Embedded,
     progress: Progress | None,
 ) -> list[Any]:
-    """Return the workers with a `MODEL_LIKE` alarm, in the order of their answers.
+    """Return the workers with an alarm of answering like a model, in answer order.
 
     Alarms need a grading, so one AQER is fitted on all workers.
     """
@@ -347,7 +347,7 @@ def _find_flagged_workers(
 def _encode_answers(
     inputs: GradingInput, embedded: Embedded
 ) -> tuple[PanelAnswers, list[Any], list[Any], list[tuple[bool, int]]]:
-    """Return the answers as codes, ids of respondents and questions by code, and the rows.
+    """Return the answers as integer codes, the ids by code, and the source row of each answer.
 
     A row is whether the answer is a model's, and its position among the answers of that sort.
     """
@@ -399,7 +399,7 @@ def _encode_answers(
 
 
 def _describe_panel(panel: Panel, n_people: int) -> PanelAbout:
-    """Return the numbers of a panel to store: members, answers, dispersion, agreement."""
+    """Return a panel's numbers to store: members, answers, dispersion, agreement."""
     return PanelAbout(
         name=panel.name,
         people=int(panel.members[:n_people].sum()),
@@ -413,13 +413,13 @@ def _describe_panel(panel: Panel, n_people: int) -> PanelAbout:
 
 
 def _compare_exemplars(first: Panel, second: Panel) -> Floats:
-    """Return (Q,) cosines of two panels' exemplary answers; NaN where a panel has none."""
+    """Return the cosine of two panels' exemplary answers per question; NaN if one is missing."""
     both = (first.n_answers > 0) & (second.n_answers > 0)
     return np.where(both, compute_row_cosines(first.exemplars, second.exemplars), np.nan)
 
 
 def _find_models_with_errors(inputs: GradingInput) -> set[str]:
-    """Return the models with an answer that could not be fetched."""
+    """Return the models with at least one answer that failed or is missing."""
     model_answers = inputs.models
     assert model_answers is not None
     pairs = zip(model_answers.models, model_answers.statuses, strict=True)
@@ -427,6 +427,6 @@ def _find_models_with_errors(inputs: GradingInput) -> set[str]:
 
 
 def _compute_mean(values: Floats) -> float | None:
-    """Return the mean of the defined values; None without any."""
+    """Return the mean of the values that are not NaN; None if there are none."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else None

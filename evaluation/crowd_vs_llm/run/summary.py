@@ -16,7 +16,7 @@ SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class PanelAbout:
-    """A panel: number of members and answers, dispersion and agreement.
+    """A panel's numbers of members and answers, dispersion and agreement.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class PanelAbout:
 
 @dataclass(frozen=True)
 class Distance:
-    """Comparison of two panels; see `PanelPair` for the rank correlations.
+    """Comparison of two panels: cosine of exemplary answers, and rank correlations.
 
     Attributes
     ----------
@@ -70,13 +70,13 @@ class Distance:
 
     @property
     def model_pairs(self) -> int:
-        """Number of pairs of models."""
+        """Number of pairs of the compared models."""
         return self.models * (self.models - 1) // 2
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A model under a panel: mean score over `n` questions, and rank by significance (Holm).
+    """A model's mean score under one panel, over `n` questions, and its rank by significance.
 
     `model` is a name in files and a public id in the database. `reason` says why there is no score
     or no rank.
@@ -92,7 +92,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Alikeness:
-    """Mean difference of models' and workers' agreement, paired by question; p by permutation."""
+    """Models' agreement minus workers', as a mean over questions, with a permutation test."""
 
     difference: float | None = None
     low: float | None = None
@@ -103,7 +103,7 @@ class Alikeness:
 
 @dataclass(frozen=True)
 class PanelsSummary(RunSummary):
-    """The summary of a comparison of panels.
+    """Stored summary of a comparison of panels: counts, panels, comparisons, scores.
 
     Attributes
     ----------
@@ -127,12 +127,12 @@ class PanelsSummary(RunSummary):
     versions: Mapping[str, str] | None = None
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the counts that the page of a run shows."""
+        """Return the input counts that the run's page shows, by label."""
         names = ("answers", "workers", "questions", "models", "model_answers")
         return {name: getattr(self, name) for name in names}
 
     def find_panel(self, name: str) -> PanelAbout | None:
-        """Return the panel with this name; None without one."""
+        """Return the panel with this name; None if there is none."""
         return next((panel for panel in self.panels if panel.name == name), None)
 
     def find_distance(self, first: str, second: str) -> Distance | None:
@@ -163,7 +163,7 @@ class PanelsSummary(RunSummary):
         return [*messages, *self._describe_flagged()]
 
     def _describe_flagged(self) -> list[Message]:
-        """Return the message about workers who answer like a model."""
+        """Return the message about workers who answer like a language model."""
         if not self.flagged:
             return [Message("panels.nobody_flagged")]
         moved = self.find_distance(PEOPLE, UNFLAGGED)
@@ -179,7 +179,7 @@ class PanelsSummary(RunSummary):
 
     @property
     def cautions(self) -> list[Message]:
-        """Messages about the limits of a panel of models."""
+        """Warnings about the limits of a panel of language models, as messages."""
         people, models, alike = self.find_panel(PEOPLE), self.find_panel(MODELS), self.alikeness
         cautions = [Message("panels.models_copy")]
         if (
@@ -200,7 +200,7 @@ class PanelsSummary(RunSummary):
 
 
 def _describe_order(distance: Distance) -> Message:
-    """Return whether two panels order the models alike, by the differences beyond chance."""
+    """Return the message whether two panels order the models alike, beyond chance."""
     values = {
         "spearman": distance.spearman_models,
         "swapped": distance.swapped,

@@ -1,4 +1,4 @@
-"""Report, pages and tables of a finished ELOQUENT run, with the judgements of people and models."""
+"""Report, pages and tables of an ELOQUENT run, with judgements by experts and models."""
 
 from evaluation.eloquent.report.comparison import build_comparisons_table
 from evaluation.eloquent.report.results import (

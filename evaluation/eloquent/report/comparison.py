@@ -1,4 +1,4 @@
-"""Comparison of models by similarity of their replies, and items on which two models differ."""
+"""Comparison of models by similarity of replies, and items on which two models differ."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Verdict:
-    """Two models in one group, the better one first; `apart` says that a difference shows."""
+    """Comparison of two models in a group, better one first; `apart` if clearly different."""
 
     better: str
     other: str
@@ -39,12 +39,12 @@ class Verdict:
 
     @property
     def difference(self) -> float | None:
-        """How far the better one is ahead."""
+        """Absolute difference of the two models' means; None if undefined."""
         return None if self.found.difference is None else abs(self.found.difference)
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The ends of the interval of `difference`."""
+        """Lower and upper end of the interval of `difference`; None without one."""
         low, high = self.found.low, self.found.high
         if low is None or high is None:
             return None
@@ -53,7 +53,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Standing:
-    """A model in a group: its rank by significance, and its mean."""
+    """A model's rank by significance and its mean score in one group of items."""
 
     system: str
     rank: int | None
@@ -62,7 +62,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class GroupShown:
-    """A group with what there is to say of every two models; `ahead` is how the better one is."""
+    """A group of items with its model ranks and pairwise comparisons, for readers."""
 
     title: str
     ahead: str
@@ -73,7 +73,7 @@ class GroupShown:
 
 @dataclass(frozen=True)
 class ComparedReport:
-    """All groups: all items, kinds of variation, languages, and across languages."""
+    """Model comparisons over all items, by variation, by language, and across languages."""
 
     systems: tuple[str, ...]
     judged: bool
@@ -84,7 +84,7 @@ class ComparedReport:
 
 
 def build_comparison_report(findings: Findings, groups: Sequence[ComparedGroup]) -> ComparedReport:
-    """Return the report of compared groups, by kind."""
+    """Return the report of model comparisons, by kind of item group."""
     shown = [_build_shown_group(findings.systems, group) for group in groups]
 
     def select(kind: str) -> list[GroupShown]:
@@ -104,7 +104,7 @@ def build_comparison_report(findings: Findings, groups: Sequence[ComparedGroup])
 def compare_run_groups(
     run: Run, findings: Findings, correction: Correction = "holm"
 ) -> list[ComparedGroup]:
-    """Return the comparisons of a run's models in all groups."""
+    """Return the comparisons of a run's models in all groups of items."""
     return compare_groups(findings, load_parameters(run).evaluation(), correction)
 
 
@@ -139,7 +139,7 @@ def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> GroupSho
 
 @dataclass(frozen=True)
 class ItemDifference:
-    """An item in a language: the scores of two models, and the replies of both."""
+    """Scores and replies of two models on one item in one language."""
 
     item: str
     language: str
@@ -151,13 +151,13 @@ class ItemDifference:
 
     @property
     def difference(self) -> float:
-        """The first less the second."""
+        """Score of the first model minus that of the second."""
         return self.first - self.second
 
 
 @dataclass(frozen=True)
 class DifferencesPage:
-    """Items that two models were scored on, the largest difference first, from `start` on."""
+    """Page of items that two models were scored on, the largest difference first."""
 
     first: str
     second: str
@@ -170,7 +170,7 @@ class DifferencesPage:
 def build_differences_page(
     findings: Findings, first: str, second: str, start: int = 0, most: int = ITEMS_SHOWN
 ) -> DifferencesPage:
-    """Return a page of items, the greatest difference of two models first, with the replies."""
+    """Return a page of items on which two models' scores differ most, with replies."""
     judged = any(row.score is not None for row in findings.sets)
     rows: dict[tuple[str, str], dict[str, SetRow]] = {}
     for row in findings.sets:
@@ -208,7 +208,7 @@ def _select_number(row: SetRow, *, judged: bool) -> float | None:
 
 
 def build_comparisons_table(run: Run) -> Table:
-    """Return the table of comparisons in all groups, with Holm's correction."""
+    """Return the table of model comparisons in all groups, p-values corrected by Holm."""
     return Table(
         HEADER, build_comparison_rows(compare_run_groups(run, load_findings_with_people(run)))
     )

@@ -1,4 +1,4 @@
-"""Report of a finished run: scores, experts' judgements, replies of sets, and tables."""
+"""Report of a finished ELOQUENT run: scores, experts' judgements, replies, and tables."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from evaluation.runs.reports.spreadsheet import Table
 
 
 def _build_exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:
-    """Return every set of replies for judging: the texts in random order, without names."""
+    """Return each set of replies for experts to judge, shuffled and without names."""
     findings = load_findings(run)
     replies: dict[Key, list[Reply]] = defaultdict(list)
     for reply in findings.replies:
@@ -63,7 +63,7 @@ def _build_parts(replies: list[Reply], rng: np.random.Generator) -> tuple[Part, 
 
 
 def _average_machine_scores(run: Run) -> dict[str, dict[Key, float]]:
-    """Return the mean scores by judge and set."""
+    """Return each judge model's mean score of each set of replies."""
     scores_by_judge: dict[str, dict[Key, list[float]]] = defaultdict(lambda: defaultdict(list))
     for judgement in load_findings(run).judgements:
         if judgement.score is not None:
@@ -102,7 +102,7 @@ SAME_MEANING = Judging(
 
 
 def load_findings_with_people(run: Run) -> Findings:
-    """Return the findings of a run, including experts' judgements since its end.
+    """Return a run's findings, including experts' judgements made after its end.
 
     The numbers equal those of ``evaluate eloquent`` on the run's replies and all judgements.
     """
@@ -112,7 +112,7 @@ def load_findings_with_people(run: Run) -> Findings:
 
 @lru_cache(maxsize=2)
 def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) -> Findings:
-    """Return the findings with experts' judgements."""
+    """Return a run's findings evaluated again with experts' judgements added."""
     # Cached, because a download of all tables needs the findings once for each table.
     run = Run.objects.get(pk=run_id)
     stored = load_findings(run)
@@ -132,7 +132,7 @@ def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) 
 
 
 def _restore_items(findings: Findings) -> list[PromptItem]:
-    """Return the items as they were asked, from the replies: every wording has one or an error."""
+    """Return the prompts of each item as asked, reconstructed from the stored replies."""
     wordings: dict[str, dict[int, PromptVariant]] = defaultdict(dict)
     for reply in findings.replies:
         wordings[reply.item][reply.place] = PromptVariant(
@@ -155,7 +155,7 @@ MOST_DISAGREED = 10
 
 @dataclass(frozen=True)
 class SystemScores:
-    """A model: its sum over `n` sets of replies, mean with interval, rank, similarity.
+    """Scores of one model: sum over `n` reply sets, mean with interval, rank, similarity.
 
     None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are those of
     people, over the `human_n` sets that they judged, beside `judged_mean`, what judges gave these.
@@ -181,7 +181,7 @@ class SystemScores:
 
 @dataclass(frozen=True)
 class Apart:
-    """A set of replies that people and programs judged: what each side says, 0 to 5."""
+    """A model's replies to one item, scored by experts and by judge models, 0 to 5 each."""
 
     system: str
     item: str
@@ -192,7 +192,7 @@ class Apart:
 
 @dataclass(frozen=True)
 class GroupScores:
-    """A kind of variation or a language: the mean of each model, and their average."""
+    """Mean score of each model in one variation or language, and their average."""
 
     name: str
     means: list[float | None]
@@ -201,7 +201,7 @@ class GroupScores:
 
 @dataclass(frozen=True)
 class ItemScores:
-    """An item: in what its wordings differ, the score of each model, and their average."""
+    """Score of each model on one item, the item's kind of variation, and the average."""
 
     item: str
     variation: str
@@ -211,7 +211,7 @@ class ItemScores:
 
 @dataclass(frozen=True)
 class EloquentReport:
-    """Everything on the first page; items and groups with the lowest average first."""
+    """Results of an ELOQUENT run shown on its main page."""
 
     systems: list[SystemScores]
     judges: list[str]
@@ -225,12 +225,12 @@ class EloquentReport:
 
     @property
     def names(self) -> list[str]:
-        """The models, in the order of the columns."""
+        """Names of the models, in column order."""
         return [one.system for one in self.systems]
 
 
 def build_report(run: Run) -> EloquentReport:
-    """Return the report of a finished run."""
+    """Return the results of a finished ELOQUENT run for its main page."""
     findings, summary = load_findings_with_people(run), EloquentSummary.of(run.summary)
     return EloquentReport(
         [_build_system_scores(findings, system) for system in findings.systems],
@@ -246,7 +246,7 @@ def build_report(run: Run) -> EloquentReport:
 
 
 def _find_apart(findings: Findings) -> list[Apart]:
-    """Return the sets on which the scores of people and models differ most; [] without both."""
+    """Return the replies on whose score experts and judge models differ most; [] without both."""
     both = [
         Apart(row.system, row.item, row.language, row.score, row.human_score)
         for row in findings.sets
@@ -258,7 +258,7 @@ def _find_apart(findings: Findings) -> list[Apart]:
 
 
 def _build_system_scores(findings: Findings, system: str) -> SystemScores:
-    """Return the overall scores of a system."""
+    """Return the overall scores of one system."""
     metrics = {
         row.metric: row for row in findings.metrics if row.system == system and not row.group
     }
@@ -295,12 +295,12 @@ def _build_system_scores(findings: Findings, system: str) -> SystemScores:
 
 
 def _is_judged_by_models(findings: Findings, row: SetRow) -> bool:
-    """Return whether the score of a set comes from models."""
+    """Return whether a reply set has a score to which judge models contributed."""
     return row.score is not None and not all(is_human(judge) for judge in findings.judges)
 
 
 def build_item_scores(findings: Findings) -> list[ItemScores]:
-    """Return items by systems (the paper's Table 2), lowest average first, undefined ones last."""
+    """Return each system's score per item (paper's Table 2), the lowest average first."""
     cells = {(row.item, row.system): row for row in findings.items}
     items = []
     for item in dict.fromkeys(row.item for row in findings.items):
@@ -313,7 +313,7 @@ def build_item_scores(findings: Findings) -> list[ItemScores]:
 
 
 def _build_group_scores(findings: Findings, prefix: str) -> list[GroupScores]:
-    """Return the means of all groups with a prefix, lowest average first, undefined ones last."""
+    """Return the mean scores of groups whose name begins with `prefix`, lowest first."""
     means: dict[str, dict[str, float | None]] = defaultdict(dict)
     for row in findings.metrics:
         if row.group.startswith(prefix) and row.metric == "mean":
@@ -332,7 +332,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _build_reader(table: StudyTable[Findings, Any]) -> Callable[[Run], Table]:
     def read(run: Run) -> Table:
-        """Return a table of the findings, with what people said."""
+        """Return one result table of a run, including experts' judgements."""
         return Table(table.columns, table.cells(table.rows(load_findings_with_people(run))))
 
     return read
@@ -348,7 +348,7 @@ SETS_SHOWN = 20
 
 @dataclass(frozen=True)
 class ReplyShown:
-    """A reply with the answer of each turn in pieces, marked where the replies of a set differ."""
+    """A reply to show, its turns split into pieces, marked where replies of its set differ."""
 
     reply: Reply
     turns: list[list[Piece]]
@@ -356,7 +356,7 @@ class ReplyShown:
 
 @dataclass(frozen=True)
 class SetTexts:
-    """The replies of a model to an item in a language beside each other, and what judges said."""
+    """One model's replies to all wordings of an item in a language, with their judgements."""
 
     row: SetRow
     replies: list[ReplyShown]
@@ -366,7 +366,7 @@ class SetTexts:
 
 @dataclass(frozen=True)
 class TextsPage:
-    """The sets with the most unlike replies, from `start` on; `next` begins the next page."""
+    """Page of items' replies side by side, least similar first; `next` starts the next page."""
 
     sets: list[SetTexts]
     total: int
@@ -378,7 +378,7 @@ class TextsPage:
 def build_texts_page(
     findings: Findings, start: int = 0, only: str = "", most: int = SETS_SHOWN
 ) -> TextsPage:
-    """Return a page of sets, the lowest score first; without scores the lowest similarity.
+    """Return a page of items' replies side by side, the lowest score (or similarity) first.
 
     `only` is the name of a model to show alone; "" shows all.
     """
@@ -397,7 +397,7 @@ def build_texts_page(
 
 
 def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, SetTexts]:
-    """Return replies and judgements of sets by key."""
+    """Return replies and judgements by (system, item, language)."""
     wanted = {row.key for row in rows}
     replies: dict[SetKey, list[Reply]] = defaultdict(list)
     for reply in findings.replies:
@@ -419,7 +419,7 @@ def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, 
 
 
 def _mark_differences(replies: Sequence[Reply]) -> list[ReplyShown]:
-    """Return the replies with differences marked, each turn against the same turn of the others."""
+    """Return the replies with differences marked, compared turn by turn."""
     turns: dict[int, list[list[Piece]]] = defaultdict(list)
     answered = [reply for reply in replies if reply.answered]
     for turn in range(max((len(reply.turns) for reply in answered), default=0)):
@@ -438,6 +438,6 @@ def _find_answer(reply: Reply, turn: int) -> str:
 
 
 def _build_sort_key(row: SetRow) -> tuple[bool, float, float]:
-    """Return a sort key: lowest score first, then lowest similarity; unscored sets last."""
+    """Return a sort key of a reply set: lowest score, then similarity; unscored ones last."""
     similarity = -1.0 if row.similarity is None else row.similarity
     return row.score is None, row.score or 0.0, similarity

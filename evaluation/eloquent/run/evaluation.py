@@ -1,4 +1,4 @@
-"""Evaluation of replies and judgements: rows of sets and items, metrics, and comparisons."""
+"""Evaluation of replies and judgements: rows of reply sets and items, metrics, comparisons."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ERROR = "error"
 def select_judged_sets(
     items: Sequence[PromptItem], replies: Iterable[Reply]
 ) -> dict[SetKey, list[Reply]]:
-    """Return the sets with two or more replies; failed replies do not count.
+    """Return the sets of replies to judge: an item's two or more replies in a language.
 
     Sets are ordered by system (first occurrence), item and language; replies by wording.
     """
@@ -61,7 +61,7 @@ def evaluate(
     exclusions: Exclusions,
     progress: Progress | None = None,
 ) -> Findings:
-    """Evaluate replies and judgements (ELOQUENT robustness task; methods section 5).
+    """Evaluate replies and judgements by the ELOQUENT robustness task; return the findings.
 
     Sums and means use the scores of models as judges, or people's scores if only people judged.
     People's scores are reported in columns of their own. Languages with fewer than 2 wordings of an
@@ -84,7 +84,7 @@ def evaluate_judgements(
     parameters: EloquentParameters,
     exclusions: Exclusions,
 ) -> Findings:
-    """Evaluate judgements with known similarities of replies; otherwise as `evaluate`.
+    """Evaluate judgements with already computed similarities of the replies.
 
     Used after people judge the replies of a finished run: nothing is embedded again.
     """
@@ -165,7 +165,7 @@ def evaluate_judgements(
 
 
 def _group_replies(replies: Iterable[Reply]) -> dict[SetKey, list[Reply]]:
-    """Return the replies that did not fail, by set, in the order of wordings."""
+    """Return the replies that did not fail, grouped by (system, item, language)."""
     groups: dict[SetKey, list[Reply]] = defaultdict(list)
     for reply in replies:
         if not reply.status.is_missing:
@@ -176,7 +176,7 @@ def _group_replies(replies: Iterable[Reply]) -> dict[SetKey, list[Reply]]:
 
 
 def _note_skipped(items: Sequence[PromptItem], exclusions: Exclusions) -> None:
-    """Count items with fewer than 2 wordings in a language."""
+    """Count in `exclusions` each item and language with fewer than 2 wordings."""
     for item in items:
         for language in item.languages:
             if len(item.variants_in(language)) < 2:
@@ -189,7 +189,7 @@ def _note_missing(
     systems: Iterable[str],
     exclusions: Exclusions,
 ) -> None:
-    """Count failed replies, and missing replies of systems with at least one reply."""
+    """Count in `exclusions` failed replies, and replies missing from a system that replied."""
     present = {(reply.system, reply.item, reply.place) for reply in replies}
     replied = {reply.system for reply in replies}
     for system in systems:
@@ -221,7 +221,7 @@ def _note_missing(
 def _select_judgements(
     items: dict[str, PromptItem], judgements: Sequence[Judgement], exclusions: Exclusions
 ) -> list[Judgement]:
-    """Return the valid judgements, with and without a score; count the others and the reasons."""
+    """Return the judgements of known reply sets; count the others in `exclusions`."""
     selected: dict[tuple[str, ...], Judgement] = {}
     for judgement in judgements:
         item, reason = items.get(judgement.item), None
@@ -257,14 +257,14 @@ def _select_judgements(
 
 
 def _list_languages(item: PromptItem, language: str) -> tuple[str, ...]:
-    """Return the languages of a judgement; all of the item for one of the whole item."""
+    """Return the languages a judgement covers: `language`, or if "" all of the item's."""
     return (language,) if language else item.languages
 
 
 def _list_sets(
     items: Sequence[PromptItem], systems: Sequence[str], judgements: Sequence[Judgement]
 ) -> list[SetKey]:
-    """Return the keys of all sets: each system, item and language, and items judged as a whole."""
+    """Return (system, item, language) keys of all reply sets; "" for whole-item judgements."""
     whole = {(one.system, one.item) for one in judgements if not one.language}
     in_part = {(one.system, one.item) for one in judgements if one.language}
     keys = []
@@ -280,7 +280,7 @@ def _list_sets(
 def _compute_scores(
     sets: Sequence[SetKey], judgements: Sequence[Judgement], *, human: bool
 ) -> SetScores:
-    """Return the scores of each set by people or by models."""
+    """Return each reply set's score by experts (`human`) or by judge models."""
     set_codes = {key: code for code, key in enumerate(sets)}
     selected = [row for row in judgements if row.by_human is human]
     names = dict.fromkeys(row.judge for row in selected)
@@ -299,7 +299,7 @@ def _build_item_row(
     rows: Sequence[SetRow],
     across: float | None,
 ) -> ItemRow:
-    """Return the row of an item and a system from the rows of its sets."""
+    """Return the result row of an item and system, from the rows of its reply sets."""
     item_sets = [row for row in rows if row.system == system and row.item == item.id]
     parts = [row for row in item_sets if row.language]
     scores = [row.score for row in item_sets if row.score is not None]
@@ -327,7 +327,7 @@ def _build_item_row(
 
 
 def _compute_mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the defined values; None without any."""
+    """Return the mean of the values that are not None; None if there are none."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
 
@@ -335,7 +335,7 @@ def _compute_mean(values: Iterable[float | None]) -> float | None:
 def _average_by_judge(
     judges: Sequence[str], judgements: Sequence[Judgement]
 ) -> dict[str, dict[SetKey, float]]:
-    """Return each judge's mean score of each set that it scored."""
+    """Return each judge's mean score of each reply set, by judge and set key."""
     scores_by_judge: dict[str, dict[SetKey, list[float]]] = {
         judge: defaultdict(list) for judge in judges
     }

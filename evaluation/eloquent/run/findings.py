@@ -1,4 +1,4 @@
-"""Findings of an evaluation: rows of tables, similarity of replies, and the submission format.
+"""Findings of an evaluation: table rows, similarity of replies, and the submission format.
 
 Similarities are cosines of vectors of replies, within a set and across the languages of an item.
 The submission format is that of the lab of 2025: one document for each system and language.
@@ -37,7 +37,7 @@ SetKey = tuple[str, str, str]
 
 
 class SetRow(NamedTuple):
-    """A set of replies: those of one system to the prompts of one item in one language.
+    """Result of a reply set: one system's replies to all wordings of an item in a language.
 
     `reason` is set without a score, `similarity_reason` without a similarity.
     """
@@ -62,12 +62,12 @@ class SetRow(NamedTuple):
 
     @property
     def key(self) -> SetKey:
-        """System, item and language."""
+        """Key of the reply set: system, item and language."""
         return self.system, self.item, self.language
 
 
 class ItemRow(NamedTuple):
-    """A row of items.csv: an item and a system, over its languages.
+    """A row of items.csv: scores and similarity of one system on one item, over languages.
 
     `score` is the mean and `sum` the sum over its `n` scored languages, `languages` how many have
     two prompts; `language_range` is the highest less the lowest score of a language.
@@ -94,7 +94,7 @@ class ItemRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of an evaluation.
+    """Results of an ELOQUENT evaluation: reply sets, items, metrics, judgements, comparisons.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Findings:
     warnings: Sequence[Message] = field(default_factory=tuple)
 
     def metric(self, system: str, metric: str, group: str = "") -> MetricRow | None:
-        """Return the row of a system's metric in a group; None without one."""
+        """Return a system's metric in a group of items; None if missing."""
         for row in self.metrics:
             if (row.system, row.group, row.metric) == (system, group, metric):
                 return row
@@ -129,7 +129,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class ReplySimilarity:
-    """Similarities of replies.
+    """Similarities of replies within reply sets and across languages.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class ReplySimilarity:
 
     @classmethod
     def of(cls, findings: Findings) -> ReplySimilarity:
-        """Return the similarities in stored findings."""
+        """Return the similarities contained in stored findings."""
         return cls(
             {row.key: (row.similarity, row.similarity_answered) for row in findings.sets},
             {(row.system, row.item): row.similarity_across_languages for row in findings.items},
@@ -158,7 +158,7 @@ class ReplySimilarity:
 def compute_similarity(
     replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None = None
 ) -> ReplySimilarity:
-    """Embed the answers and return their similarities. Raises `BackendError`."""
+    """Embed the answers and return their similarities; raises `BackendError`."""
     vectors, info, warnings = _embed_answers(replies, parameters, progress)
     return ReplySimilarity(
         _compute_set_similarity(replies, vectors),
@@ -171,7 +171,7 @@ def compute_similarity(
 def _embed_answers(
     replies: Sequence[Reply], parameters: EloquentParameters, progress: Progress | None
 ) -> tuple[Vectors, EmbedderInfo | None, list[Message]]:
-    """Return (A, d) vectors of the answers, the embedder's description, and warnings."""
+    """Return vectors of the answers (one row each), the embedder's description, warnings."""
     texts = [one.text for one in replies if one.answered]
     if not texts:
         return np.zeros((0, 1), dtype=np.float32), None, []
@@ -188,7 +188,7 @@ def _embed_answers(
 def _compute_set_similarity(
     replies: Sequence[Reply], vectors: Vectors
 ) -> dict[SetKey, tuple[float | None, float | None]]:
-    """Return the similarity of each set: of all replies, and of the answered ones."""
+    """Return two similarities per reply set: of all replies, and of answered ones."""
     present = [reply for reply in replies if not reply.status.is_missing]
     keys = [(reply.system, reply.item, reply.language) for reply in present]
     codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
@@ -207,7 +207,7 @@ def _compute_set_similarity(
 def _compute_similarity_across_languages(
     replies: Sequence[Reply], vectors: Vectors
 ) -> dict[tuple[str, str], float | None]:
-    """Return the similarity of answers in different languages, by system and item."""
+    """Return the mean similarity of answers in different languages, by system and item."""
     answers = [reply for reply in replies if reply.answered]
     if not answers:
         return {}
@@ -229,7 +229,7 @@ LABEL = "eloquent-2025-robustness"
 
 @dataclass(frozen=True)
 class Submitter:
-    """Metadata of a submission other than system and language."""
+    """Metadata of a submission to the ELOQUENT lab, except system and language."""
 
     team: str = ""
     submissionid: str = "1"
@@ -238,7 +238,7 @@ class Submitter:
 
 
 def build_submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterator[dict[str, Any]]:
-    """Yield {team, system, submissionid, language, date, label, questions}.
+    """Yield one submission form to the ELOQUENT lab per system and language.
 
     An entry of `questions` is the conversation about one wording. `questionid` is the item's id, a
     number if it is written as one ("12", not "012"). `turns` hold the prompt as sent and the
@@ -272,12 +272,12 @@ def build_submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterato
 
 
 def _convert_question_id(item: str) -> int | str:
-    """Return the id of an item in the submission format: a number if written as one."""
+    """Return an item's id for a submission: a number if it is written as one."""
     is_number = item.isascii() and item.isdecimal() and str(int(item)) == item
     return int(item) if is_number else item
 
 
 def build_file_name(form: dict[str, Any]) -> str:
-    """Return the name of a form's file, such as submission_small_en.json."""
+    """Return the file name of a submission form, such as submission_small_en.json."""
     parts = [re.sub(r"[^\w.-]+", "-", str(form[name]))[:60] for name in ("system", "language")]
     return f"submission_{'_'.join(parts)}.json"

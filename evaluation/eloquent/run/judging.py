@@ -1,4 +1,4 @@
-"""Judging of sets of replies: the conversation with a judge, and reading its score.
+"""Judging of reply sets: the conversation with a judge model, and reading its score.
 
 A conversation shows all replies of one item, system and language. It has a second turn if the
 judge's first reply has no score.
@@ -41,7 +41,7 @@ Similarity score: X"""
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One judgement of one judge about one set of replies.
+    """One score by one judge for one set of replies.
 
     Attributes
     ----------
@@ -74,13 +74,13 @@ class Judgement:
 
 
 def is_human(judge: str) -> bool:
-    """Return whether a judge of this name is a person: "human", "human:rana"."""
+    """Return whether a judge's name denotes a person, such as "human" or "human:rana"."""
     name = judge.casefold()
     return name == HUMAN or name.startswith(f"{HUMAN}:")
 
 
 def build_question(replies: Sequence[Reply]) -> tuple[Message, ...]:
-    """Return the conversation about a set; empty and refused replies read "[no answer]"."""
+    """Return the messages asking a judge to score replies; empty ones read "[no answer]"."""
     listing = "\n\n".join(
         f"Reply {number}:\n{reply.text.strip() if reply.answered else NO_ANSWER}"
         for number, reply in enumerate(replies, 1)
@@ -90,7 +90,7 @@ def build_question(replies: Sequence[Reply]) -> tuple[Message, ...]:
 
 
 def build_second_question(replies: Sequence[Reply], first: str) -> tuple[Message, ...]:
-    """Return the conversation continued by the judge's first reply and a request for the score."""
+    """Return the messages that ask a judge again, after its reply `first` without a score."""
     return (
         *build_question(replies),
         {"role": "assistant", "content": first},
@@ -101,7 +101,7 @@ def build_second_question(replies: Sequence[Reply], first: str) -> tuple[Message
 def build_judgement(
     key: tuple[str, str, str], judge: str, sample: int, replies: Sequence[tuple[str, AnswerStatus]]
 ) -> Judgement:
-    """Return the judgement from a judge's one or two replies.
+    """Return the judgement read from a judge's one or two replies.
 
     The score is read from the last reply, the notes from the first.
 
@@ -130,7 +130,7 @@ def build_judgement(
 
 
 def read_judgement(row: JudgementRow) -> Judgement:
-    """Return the judgement of a row of a file: its own score, else the score in the reply."""
+    """Return the judgement in a file's row: its score, or that in the judge's reply."""
     score, reason, notes = row.score, row.reason, row.reply.strip()
     if row.reply.strip():
         read = parse_score(row.reply)

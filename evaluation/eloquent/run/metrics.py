@@ -46,7 +46,7 @@ def build_metric_rows(
     judgements: Sequence[Judgement],
     parameters: EloquentParameters,
 ) -> Iterator[MetricRow]:
-    """Yield the metrics overall, by variation, language and item, and by judge.
+    """Yield the rows of metrics.csv: overall, by variation, language, item, and judge.
 
     `sum`, `mean` and `n` are over sets of replies (an item, a system, a language); `average` is the
     mean over systems. Intervals are by items.
@@ -70,7 +70,7 @@ def build_metric_rows(
 
 
 def _group_sets(sets: Sequence[SetRow], name: Callable[[SetRow], str]) -> dict[str, list[SetRow]]:
-    """Return the sets by name of their group, without those whose name is ""."""
+    """Return reply sets grouped by the result of `name`, without those named ""."""
     groups: dict[str, list[SetRow]] = defaultdict(list)
     for row in sets:
         if name(row):
@@ -81,7 +81,7 @@ def _group_sets(sets: Sequence[SetRow], name: Callable[[SetRow], str]) -> dict[s
 def _build_group_rows(
     systems: Sequence[str], sets: Sequence[SetRow], group: str, parameters: EloquentParameters
 ) -> Iterator[MetricRow]:
-    """Yield sum, mean, n and similarity of each system over the sets of a group."""
+    """Yield each system's sum, mean, n and similarity over the reply sets of a group."""
     scores = estimate_means(systems, sets, lambda row: row.score, parameters)
     similarity = estimate_means(systems, sets, lambda row: row.similarity, parameters)
     answered = estimate_means(systems, sets, lambda row: row.similarity_answered, parameters)
@@ -100,14 +100,14 @@ def _build_group_rows(
 
 
 def _explain_missing_score(sets: Sequence[SetRow]) -> str:
-    """Return the reason for the lack of scores of a group."""
+    """Return the reason code why a group of reply sets has no scores."""
     return NO_SCORE if any(row.n_prompts > 1 for row in sets) else FEWER_THAN_2_VARIANTS
 
 
 def estimate_means(
     systems: Sequence[str], sets: Sequence[SetRow], number: Number, parameters: EloquentParameters
 ) -> list[Estimate]:
-    """Return each system's mean of a number over sets, with an interval that draws whole items.
+    """Return each system's mean over its replies to items, with a bootstrap interval.
 
     `n` is the number of sets with a value; an interval needs 2 items.
     """
@@ -145,7 +145,7 @@ def estimate_means(
 
 
 def _build_rank_rows(systems: Sequence[str], sets: Sequence[SetRow]) -> Iterator[MetricRow]:
-    """Yield the rank of each system by its sum, or the reason for none."""
+    """Yield each system's rank by its sum of scores, or the reason why it has none."""
     scored = [
         {
             (row.item, row.language): row.score
@@ -166,7 +166,7 @@ def _build_further_rows(
     items: Sequence[ItemRow],
     parameters: EloquentParameters,
 ) -> Iterator[MetricRow]:
-    """Yield spread of repeats, people's mean, values across languages, and share of no answers."""
+    """Yield metrics: spread of repeats, experts' mean, values across languages, no answers."""
     spread = estimate_means(systems, sets, lambda row: row.spread, parameters)
     human = estimate_means(systems, sets, lambda row: row.human_score, parameters)
     for index, system in enumerate(systems):
@@ -193,7 +193,7 @@ def _build_row(system: str, metric: str, estimate: Estimate, undefined: str) -> 
 def _build_average_row(
     systems: Sequence[str], sets: Sequence[SetRow], group: str
 ) -> Iterator[MetricRow]:
-    """Yield the mean of the systems' means (last column of the paper's Table 2)."""
+    """Yield the average of the systems' means in a group (last column of paper's Table 2)."""
     means = []
     for system in systems:
         known = [row.score for row in sets if row.system == system and row.score is not None]
@@ -205,7 +205,7 @@ def _build_average_row(
 
 
 def _build_judge_rows(judgements: Sequence[Judgement]) -> Iterator[MetricRow]:
-    """Yield sum, mean and n by judge; a set counts once, with the mean of its repeats."""
+    """Yield sum, mean and n of each judge's scores; repeats of a set are averaged."""
     scores: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -235,7 +235,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class ComparedGroup:
-    """Comparison of all systems on the items of one group.
+    """Comparison of all systems on one group of items, such as one language.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ class ComparedGroup:
 
     @property
     def group(self) -> str:
-        """Name of the group in tables."""
+        """Name of the group of items in tables."""
         if not self.kind:
             return OVERALL
         return ACROSS if self.kind == ACROSS else build_group_name(self.kind, self.name)
@@ -266,7 +266,7 @@ class ComparedGroup:
 def pair_items(
     systems: Sequence[str], rows: Iterable[tuple[str, str, str, float | None]]
 ) -> dict[str, Floats]:
-    """Return (S,) values by item: means over the languages in which every system has a value.
+    """Return each item's values, one per system: means over the languages all systems have.
 
     `rows` are item, language, system and value.
     """
@@ -287,7 +287,7 @@ def compare_systems(
     parameters: EloquentParameters,
     correction: Correction = "holm",
 ) -> list[Comparison]:
-    """Return the comparisons of every two systems; [] without two systems and an item."""
+    """Return the comparison of each two systems; [] with one system or without items."""
     if len(systems) < 2 or not items:
         return []
     table = np.stack(list(items.values()), axis=1)
@@ -297,7 +297,7 @@ def compare_systems(
 def compare_groups(
     findings: Findings, parameters: EloquentParameters, correction: Correction = "holm"
 ) -> list[ComparedGroup]:
-    """Compare the systems in all groups by the judges' score, or by similarity without scores.
+    """Compare the systems in all groups by judges' score, or else by similarity.
 
     All items come first, then variations, languages, and values across languages. A kind with a
     single group is left out, because it equals all items. [] for fewer than 2 systems.
@@ -344,7 +344,7 @@ def compare_groups(
 
 
 def build_comparison_rows(groups: Iterable[ComparedGroup]) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of each comparison by `HEADER`."""
+    """Yield a row of table cells for each comparison, in the order of `HEADER`."""
     for group in groups:
         for comparison in group.comparisons:
             cells = (getattr(comparison, name) for name in HEADER[2:])
@@ -417,7 +417,7 @@ def _rank_systems(
 def _correct_together(
     groups: Sequence[ComparedGroup], correction: Correction
 ) -> list[ComparedGroup]:
-    """Return the groups with p-values corrected over all pairs of all groups."""
+    """Return the groups with p-values corrected over the pairs of all groups together."""
     p_values = np.array(
         [
             np.nan if comparison.p_value is None else comparison.p_value

@@ -1,4 +1,4 @@
-"""Replies to prompts: match replies of files to prompts, and hold conversations with a system.
+"""Replies to prompts: match replies in files to prompts, and hold conversations with models.
 
 Replies that match no prompt are left out and counted. Each wording has its own conversation, with
 follow-up questions after its reply.
@@ -28,7 +28,7 @@ REPEATED = "repeated"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Reply of a system to one wording of an item.
+    """A system's reply to one wording of an item.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Reply:
 
 
 class Numbering:
-    """Numbering of wordings in a table: from 0 or 1, within a language or within the whole item.
+    """How a table numbers wordings: from 0 or 1, within a language or within an item.
 
     The numbers begin at 0 if any row has 0, else at 1. They count within a language unless more
     rows match a wording of their language when counted within the item.
@@ -74,11 +74,11 @@ class Numbering:
         self.whole_item = fits[True] > fits[False]
 
     def find_variant(self, item: PromptItem, reply: PromptReply) -> PromptVariant | None:
-        """Return the wording with the number and language of a row; None without one."""
+        """Return the wording that a row's number and language denote; None if there is none."""
         return self._find(item, reply, self.whole_item)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the numbering for summary.json."""
+        """Return the numbering as an entry of summary.json."""
         return {"from": self.first, "within": "item" if self.whole_item else "language"}
 
     def _find(self, item: PromptItem, reply: PromptReply, whole: bool) -> PromptVariant | None:
@@ -94,7 +94,7 @@ class Numbering:
 
 @dataclass(frozen=True)
 class MatchedReplies:
-    """Replies that match prompts, and the numbering of tables; None for submissions alone."""
+    """Replies that match prompts, and the wording numbering (None for submission files)."""
 
     replies: list[Reply]
     numbering: Numbering | None
@@ -103,7 +103,7 @@ class MatchedReplies:
 def match_replies(
     items: Iterable[PromptItem], given: Sequence[PromptReply], exclusions: Exclusions
 ) -> MatchedReplies:
-    """Match replies of files to the prompts of their items.
+    """Match the replies in files to the prompts; count the others in `exclusions`.
 
     In a submission, each turn whose question is a prompt of the item begins a reply to that prompt.
     White space and case are ignored. One entry may hold all wordings of an item. Other turns are
@@ -144,7 +144,7 @@ def match_replies(
 
 
 def _find_item(items: dict[str, PromptItem], given: PromptReply) -> PromptItem | None:
-    """Return the item of a reply; a JSON number 12 also matches a single id such as "012"."""
+    """Return the item of a reply; the JSON number 12 also matches an id such as "012"."""
     if given.item in items or not given.number:
         return items.get(given.item)
     matches = [name for name in items if name.isdecimal() and int(name) == int(given.item)]
@@ -152,12 +152,12 @@ def _find_item(items: dict[str, PromptItem], given: PromptReply) -> PromptItem |
 
 
 def _find_only_language(item: PromptItem) -> str:
-    """Return the language of an item; "" if it has several."""
+    """Return the item's language; "" if it has several."""
     return item.languages[0] if len(item.languages) == 1 else ""
 
 
 def _explain_mismatch(item: PromptItem, given: PromptReply) -> str:
-    """Return why a row of a table matches no wording of its item."""
+    """Return the reason code why a table row matches no wording of its item."""
     if not given.language:
         return UNKNOWN_VARIANT if _find_only_language(item) else LANGUAGE_MISSING
     return UNKNOWN_VARIANT if given.language in item.languages else UNKNOWN_LANGUAGE
@@ -177,7 +177,7 @@ def _build_table_reply(item: PromptItem, variant: PromptVariant, given: PromptRe
 
 
 def _split_conversations(item: PromptItem, given: PromptReply) -> Iterator[Reply | None]:
-    """Yield the replies of a submission entry; None if its first question is no prompt."""
+    """Yield a reply per wording of a submission entry; None for an unknown prompt."""
     starts = [
         index
         for index, turn in enumerate(given.turns)
@@ -195,7 +195,7 @@ def _split_conversations(item: PromptItem, given: PromptReply) -> Iterator[Reply
 
 
 def _find_variant(item: PromptItem, given: PromptReply, turn: Turn) -> PromptVariant | None:
-    """Return the prompt that a turn's question equals but for case and white space, or None."""
+    """Return the wording that equals a turn's question except for case and spaces, or None."""
     exact, folded = normalise_text(turn.question), _fold_text(turn.question)
     matches = [variant for variant in item.variants if _fold_text(variant.prompt) == folded]
     # Wordings may differ in case or white space alone, and languages may share a wording.
@@ -286,7 +286,7 @@ ReplyText = tuple[str, AnswerStatus]
 
 
 class Conversations:
-    """Conversations with one system, one for each wording, advanced step by step.
+    """Conversations with one system, one per wording, advanced question by question.
 
     Parameters
     ----------
@@ -320,14 +320,14 @@ class Conversations:
         self._status: dict[str, AnswerStatus] = {}
 
     def begin(self) -> list[Item]:
-        """Return the first question of each conversation."""
+        """Return the first request of each conversation."""
         return [
             Item(name, (*self._first, _build_user_message(prompt)))
             for name, prompt in self.prompts.items()
         ]
 
     def follow_up(self, question: str) -> list[Item]:
-        """Return the follow-up question for each conversation with an answer."""
+        """Return a request with the follow-up question for each answered conversation."""
         return [
             Item(name, (*self._first, *self._build_messages(name), _build_user_message(question)))
             for name, status in self._status.items()
@@ -335,7 +335,7 @@ class Conversations:
         ]
 
     def take(self, replies: Mapping[str, ReplyText], question: str = "") -> None:
-        """Add replies by id of the conversation; `question` is the follow-up, "" for the prompt.
+        """Add a system's replies to its conversations; `question` is the follow-up or "".
 
         A refused or failed follow-up does not change the status of an answered conversation.
         """
@@ -345,7 +345,7 @@ class Conversations:
                 self._status[name] = status
 
     def replies(self, system: str) -> list[Reply]:
-        """Return the replies of the system in the order of the wordings."""
+        """Return the system's replies to all wordings, in order."""
         return [
             self._build_reply(system, name, *wording) for name, wording in self.wordings.items()
         ]

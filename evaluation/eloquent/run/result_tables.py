@@ -1,4 +1,4 @@
-"""Result tables of ELOQUENT: columns, file names and rows, for files, downloads and pages."""
+"""Result tables of ELOQUENT, each declared once for files, downloads and pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.runs.flow.result_tables import StudyTable
 
 
 class ReplyRow(NamedTuple):
-    """A row of replies.csv; `variant` counts the wordings of the item from 1."""
+    """A row of replies.csv: one reply; `variant` numbers the wordings of an item from 1."""
 
     system: str
     item: str
@@ -28,7 +28,7 @@ class ReplyRow(NamedTuple):
 
 
 class JudgementRow(NamedTuple):
-    """A row of judgements.csv: what one judge said of one set of replies, once."""
+    """A row of judgements.csv: one judge's score of one set of replies."""
 
     system: str
     item: str
@@ -43,7 +43,7 @@ class JudgementRow(NamedTuple):
 
 
 def build_reply_rows(findings: Findings) -> Iterator[ReplyRow]:
-    """Yield the rows of replies.csv."""
+    """Yield the row of replies.csv for each reply."""
     for reply in findings.replies:
         yield ReplyRow(
             *(
@@ -60,7 +60,7 @@ def build_reply_rows(findings: Findings) -> Iterator[ReplyRow]:
 
 
 def build_judgement_rows(findings: Findings) -> Iterator[JudgementRow]:
-    """Yield the rows of judgements.csv; an empty text or language is None."""
+    """Yield the row of judgements.csv for each judgement, with None for an empty text."""
     for judgement in findings.judgements:
         yield JudgementRow(
             *(

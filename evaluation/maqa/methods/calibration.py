@@ -1,4 +1,4 @@
-"""How well confidence separates right from wrong: AUROC, ROC curves, calibration error.
+"""How well confidence separates right from wrong: AUROC, ROC curve, calibration error.
 
 Answers (or replies) to one question are not independent, so the bootstrap resamples whole
 questions.
@@ -36,7 +36,7 @@ def compute_discrimination(
     seed: int = 0,
     level: float = 0.95,
 ) -> tuple[Estimate, Estimate]:
-    """Return AUROC and average precision of a measure of confidence.
+    """Return AUROC and average precision of a confidence measure, with intervals.
 
     AUROC counts ties half. Average precision is the area under the step-wise precision-recall
     curve, with right cases as positives.
@@ -82,7 +82,7 @@ def compare_areas(
     seed: int = 0,
     level: float = 0.95,
 ) -> Estimate:
-    """Return the AUROC of the first system minus that of the second, over their common questions.
+    """Return one system's AUROC minus another's, over the questions both answered.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def compare_areas(
         draws.append(_Resampling(sure, good, np.searchsorted(common, items[is_common])))
 
     def compute_difference(weights: Floats) -> Floats:
-        """Return (1, draws): the difference of the AUROCs in each draw of questions."""
+        """Return one AUROC difference per bootstrap draw, as an array of one row."""
         minuend, subtrahend = (draw.compute(weights)[:1] for draw in draws)
         return minuend - subtrahend
 
@@ -133,7 +133,7 @@ class _Resampling:
         shape = (len(distinct), int(index.max()) + 1)
 
         def count_cases(mask: Booleans) -> list[Any]:
-            """Return the numbers of selected cases (groups x questions) in blocks of groups."""
+            """Return counts of masked cases by confidence value and question, in row blocks."""
             ones = np.ones(int(mask.sum()))
             table = sparse.csr_matrix((ones, (group[mask], index[mask])), shape=shape)
             return [table[start : start + _GROUPS] for start in range(0, len(distinct), _GROUPS)]
@@ -144,7 +144,7 @@ class _Resampling:
         ]
 
     def compute(self, weights: Floats) -> Floats:
-        """Return (2, draws): AUROC and average precision, from (draws, questions).
+        """Return AUROC (row 0) and average precision (row 1), one column per bootstrap draw.
 
         A draw without right or without wrong cases gives NaN.
         """
@@ -152,7 +152,7 @@ class _Resampling:
         return np.hstack([self._compute_block(weights[start : start + _DRAWS]) for start in starts])
 
     def _compute_block(self, weights: Floats) -> Floats:
-        """Return (2, draws) like `compute`, for at most `_DRAWS` draws."""
+        """Return AUROC and average precision of a few draws, small enough for memory."""
         drawn = np.ascontiguousarray(weights.T)
         n_right, n_wrong = (counts @ drawn for counts in self._item_counts)
         total_right, total_wrong, above, precise = np.zeros((4, drawn.shape[1]))
@@ -175,7 +175,7 @@ class _Resampling:
 
 
 def _compute_running_sums(counts: Floats, before: Floats) -> Floats:
-    """Return the running sums of `counts` (G, D) along the rows, each plus `before` (D,).
+    """Return the running sums of counts down each column, added to a start value per column.
 
     It equals `before + np.cumsum(counts, axis=0)` for integers, but is faster. Strips of rows are
     summed in parallel; then each gets the total of the strips above it. Integer sums are exact in
@@ -199,7 +199,7 @@ MOST_STEPS = 2000
 
 @dataclass(frozen=True)
 class RocPoint:
-    """A point of a ROC curve.
+    """A point of a ROC curve: false and true positive rate, and the interval of the latter.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ def roc_curve(
     ]
 
     def compute_curves(weights: Floats) -> Floats:
-        """Return (n_points, draws); NaN for a draw without right or without wrong cases."""
+        """Return true positive rates, one column per draw; NaN without right or wrong cases."""
         n_right, n_wrong = (np.cumsum(counts @ weights.T, axis=0) for counts in steps)
         out = np.full((n_points, len(weights)), np.nan)
         for draw in np.flatnonzero((n_right[-1] > 0) & (n_wrong[-1] > 0)):
@@ -283,7 +283,7 @@ def roc_curve(
 
 @dataclass(frozen=True)
 class Bin:
-    """Cases with a confidence from `start` to `end`, 0 to 1.
+    """Mean confidence and accuracy of the cases whose confidence lies in one interval.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Expected calibration error and the bins that it is computed from.
+    """Expected calibration error of a confidence measure, and the bins used to compute it.
 
     Attributes
     ----------
@@ -328,7 +328,7 @@ def calibration(
     level: float = 0.95,
     n_bins: int = 10,
 ) -> Calibration:
-    """Compare confidence with accuracy in bins of equal width.
+    """Return the calibration error and bins: confidence compared with accuracy in equal bins.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def calibration(
     ]
 
     def compute_statistics(weights: Floats) -> Floats:
-        """Return (1 + 2 n_bins, draws): the error, mean confidences, accuracies."""
+        """Return the error, mean confidences, then accuracies of bins, one column per draw."""
         n_cases, confidences, n_right = (weights @ table for table in sums)
         accuracy, mean = (
             divide_where_positive(n_right, n_cases),

@@ -1,4 +1,4 @@
-"""Scores of a set of answers (Yang, Yoo and Lee 2024, section 5), and equality of two answers.
+"""Scores of an answer set (Yang, Yoo and Lee 2024, section 5), and equality of two answers.
 
 The fixed rules compare numbers by value. They compare other answers without case, punctuation,
 articles and spaces. Marks with a meaning stay: signs between digits, and operators of a formula.
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class SetScore(NamedTuple):
-    """Scores of one reply, each from 0 to 1.
+    """Scores of one reply's answers against the right answers, each from 0 to 1.
 
     `exact_set` is 1 if the reply has all right answers and no wrong one, else 0. All four scores
     of a reply without answers are 0: an empty reply is wrong.
@@ -29,7 +29,7 @@ class SetScore(NamedTuple):
 
 
 def set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetScore:
-    """Return the scores of a reply with `n_answers` answers, `n_right` of them right.
+    """Return precision, recall, F1 and exact match of one reply, from its answer counts.
 
     The reply contains `n_found` of the question's `n_gold` right answers (1 or more). `n_found`
     equals `n_right` if answers and right answers match one to one. F1 is the harmonic mean of
@@ -43,7 +43,7 @@ def set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetSco
 
 
 def match_one_to_one(fits: Sequence[Sequence[int]]) -> list[int | None]:
-    """Return a largest one-to-one matching of answers to right answers.
+    """Match as many of a reply's answers as possible to different right answers.
 
     A right answer has several spellings, so two answers may fit one right answer, and one answer
     two. Augmenting paths (Kuhn 1955, Berge 1957) find the largest matching. A matched answer stays
@@ -60,7 +60,7 @@ def match_one_to_one(fits: Sequence[Sequence[int]]) -> list[int | None]:
     matches: dict[int, int] = {}
 
     def match(answer: int, tried: set[int]) -> bool:
-        """Match an answer, moving earlier ones to other right answers if needed."""
+        """Match one answer, rematching earlier answers if needed; return whether it succeeded."""
         for gold in fits[answer]:
             if gold in tried:
                 continue
@@ -92,7 +92,7 @@ _LETTER = re.compile(r"\W*([A-Za-z])\W*(?:[.):,]\s.*)?", re.DOTALL)
 
 
 def build_key(answer: str | float, rules: str = FIXED) -> Hashable:
-    """Return the key of an answer; equal answers have equal keys.
+    """Return the comparison key of an answer: two answers are equal if their keys are.
 
     With the rules "paper" the key is a float if Python reads one, else the text in lower case.
     With "fixed" it is a Decimal or a normalized text.
@@ -107,7 +107,7 @@ def read_letter(answer: str) -> str | None:
 
 
 def _build_paper_key(answer: str | float) -> Hashable:
-    """Return the key by the paper's rules."""
+    """Return an answer's comparison key by the paper's rules: a number or lower-case text."""
     text = str(answer).strip().lower()
     try:
         value = float(text)
@@ -118,7 +118,7 @@ def _build_paper_key(answer: str | float) -> Hashable:
 
 
 def _build_fixed_key(answer: str | float) -> Hashable:
-    """Return the key by the fixed rules: of a number, a formula or another text."""
+    """Return an answer's comparison key by the fixed rules, which ignore case and punctuation."""
     # NFKC unites full-width and ordinary characters, and ligatures with their letters.
     text = unicodedata.normalize("NFKC", str(answer)).translate(_MINUS).casefold().strip()
     number = _parse_number(text)
@@ -152,7 +152,7 @@ def _parse_number(text: str) -> Decimal | None:
 
 
 def _drop_punctuation(text: str) -> str:
-    """Return only the letters and digits of a text; marks between two digits stay."""
+    """Return the letters and digits of a text; punctuation between two digits stays."""
     chars: list[str] = []
     between = ""
     for char in text:

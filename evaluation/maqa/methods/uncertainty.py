@@ -1,4 +1,4 @@
-"""Measures of a model's confidence, from one reply or several (Yang, Yoo and Lee 2024, section 4).
+"""Measures of a model's confidence, from one or several replies (Yang et al. 2024, section 4).
 
 From one reply: the greatest probability, the entropy and the margin of the distribution over an
 answer's first token. The margin is the difference of the two greatest probabilities (section 4.1).
@@ -31,7 +31,7 @@ ROUNDING = 1e-3
 
 
 class DistributionError(ValueError):
-    """The numbers are not a distribution; `code` is the reason."""
+    """Token probabilities that form no valid distribution; `code` is the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -40,7 +40,7 @@ class DistributionError(ValueError):
 
 @dataclass(frozen=True)
 class FirstToken:
-    """Confidence measures of the distribution over an answer's first token.
+    """Confidence in an answer, measured from the probabilities of its first token.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class FirstToken:
 
 
 def measure_logits(logits: ArrayLike) -> FirstToken:
-    """Return the measures of a whole distribution, p = softmax(logits).
+    """Return the confidence measures of a complete first-token distribution, from its logits.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def measure_top_logprobs(
     vocabulary: int | None,
     others: tuple[int, float, float] | None = None,
 ) -> FirstToken:
-    """Return the measures of a distribution of which only the k likeliest tokens are known.
+    """Return the confidence measures of a distribution of which only the top k tokens are known.
 
     Let r be the probability of all other tokens and H_k = -sum p ln p over the known ones. The
     entropy is least, H_k - r ln r, if one token has all of r. It is greatest,
@@ -146,7 +146,7 @@ def measure_top_logprobs(
 def _add_others(
     p: Sequence[float], total: float, others: tuple[int, float, float], vocabulary: int | None
 ) -> FirstToken:
-    """Return the measures when `others` are known too; `total` is the sum of `p`."""
+    """Return the confidence measures when the remaining tokens' total and entropy are known."""
     tokens, probability, entropy = others
     if not (isfinite(probability) and isfinite(entropy)):
         raise DistributionError(NOT_FINITE)
@@ -170,13 +170,13 @@ def _add_others(
 
 
 def _compute_entropy(p: Floats) -> float:
-    """Return -sum p ln p in nats; never below 0, which rounding could cause."""
+    """Return the entropy of probabilities, -sum p ln p, in nats; at least 0."""
     positive = p[p > 0]
     return max(0.0, -float((positive * np.log(positive)).sum()))
 
 
 def _compute_margin(p: Floats) -> float:
-    """Return the greatest probability minus the second, which is 0 if there is only one."""
+    """Return the greatest probability minus the second greatest (0 if there is none)."""
     if len(p) == 1:
         return float(p[0])
     second, first = np.partition(p, -2)[-2:]
@@ -188,7 +188,7 @@ Answers = frozenset[Hashable]
 
 
 def consistency(replies: Sequence[Answers], similarity: str = EXACT) -> float | None:
-    """Return the mean similarity of all pairs of m replies, 0 to 1.
+    """Return the mean similarity of all pairs of a model's replies to a question, 0 to 1.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def consistency(replies: Sequence[Answers], similarity: str = EXACT) -> float | 
 
 
 def _compute_similarity(first: Answers, second: Answers, similarity: str) -> float:
-    """Return "overlap" or "jaccard" of two different sets, 0 to 1."""
+    """Return the overlap or Jaccard similarity of two different answer sets, 0 to 1."""
     if not first or not second:
         return 0.0
     both = len(first & second)
@@ -233,7 +233,7 @@ def _compute_similarity(first: Answers, second: Answers, similarity: str) -> flo
 
 
 def find_clusters(same: ArrayLike) -> Integers:
-    """Return the cluster of each sample: the first cluster whose first member has its meaning.
+    """Return a cluster number for each reply; replies with the same meaning share one.
 
     As in the paper, a sample is compared only with the first member of each cluster. Entailment is
     not transitive, so comparing all members would build chains of near meanings.
@@ -261,7 +261,7 @@ def find_clusters(same: ArrayLike) -> Integers:
 
 
 def discrete_entropy(clusters: Sequence[int] | Integers) -> float | None:
-    """Return the discrete semantic entropy of m samples, in nats, 0 to ln m.
+    """Return the semantic entropy of replies in nats, from the sizes of their clusters.
 
     It is -sum p ln p, with p the share of samples in each cluster; it needs no probabilities of
     tokens. None for fewer than two samples.
@@ -278,7 +278,7 @@ def weighted_entropy(
     mean_logprobs: ArrayLike,
     texts: Sequence[object] | None = None,
 ) -> float | None:
-    """Return the semantic entropy weighted by the probabilities of m samples, in nats, 0 to ln m.
+    """Return the semantic entropy of replies in nats, weighted by their probabilities.
 
     The weight of a cluster is the sum of exp(mean log-probability) over its distinct texts, divided
     by the sum over all clusters. It is the paper's Rao-Blackwellised estimate with probabilities

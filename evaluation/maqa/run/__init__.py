@@ -1,4 +1,4 @@
-"""MAQA on plain records: from replies to answers, from answers to scores.
+"""MAQA without database: extract answers from replies, judge them, and compute scores.
 
 1. `replies` has the prompts, and reads the list of answers in a reply.
 2. `confidence` reads the stated confidence, and finds the first token of each answer.

@@ -1,4 +1,4 @@
-"""Confidence of a reply: the stated value, 0 to 100, and the tokens at the start of its answers.
+"""Confidence in a reply: the value it states, 0 to 100, and the tokens that begin its answers.
 
 "85%", "85/100" and "8 out of 10" name their scale. The scale of bare values is decided per system.
 They are shares of 1 if none of them is above 1 and one lies strictly between 0 and 1. Then "1" is
@@ -50,7 +50,7 @@ _MORE = re.compile(r"\b(?:answers?|solutions?|list)\b[^:=\n]{0,20}[:=]", re.IGNO
 
 
 class ConfidenceError(ValueError):
-    """The value is not a confidence; `code` is the reason."""
+    """A stated value that is no confidence; `code` is the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -58,13 +58,13 @@ class ConfidenceError(ValueError):
 
 
 def are_shares(values: Iterable[object]) -> bool:
-    """Whether the bare values of one system are shares of 1, not per cent."""
+    """Return whether one system states its confidence from 0 to 1, not in per cent."""
     bare = [number for number in map(_parse_bare_number, values) if number is not None]
     return any(0 < number < 1 for number in bare) and max(bare) <= 1
 
 
 def _parse_bare_number(value: object) -> float | None:
-    """Return the number in a value that does not name its scale; None for other values."""
+    """Return the number in a value without a "%" or other scale; None for other values."""
     if value is None or isinstance(value, bool):
         return None
     match = _VALUE.fullmatch(str(value))
@@ -79,7 +79,7 @@ def _parse_bare_number(value: object) -> float | None:
 
 
 def parse_confidence(value: str | float | bool, shares: bool = False) -> float:
-    """Return the confidence, 0 to 100, of a stated value.
+    """Return a stated confidence, such as "85%" or 0.85, on the scale 0 to 100.
 
     A value is a number, or a text such as "85", "85 %", "0.85", "85/100", "8 out of 10" or "about
     85 percent".
@@ -117,7 +117,7 @@ def parse_confidence(value: str | float | bool, shares: bool = False) -> float:
 
 
 def extract_confidence(reply: str) -> tuple[str | None, str]:
-    """Return the confidence that a reply states, as written, and the reply without statements.
+    """Return the confidence that a reply states, and the reply without that statement.
 
     The last statement counts. Without a statement return None and the reply as it is.
     """
@@ -142,7 +142,7 @@ def extract_confidence(reply: str) -> tuple[str | None, str]:
 
 
 def _read_labelled(match: re.Match[str]) -> tuple[int, int, str] | None:
-    """Return (start, end, value) of a statement with a label; None if no value follows."""
+    """Return (start, end, value) of a statement such as "Confidence: 85"; None without value."""
     line = match["value"]
     value = _VALUE.match(line)
     if value is None:
@@ -159,7 +159,7 @@ def _read_labelled(match: re.Match[str]) -> tuple[int, int, str] | None:
 
 
 def _is_part_of_word(line: str, value: re.Match[str]) -> bool:
-    """Whether a letter or digit follows the value directly, as in "85th"."""
+    """Return whether a letter or digit follows the matched value directly, as in "85th"."""
     end = value.end("stated")
     return not line[end - 1].isspace() and line[end : end + 1].isalnum()
 
@@ -170,7 +170,7 @@ def _read_sentence(match: re.Match[str]) -> tuple[int, int, str]:
 
 
 def _check_range(number: float) -> float:
-    """Return a number from 0 to 100; `ConfidenceError` for any other."""
+    """Return the number if it is from 0 to 100, else raise `ConfidenceError`."""
     if not 0 <= number <= 100:
         raise ConfidenceError(OUT_OF_RANGE)
     return number
@@ -185,7 +185,7 @@ MOST_APART = 0.1
 
 @dataclass(frozen=True, slots=True)
 class AnswerStart:
-    """Start of an answer: its first token, and the reply up to that token (`before`)."""
+    """An answer of a reply, its first token, and the reply up to that token (`before`)."""
 
     answer: str
     before: str
@@ -195,7 +195,7 @@ class AnswerStart:
 def find_answer_starts(
     text: str, answers: Sequence[str], tokens: Sequence[TokenLogprob]
 ) -> tuple[list[AnswerStart], list[str]]:
-    """Return the starts of a reply's answers, and a code for each that was not found.
+    """Return the start of each answer in a reply, and a fault code per answer not located.
 
     If the tokens are not those of the text, no start and one code are returned.
     """
@@ -225,7 +225,7 @@ def find_answer_starts(
 
 
 def find_positions(text: str, answers: Sequence[str]) -> list[int | None]:
-    """Return the position of each answer's first character in a reply; None if it is missing.
+    """Return the position of each answer's first character in a reply; None if missing.
 
     Of several occurrences the last one counts. Statements of confidence are ignored.
     """
@@ -245,7 +245,7 @@ def find_positions(text: str, answers: Sequence[str]) -> list[int | None]:
 def build_distribution(
     answer: str, token: TokenLogprob, vocabulary: int | None
 ) -> FirstTokenScores | None:
-    """Return the known distribution at an answer's first token; None without likeliest tokens."""
+    """Return an answer's first-token distribution; None if the server sent no likeliest tokens."""
     if not token.top:
         return None
     rest = token.others
@@ -259,7 +259,7 @@ def build_distribution(
 
 
 def is_same_position(first: TokenLogprob, again: TokenLogprob) -> bool:
-    """Whether two distributions may be of the same position in the reply.
+    """Return whether two token distributions may belong to the same position in a reply.
 
     The likeliest token of the first must be about as likely in the second. That fails for a server
     that begins a new reply instead of continuing the unfinished one.
@@ -272,7 +272,7 @@ def is_same_position(first: TokenLogprob, again: TokenLogprob) -> bool:
 
 
 def _mask_confidence(text: str) -> str:
-    """Return the text with statements of confidence replaced by as many null characters."""
+    """Return the text with each confidence statement replaced by null characters."""
     _, rest = extract_confidence(text)
     if rest == text:
         return text
@@ -287,14 +287,14 @@ def _mask_confidence(text: str) -> str:
 
 
 def _list_spellings(answer: str) -> list[str]:
-    """Return the possible spellings of an answer in a reply: as it is, and escaped for JSON."""
+    """Return an answer's possible spellings in a reply: as it is, and escaped for JSON."""
     escaped = answer.replace("\\", "\\\\").replace('"', '\\"')
     coded = "".join(char if ord(char) < 128 else f"\\u{ord(char):04x}" for char in escaped)
     return list(dict.fromkeys((answer, escaped, coded)))
 
 
 def _find_last(text: str, spelling: str, limit: int) -> int | None:
-    """Return the last position of a spelling before `limit`, outside words and numbers."""
+    """Return the position of a spelling's last occurrence before `limit` as a whole word."""
     if not spelling:
         return None
     start = r"(?<!\w)" if spelling[0].isalnum() else ""

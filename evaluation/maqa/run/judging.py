@@ -1,4 +1,4 @@
-"""Judging of a reply: which of its answers are right, and how confident the model was."""
+"""Judge a reply: which of its answers are right, and how confident the model was."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ItemT = TypeVar("ItemT")
 
 @dataclass(frozen=True)
 class RightAnswers:
-    """Right answers of a question, with the keys that answers are compared by.
+    """The right answers of a question, with the keys used to compare answers.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RightAnswers:
 
     @cached_property
     def all_keys(self) -> list[frozenset[Hashable]]:
-        """Keys of the spellings of each right answer, in the order of the file."""
+        """Comparison keys of each right answer's spellings, one set per right answer."""
         return [
             frozenset(_build_text_key(spelling, self.rules) for spelling in spellings)
             for spellings in self.question.answers
@@ -73,12 +73,12 @@ class RightAnswers:
 
     @cached_property
     def keys(self) -> list[frozenset[Hashable]]:
-        """`all_keys`; with the fixed rules without repeated right answers."""
+        """Comparison keys of each right answer; the fixed rules drop repeated right answers."""
         return list(dict.fromkeys(self.all_keys)) if self.rules == FIXED else self.all_keys
 
     @cached_property
     def fitting(self) -> dict[Hashable, list[int]]:
-        """Numbers of the right answers that have a key, by key."""
+        """Indices of the right answers that an answer may match, by comparison key."""
         numbers: dict[Hashable, list[int]] = {}
         for number, keys in enumerate(self.keys):
             for key in keys:
@@ -87,14 +87,14 @@ class RightAnswers:
 
     @cached_property
     def are_letters(self) -> bool:
-        """Whether all right answers are letters of choices."""
+        """Whether all right answers are letters of multiple-choice options."""
         spellings = [spelling for answer in self.question.answers for spelling in answer]
         letters = [re.fullmatch(r"\s*[A-Za-z]\s*", str(spelling)) for spelling in spellings]
         return bool(letters) and all(letters)
 
     @cached_property
     def have_commas(self) -> bool:
-        """Whether a right answer is a text with a comma inside."""
+        """Whether any right answer is a text that contains a comma."""
         return any(
             isinstance(spelling, str) and "," in spelling.strip(" ,")
             for answer in self.question.answers
@@ -104,7 +104,7 @@ class RightAnswers:
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """One answer of a reply.
+    """One answer of a reply: the right answer it matches, and its first-token confidence.
 
     Attributes
     ----------
@@ -119,13 +119,13 @@ class JudgedAnswer:
 
     @property
     def right(self) -> bool:
-        """Whether it is right."""
+        """Whether the answer matches a right answer."""
         return self.gold is not None
 
 
 @dataclass(frozen=True)
 class JudgedReply:
-    """A judged reply: a text, or an empty or refused reply.
+    """A reply with its judged answers, scores and confidence; also an empty or refused reply.
 
     Attributes
     ----------
@@ -151,13 +151,13 @@ class JudgedReply:
 
     @cached_property
     def keys(self) -> frozenset[Hashable]:
-        """The keys of its answers."""
+        """Comparison keys of the reply's answers."""
         return frozenset(answer.key for answer in self.answers)
 
 
 @dataclass(frozen=True)
 class ReadReply:
-    """Content of a reply: its answers, the format of their list, and its stated confidence."""
+    """Content read from a reply: its answers, the format of their list, stated confidence."""
 
     answers: Sequence[Answer] = ()
     form: str = ""
@@ -165,7 +165,7 @@ class ReadReply:
 
 
 def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
-    """Read answers and stated confidence out of a reply; an empty or refused one has no answers.
+    """Return the answers and stated confidence of a reply; no answers if empty or refused.
 
     The fields `answers` and `confidence` of its record take precedence over the text.
     """
@@ -190,7 +190,7 @@ def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
 
 
 def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
-    """Compare a reply's answers with the right ones and read its measures of confidence.
+    """Compare a reply's answers with the right ones and compute its confidence measures.
 
     The reply is a text, or empty or refused; the latter two have no answers.
     """
@@ -223,7 +223,7 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
 def rescale_confidences(
     judged: Mapping[ItemT, Sequence[JudgedReply]],
 ) -> dict[ItemT, list[JudgedReply]]:
-    """Return one system's replies with their confidences on the scale of that system.
+    """Return one system's replies with stated confidences on one scale, 0 to 100.
 
     The scale can be decided only when all replies of the system have been read.
     """
@@ -241,7 +241,7 @@ def rescale_confidences(
 
 
 def _compute_mean_logprob(logprobs: Sequence[float] | None, faults: list[str]) -> float | None:
-    """Return the mean of the tokens' log-probabilities; None and a fault if one is invalid."""
+    """Return the mean token log-probability; None if missing, or invalid (adds a fault)."""
     if not logprobs:
         return None
     if not all(map(isfinite, logprobs)):
@@ -254,12 +254,12 @@ def _compute_mean_logprob(logprobs: Sequence[float] | None, faults: list[str]) -
 
 
 def _build_text_key(answer: Answer, rules: str) -> Hashable:
-    """Return the cached key of an answer as text."""
+    """Return the comparison key of an answer, a number or a text, from a cache."""
     return _build_cached_key(str(answer), rules)
 
 
 def _build_answer_keys(right: RightAnswers, texts: Sequence[Answer]) -> list[tuple[str, Hashable]]:
-    """Return the answers with their keys; with the fixed rules without repetitions."""
+    """Return each answer with its comparison key; the fixed rules drop repeated answers."""
     answers: list[tuple[str, Hashable]] = []
     seen: set[Hashable] = set()
     for each in texts:
@@ -273,12 +273,12 @@ def _build_answer_keys(right: RightAnswers, texts: Sequence[Answer]) -> list[tup
 
 
 def _build_reply_key(right: RightAnswers, text: str) -> Hashable:
-    """Return the key of a reply's answer; of its letter where letters are right."""
+    """Return the comparison key of a reply's answer; of its letter if letters are right."""
     return _build_text_key((right.are_letters and read_letter(text)) or text, right.rules)
 
 
 def _join_parts(right: RightAnswers, answer_list: AnswerList) -> list[str]:
-    """Return the answers of a divided line, with the parts of a right answer joined again.
+    """Return the answers of a line split at commas; rejoin the parts of one right answer.
 
     Commas and "and" may be inside an answer, such as a city with its state, or a duo.
     """
@@ -302,7 +302,7 @@ def _join_parts(right: RightAnswers, answer_list: AnswerList) -> list[str]:
 
 
 def _parse_confidence(stated: object, faults: list[str], shares: bool = False) -> float | None:
-    """Return the stated confidence, 0 to 100; None, and a fault if it is not readable."""
+    """Return a stated confidence, 0 to 100; None, and an added fault, if unreadable."""
     if stated is None:
         return None
     try:
@@ -319,7 +319,7 @@ def _assign_first_tokens(
     distributions: Sequence[FirstTokenScores],
     faults: list[str],
 ) -> dict[int, FirstToken]:
-    """Return the measures of the distributions by number of the answer in the reply.
+    """Return the first-token confidence measures, by index of the answer in the reply.
 
     Invalid distributions, and those without an answer of their own, are added to `faults`.
     """

@@ -44,7 +44,7 @@ PAIRS = 50_000
 
 @dataclass(frozen=True)
 class Clusters:
-    """Clusters of the replies of each system to each question.
+    """Meaning clusters of the replies, by system and question, and the model that made them.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class _Undecided:
-    """A question with differing replies, whose clusters need a model.
+    """A question with differing replies, which only a model can cluster by meaning.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ def cluster_replies(
     parameters: MaqaParameters,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Cluster the replies of each system to each question by meaning.
+    """Group each system's replies to a question into clusters with the same meaning.
 
     A model is loaded only if some replies differ. Raises `BackendError` if it is not available or
     fails.
@@ -114,7 +114,7 @@ def cluster_replies(
 
 
 def _compare_sets(sets: Sequence[frozenset[Hashable]]) -> Bools:
-    """Return (m, m) whether two sets are equal."""
+    """Return a square matrix of whether each two answer sets are equal."""
     numbers: dict[frozenset[Hashable], int] = {}
     identity = np.array([numbers.setdefault(each, len(numbers)) for each in sets])
     return np.asarray(identity[:, None] == identity[None, :])
@@ -123,7 +123,7 @@ def _compare_sets(sets: Sequence[frozenset[Hashable]]) -> Bools:
 def _index_answers(
     key: tuple[str, str], question: str, replies: Sequence[JudgedReply]
 ) -> _Undecided:
-    """Number the distinct answers of a question's replies."""
+    """Return a question's distinct answer texts, and each reply as a set of their indices."""
     numbers: dict[Hashable, int] = {}
     texts: list[str] = []
     for reply in replies:
@@ -136,7 +136,7 @@ def _index_answers(
 
 
 def _cluster_sets(sets: Sequence[frozenset[int]], equivalent: Bools) -> Integers:
-    """Return the clusters of sets of answers.
+    """Return a cluster number per answer set; sets with equivalent answers share one.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _cluster_by_vectors(
     parameters: MaqaParameters,
     progress: Progress | None,
 ) -> Clusters:
-    """Replace `labels` of the undecided questions, with answers compared by cosine."""
+    """Cluster the undecided questions by cosine of answers; write clusters into `labels`."""
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
     embedder = get_embedder(parameters.embedder, precision)
     all_texts = list(dict.fromkeys(text for each in undecided for text in each.texts))
@@ -194,7 +194,7 @@ def _cluster_by_entailment(
     parameters: MaqaParameters,
     progress: Progress | None,
 ) -> None:
-    """Replace `labels` of the undecided questions, with answers compared by entailment.
+    """Cluster the undecided questions by entailment; write clusters into `labels`.
 
     The model gets every two answers in both directions, each after its question.
     """
@@ -203,7 +203,7 @@ def _cluster_by_entailment(
     pairs: list[tuple[str, str]] = []
 
     def evaluate_batch() -> None:
-        """Cluster the questions of the batch, and empty it."""
+        """Cluster the questions of the current batch, then empty the batch."""
         entails = model.probabilities(pairs) >= parameters.entailment
         offset = 0
         for each, comparable in batch:

@@ -1,4 +1,4 @@
-"""Prompts of MAQA, and the answers in a reply.
+"""Prompts of MAQA, and the extraction of answers from a reply's text.
 
 Of several lists in a reply the last one counts. JSON lists are preferred, then lists with an answer
 per line, because they mark where an answer ends. Otherwise the answers are in one line, separated
@@ -85,7 +85,7 @@ _PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»", "「": "」"}
 
 @dataclass(frozen=True)
 class AnswerList:
-    """The answers of a reply, as written and in order.
+    """The answers of a reply, as written and in order, and the format of their list.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class AnswerList:
 
 
 def read_answers(reply: str, letters: bool = False) -> AnswerList:
-    """Return the last list of answers in a reply, from which confidence statements were removed.
+    """Return the last list of answers in a reply that has no confidence statement left.
 
     With `letters` (a choice question) a mark such as "A)" stays a part of the answer.
     """
@@ -116,7 +116,7 @@ def read_answers(reply: str, letters: bool = False) -> AnswerList:
 
 
 def read_json_confidence(reply: str) -> object:
-    """Return the confidence in a JSON object of a reply, as written; None without one."""
+    """Return the confidence in a reply's JSON object, as written; None if it has none."""
     for value in _parse_json_values(reply, "{"):
         if isinstance(value, dict):
             for key in value:
@@ -126,7 +126,7 @@ def read_json_confidence(reply: str) -> object:
 
 
 def _read_last_brackets(text: str) -> list[str] | None:
-    """Return the answers of the last JSON object or bracketed list; None without one."""
+    """Return the answers in a text's last JSON object or bracketed list; None without one."""
     # An object with a key such as "answers" takes precedence over any bracketed list.
     for value in reversed(_parse_json_values(text, "{")):
         if isinstance(value, dict):
@@ -162,7 +162,7 @@ def _parse_json_values(text: str, opening: str) -> list[object]:
 
 
 def _find_closing_bracket(text: str, start: int) -> int | None:
-    """Return the end of the list that opens at `start`, after its bracket; None if unclosed."""
+    """Return the index behind the bracket that closes the list at `start`; None if unclosed."""
     depth, quote = 0, ""
     for position in range(start, len(text)):
         char = text[position]
@@ -181,7 +181,7 @@ def _find_closing_bracket(text: str, start: int) -> int | None:
 
 
 def _read_brackets(text: str, start: int, end: int) -> list[str] | None:
-    """Return the answers in text[start:end]; None for a reference such as [1], or a link."""
+    """Return the answers of the bracketed list at `start`; None for a citation or a link."""
     inside = text[start:end]
     # Models also write Python lists with single quotes, and lists without quotes.
     for parse in (json.loads, ast.literal_eval):
@@ -202,14 +202,14 @@ def _read_brackets(text: str, start: int, end: int) -> list[str] | None:
 
 
 def _convert_to_texts(values: list[object]) -> list[str] | None:
-    """Return texts and numbers as texts, without empty ones; None if a value is neither."""
+    """Return texts and numbers as nonempty texts; None if a value is neither."""
     if any(isinstance(value, bool) or not isinstance(value, str | int | float) for value in values):
         return None
     return [text for text in (str(value).strip() for value in values) if text]
 
 
 def _read_marked_lines(lines: list[str], mark_pattern: re.Pattern[str]) -> AnswerList | None:
-    """Return the answers of the last run of lines with bullets or numbers.
+    """Return the answers of a reply's last block of lines with bullets or numbers.
 
     A line after it with an answer of its own counts instead. None without such lines.
     """
@@ -233,7 +233,7 @@ def _read_marked_lines(lines: list[str], mark_pattern: re.Pattern[str]) -> Answe
 
 
 def _read_unmarked_lines(lines: list[str]) -> AnswerList:
-    """Return the answers of lines without bullets or numbers.
+    """Return the answers of a reply whose lines have no bullets or numbers.
 
     The first of these that fits counts: the text after a label such as "Answers:"; the lines after
     one that ends in a colon; all lines, then the last paragraph, if each line may be an answer; the
@@ -262,7 +262,7 @@ def _read_unmarked_lines(lines: list[str]) -> AnswerList:
 
 
 def _read_block(lines: list[str]) -> AnswerList:
-    """Return the lines up to the first sentence as answers; a single line is divided."""
+    """Return each line before the first sentence as an answer; split a single line."""
     answers: list[str] = []
     for line in lines:
         if answers and not _is_answer(line):
@@ -274,20 +274,20 @@ def _read_block(lines: list[str]) -> AnswerList:
 
 
 def _is_answer(line: str) -> bool:
-    """Whether a line may be an answer, not a sentence."""
+    """Return whether a line is short enough to be an answer, not a sentence."""
     words = line.split()
     ends = re.search(r"(?:\b\w{3,}|[)\d])[.!?]$", line) is not None
     return len(words) <= _FEW_WORDS and not (ends and len(words) > 3)
 
 
 def _read_line(line: str) -> AnswerList:
-    """Return the answers in one line, divided at semicolons, bars or commas."""
+    """Return the answers in one line, split at semicolons, bars or commas."""
     whole = _cut_opening(line)
     return AnswerList(tuple(_split_parts(whole)), DELIMITED, _strip_markup(whole))
 
 
 def _cut_opening(line: str) -> str:
-    """Return a line without an opening such as "The answers are"."""
+    """Return a line of answers without an introduction such as "The answers are"."""
     label = _ANSWER_LABEL.match(line)
     if label:
         return line[label.end() :].strip()
@@ -310,7 +310,7 @@ def _cut_opening(line: str) -> str:
 
 
 def _split_parts(text: str) -> list[str]:
-    """Return the answers in a text: split at the first kind of separator that occurs in it."""
+    """Return the answers in a text, split at the first kind of separator that occurs."""
     text = text.strip().strip("*_`").strip()
     if text[:1] in _PAIRS and text.find(_PAIRS[text[0]]) == len(text) - 1:
         text = text[1:-1]
@@ -332,7 +332,7 @@ def _split_parts(text: str) -> list[str]:
 
 
 def _split_outside_quotes(text: str, marks: str) -> list[str]:
-    """Split at marks outside quotes, brackets and numbers such as 1,250."""
+    """Split a text at separators outside quotes, brackets and numbers such as 1,250."""
     parts, part, closing = [], "", ""
     inside_number = {match.start() for match in _DIGIT_COMMA.finditer(text)}
     for position, char in enumerate(text):

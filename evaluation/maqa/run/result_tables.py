@@ -20,7 +20,7 @@ from evaluation.runs.flow.result_tables import StudyTable
 
 
 class ReplyRow(NamedTuple):
-    """A row of the stored replies: one reply of a system to a question.
+    """One stored reply of a system to a question, with its confidence and meaning cluster.
 
     `confidence` is the stated one, 0 to 100. `meaning` is the number of the reply's cluster among
     the system's replies to the question, from 0; None for a single reply.
@@ -38,7 +38,7 @@ class ReplyRow(NamedTuple):
 
 
 def build_reply_rows(study: MaqaStudy) -> Iterator[ReplyRow]:
-    """Yield the replies of a study, by system and question."""
+    """Yield a row for each reply of a study, by system and question."""
     for system, replies in study.judged.items():
         for item, judged in replies.items():
             meanings = study.clusters.labels.get((system, item))

@@ -1,4 +1,4 @@
-"""MAQA of all replies: the study with the rows of its result tables.
+"""MAQA of all replies: the study, which computes the rows of each result table.
 
 Precision, recall, F1 and exact set are means over questions; for repeated questions first over the
 replies to each. The bootstrap of all intervals resamples whole questions.
@@ -70,7 +70,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass
 class MaqaStudy:
-    """All judged replies, and the result tables computed from them.
+    """Judged replies of all systems, and the result tables computed from them.
 
     Attributes
     ----------
@@ -96,16 +96,16 @@ class MaqaStudy:
 
     @property
     def systems(self) -> list[str]:
-        """The systems, in the order of their first replies."""
+        """Names of the systems, in the order of their first replies."""
         return list(self.judged)
 
     @property
     def complete(self) -> bool:
-        """Whether every system has a reply to every question that counts."""
+        """Whether every system has a reply to every evaluated question."""
         return not any(self.exclusions.count(reason) for reason in (*MISSING, NO_REPLY))
 
     def list_warnings(self) -> list[Message]:
-        """Return the warnings about the results."""
+        """Return warnings: answers split at commas, missing replies, clustering."""
         warnings = []
         if number := self.counts.get("divided_by_commas"):
             warnings.append(Message("divided_by_commas", {"count": number}))
@@ -114,7 +114,7 @@ class MaqaStudy:
         return [*warnings, *self.clusters.warnings]
 
     def describe_clustering(self) -> dict[str, str]:
-        """Return the parts of the signature that describe how replies were clustered.
+        """Return the embedding or entailment model and thresholds of the clustering, by name.
 
         They are empty if no model was needed.
         """
@@ -136,7 +136,7 @@ class MaqaStudy:
 
     @cached_property
     def columns(self) -> dict[str, Columns]:
-        """The replies of each system as columns of numbers."""
+        """Numeric scores and confidence of each system's replies, by system."""
         columns = {}
         similarity = self.parameters.similarity
         for system, replies in self.judged.items():
@@ -146,7 +146,7 @@ class MaqaStudy:
 
     @cached_property
     def curves(self) -> list[CurveRow]:
-        """The points of the ROC curves of all systems over all questions."""
+        """ROC curve points of every system and measure, over all questions."""
         return [
             row
             for system, columns in self.columns.items()
@@ -155,7 +155,7 @@ class MaqaStudy:
 
     @cached_property
     def bins(self) -> list[BinRow]:
-        """The calibration bins of all systems over all questions."""
+        """Calibration bins of every system and measure, over all questions."""
         return [
             row
             for system, columns in self.columns.items()
@@ -164,7 +164,7 @@ class MaqaStudy:
 
     @cached_property
     def comparisons(self) -> list[PairRow]:
-        """The comparisons of every two systems over their common questions."""
+        """Comparisons of each pair of systems, over their common questions."""
         systems = {
             name: (columns, list(self.judged[name])) for name, columns in self.columns.items()
         }
@@ -172,7 +172,7 @@ class MaqaStudy:
 
     @cached_property
     def metrics(self) -> list[MetricRow]:
-        """The rows of metrics.csv, with intervals."""
+        """Rows of metrics.csv: each metric of a system and question group, with interval."""
         return list(self._compute_metrics())
 
     def _compute_metrics(self) -> Iterator[MetricRow]:
@@ -189,13 +189,13 @@ class MaqaStudy:
                     yield from _compute_group_metrics(system, group, selected, self.parameters)
 
     def items(self) -> Iterator[ItemRow]:
-        """Yield a row for each question and system."""
+        """Yield the row of items.csv for each question and system."""
         for question in self.questions:
             for system in self.systems:
                 yield self._build_item_row(question, system)
 
     def answers(self) -> Iterator[AnswerRow]:
-        """Yield a row for each answer of each reply."""
+        """Yield the row of answers.csv for each answer of each reply."""
         for system, replies in self.judged.items():
             for item, judged in replies.items():
                 gold = [spellings[0] for spellings in self._list_spellings(item)]
@@ -203,7 +203,7 @@ class MaqaStudy:
                     yield from build_answer_rows(system, item, reply, gold)
 
     def positions(self) -> Iterator[PositionRow]:
-        """Yield accuracy and mean confidence of the answers by their position in the reply."""
+        """Yield accuracy and mean confidence of answers by their position in the reply."""
         for system, replies in self.judged.items():
             by_position: dict[int, list[JudgedAnswer]] = {}
             for judged in replies.values():
@@ -224,7 +224,7 @@ class MaqaStudy:
                 )
 
     def gold_counts(self) -> Iterator[GoldCountRow]:
-        """Yield mean scores by the number of right answers of a question."""
+        """Yield a system's mean scores by the number of right answers of a question."""
         for system, replies in self.judged.items():
             by_count: dict[int, list[tuple[float, ...]]] = {}
             for item, judged in replies.items():
@@ -238,7 +238,7 @@ class MaqaStudy:
                 )
 
     def _list_spellings(self, item: str) -> list[tuple[object, ...]]:
-        """Return the spellings of each right answer of `RightAnswers.keys`, in its order."""
+        """Return the accepted spellings of each distinct right answer of a question."""
         right = self.right[item]
         first: dict[object, tuple[object, ...]] = {}
         for spellings, keys in zip(right.question.answers, right.all_keys, strict=True):
@@ -246,7 +246,7 @@ class MaqaStudy:
         return [first[keys] for keys in right.keys]
 
     def _group_items(self) -> dict[str, list[str]]:
-        """Return the question ids of each group; the group of all questions is first."""
+        """Return the question ids of each question group, the group of all questions first."""
         groups: dict[str, list[str]] = {OVERALL: list(self.right)}
         for item, right in self.right.items():
             for key, value in right.question.groups:
@@ -260,7 +260,7 @@ class MaqaStudy:
         return {group: list(dict.fromkeys(items)) for group, items in groups.items()}
 
     def _build_item_row(self, question: SeveralAnswersQuestion, system: str) -> ItemRow:
-        """Return the row of a question and system; without replies it has only the reason."""
+        """Return the result row of a question and system; without replies, only the reason."""
         item = question.id
         judged = self.judged[system].get(item, [])
         n_gold = len(self.right[item].keys) if item in self.right else 0
@@ -384,7 +384,7 @@ def _sort_replies(
     replies: Iterable[SeveralAnswersReply],
     right: Iterable[str],
 ) -> dict[str, dict[str, list[JudgedReply]]]:
-    """Return systems in the order of the replies, and their items in that of the questions."""
+    """Return the judged replies with systems in reply order and items in question order."""
     systems = dict.fromkeys(reply.system for reply in replies)
     items = list(right)
     return {
@@ -414,7 +414,7 @@ def _compute_group_metrics(
 
 
 def _compute_share(part: int, whole: int) -> Estimate:
-    """Return a share of the cases in the file.
+    """Return a share of all cases, as an estimate without interval.
 
     It describes the file and estimates nothing, so it has no interval.
     """

@@ -1,4 +1,4 @@
-"""Rows of MAQA's result tables, and the columns of numbers that they are computed from.
+"""Rows of MAQA's result tables, and the numeric columns that they are computed from.
 
 Each measure of confidence has a unit. First-token measures are compared over answers, verbalised
 confidence over replies, consistency and semantic entropy over questions.
@@ -32,7 +32,7 @@ RIGHT_ABOVE = 0.5
 
 @dataclass(frozen=True)
 class Cases:
-    """Cases with a value of one measure of confidence, and whether they are right.
+    """The cases that have a value of one confidence measure, and whether each is right.
 
     Attributes
     ----------
@@ -49,13 +49,13 @@ class Cases:
 
     @property
     def n_cases(self) -> int:
-        """Number of cases, with or without a value."""
+        """Number of cases (replies or answers), with or without a confidence value."""
         return int(self.per_item.sum())
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Scores and cases of one system's replies to n questions.
+    """Scores, and confidence cases by measure, of one system's replies to all questions.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Columns:
     cases: Mapping[str, Cases]
 
     def select_items(self, chosen: Integers) -> Columns:
-        """Return the columns of the questions with the indices `chosen`.
+        """Return the scores and cases of the questions with the indices `chosen`.
 
         The `items` of the cases stay indices in the original columns.
         """
@@ -93,7 +93,7 @@ def compute_mean_score(replies: Sequence[JudgedReply]) -> SetScore | None:
 def compute_semantic_entropies(
     replies: Sequence[JudgedReply], clusters: Integers | None
 ) -> tuple[float | None, float | None]:
-    """Return the semantic entropy of the replies to a question, and the weighted one, in nats.
+    """Return the plain and the weighted semantic entropy of a question's replies, in nats.
 
     Both are None for fewer than two replies. The weighted one is also None if the probability of a
     reply is unknown.
@@ -113,7 +113,7 @@ def build_columns(
     similarity: str,
     clusters: Sequence[Integers | None],
 ) -> Columns:
-    """Return the columns of a system's replies.
+    """Return one system's scores and confidence cases as numeric columns.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def build_columns(
 def _add_reply(
     values: Mapping[str, list[tuple[float, bool, int]]], reply: JudgedReply, item: int
 ) -> None:
-    """Add (value, right, item) of a reply's verbalised confidence and of its answers' tokens."""
+    """Append (value, right, question index) of each confidence measure of a reply to `values`."""
     if reply.confidence is not None and reply.score is not None:
         right = reply.score.precision > RIGHT_ABOVE
         values[VERBALISED].append((reply.confidence, right, item))
@@ -172,7 +172,7 @@ def _add_reply(
 
 
 def _build_cases(rows: Sequence[tuple[float, bool, int]], per_item: Integers) -> Cases:
-    """Return the rows (value, right, item) of one measure as columns."""
+    """Return (value, right, question index) rows of one confidence measure as arrays."""
     sureness, right, items = zip(*rows, strict=True) if rows else ((), (), ())
     return Cases(
         np.array(sureness, dtype=np.float64),
@@ -183,7 +183,7 @@ def _build_cases(rows: Sequence[tuple[float, bool, int]], per_item: Integers) ->
 
 
 class ItemRow(NamedTuple):
-    """A row of items.csv: one question and system.
+    """A row of items.csv: scores and confidence of one system's replies to one question.
 
     The scores and `verbalised` are means over the replies; `max_softmax`, `entropy` and `margin`
     are means over the answers. `meanings` is the number of clusters of replies. `reason` is a code
@@ -286,7 +286,7 @@ F1 = "f1"
 
 
 class CurveRow(NamedTuple):
-    """A row of curves.csv: a point of the ROC curve of a measure.
+    """A row of curves.csv: one point of the ROC curve of a system and confidence measure.
 
     `false_alarms` is the false positive rate, `found` the true positive rate, both 0 to 1.
     """
@@ -335,7 +335,7 @@ class PairRow(NamedTuple):
 def build_curve_rows(
     system: str, columns: Columns, parameters: MaqaParameters
 ) -> Iterator[CurveRow]:
-    """Yield the points of a system's ROC curves, measure by measure."""
+    """Yield the points of a system's ROC curves, by confidence measure."""
     draws = (parameters.bootstrap, parameters.seed)
     for measure, cases in columns.cases.items():
         for point in roc_curve(cases.sureness, cases.right, cases.items, *draws):
@@ -343,13 +343,13 @@ def build_curve_rows(
 
 
 def compute_calibration(cases: Cases, measure: str, parameters: MaqaParameters) -> Calibration:
-    """Return the calibration of a measure in `SHARES`."""
+    """Return the calibration of one confidence measure that is a share or percentage."""
     confidence = cases.sureness / SHARES[measure]
     return calibration(confidence, cases.right, cases.items, parameters.bootstrap, parameters.seed)
 
 
 def build_bin_rows(system: str, columns: Columns, parameters: MaqaParameters) -> Iterator[BinRow]:
-    """Yield the calibration bins of a system for each measure in `SHARES`."""
+    """Yield a system's calibration bins, for each measure that is a share or percentage."""
     for measure in SHARES:
         for each in compute_calibration(columns.cases[measure], measure, parameters).bins:
             yield BinRow(

@@ -1,1 +1,1 @@
-"""On plain records: `gathering` joins views, `findings` compares them, `conclusions` reads them."""
+"""Model overview without database: combine views, compare them, and draw conclusions."""

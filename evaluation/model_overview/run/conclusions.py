@@ -1,4 +1,4 @@
-"""What all views together say: questions answered in a sentence, a page a model, and the tables.
+"""Conclusions of the model overview: answered questions, evidence by model, table rows.
 
 A sentence is a message with its numbers; each door says it. "Cannot be told" is an answer, too: an
 interval that holds 0, or fewer than 10 questions, prove nothing.
@@ -34,7 +34,7 @@ Against = Literal["better", "worse", "alike", "few", "alone", "neither"]
 
 @dataclass(frozen=True)
 class Asked:
-    """A question about two views, and its answer.
+    """A question about the relation of two views (measures), with its answer as a message.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Asked:
 
 
 def answered(summary: ViewsSummary) -> list[Asked]:
-    """Return the questions that the views of a set can answer, in the order people ask them."""
+    """Return the questions that the overview's views can answer, with their answers."""
     crowd, sure = summary.leading(Side.CROWD), summary.leading(Side.UNCERTAINTY)
     robust, apart = summary.leading(Side.ROBUSTNESS), summary.dispersion
     wanted = (
@@ -75,7 +75,7 @@ def _sign(view: View) -> int:
 
 
 def _told(code: str, row: CorrelationRow, sign: int) -> Message:
-    """Return the answer to a question that a correlation above 0, once turned, affirms."""
+    """Return the answer to a question that a correlation affirms if positive, times `sign`."""
     value = None if row.spearman is None else sign * row.spearman
     ends = (
         None if row.low is None or row.high is None else sorted((sign * row.low, sign * row.high))
@@ -105,7 +105,7 @@ def _verdict(value: float | None, low: float | None, high: float | None, n: int)
 
 @dataclass(frozen=True)
 class Evidence:
-    """A sentence about a model, and the view that it rests on."""
+    """A sentence about a model, and the view (measure) that it is based on."""
 
     said: Message
     about: ViewAbout
@@ -113,7 +113,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Claim:
-    """One thing that people want to know of a model.
+    """A question about one model, such as whether it knows the answers, with the evidence.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Portrait:
-    """A model as all views show it; `place` is its place among the models of the summary."""
+    """Evidence about one model from all views; `place` is its index in the summary."""
 
     model: str
     place: int
@@ -144,7 +144,7 @@ CLAIMS: tuple[tuple[str, tuple[Side, ...]], ...] = (
 
 
 def portrait(summary: ViewsSummary, place: int) -> Portrait:
-    """Return what there is to say of the model at a place."""
+    """Return the evidence about the model at index `place` of the summary."""
     model = summary.models[place]
     claims = []
     for name, sides in CLAIMS:
@@ -180,7 +180,7 @@ def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidenc
 
 
 def mean_values(row: StandingRow, view: View) -> dict[str, Any]:
-    """Return what a sentence needs of a model in a view; a gain above 0 is better."""
+    """Return the values for a sentence on a model's mean in a view; a positive gain is better."""
     sign = _sign(view)
     gain = None if row.gain is None else sign * row.gain
     ends = (
@@ -207,7 +207,7 @@ def mean_values(row: StandingRow, view: View) -> dict[str, Any]:
 
 
 def against(row: StandingRow, view: View) -> Against:
-    """Return whether a model is better in a view than the others' mean, by more than chance."""
+    """Return whether a model is significantly better or worse in a view than the others' mean."""
     if not view.better:
         return "neither"
     if row.gain is None:
@@ -229,13 +229,13 @@ NOT_LOOKED_AT = "not_looked_at"
 
 
 def cell_header(together: Together) -> tuple[str, ...]:
-    """Return the columns of views.csv."""
+    """Return the column names of views.csv."""
     names = [view.name for view in together.views]
     return ("question", "model", *names, "disagreement", "best_view", "worst_view", "reason")
 
 
 def cell_rows(together: Together) -> Iterator[tuple[object, ...]]:
-    """Yield views.csv: the models of each question, an empty cell for a missing number.
+    """Yield the rows of views.csv, one per question and model; a missing value is empty.
 
     `reason` names the views without a number and why, as VIEW: CODE, parted by semicolons.
     """
@@ -267,7 +267,7 @@ def cell_rows(together: Together) -> Iterator[tuple[object, ...]]:
 
 
 def model_rows(summary: ViewsSummary) -> Iterator[StandingRow]:
-    """Yield models.csv: each model in each view of answers, then in those of models."""
+    """Yield the rows of models.csv: each model's mean and rank in each view."""
     for model in summary.models:
         yield from (row for row in summary.standings if row.model == model)
         for one in summary.of_models:

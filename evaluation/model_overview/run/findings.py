@@ -1,4 +1,4 @@
-"""Finds correlations, standings and disagreements of views, and what a run stores of them."""
+"""Correlations, ranks and disagreements of views (measures), and the summary a run stores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class CorrelationRow:
-    """A row of correlations.csv: how two views go together over questions, within models.
+    """A row of correlations.csv: rank correlation of two views over questions, within models.
 
     `model` is "" for the mean over models.
     `spearman` is of the numbers as they are, whatever end of a view is better.
@@ -48,7 +48,7 @@ class CorrelationRow:
 
 @dataclass(frozen=True)
 class StandingRow:
-    """A row of models.csv: a model in a view.
+    """A row of models.csv: one model's mean, gain and rank in one view (measure).
 
     `gain` is by how much its numbers are above the mean of the other models' to the same
     questions, of which there are `n_gain`; `place` counts from 1 for the best mean of `n_models`,
@@ -72,7 +72,7 @@ class StandingRow:
 
 @dataclass(frozen=True)
 class DisagreementRow:
-    """A row of disagreements.csv: an answer, and the two views of it that are farthest apart.
+    """A row of disagreements.csv: an answer, and the two views that rank it most differently.
 
     `strength` is the difference of their places among all answers, 0 to 1; the places are shares
     of answers that are worse in the view.
@@ -89,7 +89,7 @@ class DisagreementRow:
 
 @dataclass(frozen=True)
 class ViewsFound:
-    """What was found.
+    """Results of a model overview: combined views, correlations, and models' means.
 
     Attributes
     ----------
@@ -105,14 +105,14 @@ class ViewsFound:
 
     @cached_property
     def disagreement(self) -> Disagreement:
-        """How far the sides of each answer are apart."""
+        """How much the sides (aspects) of each answer disagree."""
         return disagreement_of(self.together)
 
 
 def find_views(
     together: Together, parameters: ViewsParameters, progress: Progress | None = None
 ) -> ViewsFound:
-    """Compute everything there is to say of views."""
+    """Compute correlations of views and models' means and ranks from the combined views."""
     pairs = list(combinations(range(len(together.views)), 2))
     n_draws, seed = parameters.bootstrap, parameters.seed
     found = []
@@ -165,7 +165,7 @@ def _row(
 
 
 def _own(together: Together, parameters: ViewsParameters) -> list[CorrelationRow]:
-    """Return how each model's uncertainty goes with its distance from the crowd."""
+    """Return each model's correlation of its uncertainty with its distance from the crowd."""
     crowd, sure = together.leading(Side.CROWD), together.leading(Side.UNCERTAINTY)
     if crowd is None or sure is None:
         return []
@@ -178,7 +178,7 @@ def _own(together: Together, parameters: ViewsParameters) -> list[CorrelationRow
 
 
 def _standings(together: Together, parameters: ViewsParameters) -> list[StandingRow]:
-    """Return every model in every view of answers, model by model."""
+    """Return each model's mean and rank in each view of answers, model by model."""
     of_view = {}
     for at, view in enumerate(together.views):
         if view.of == "answer":
@@ -213,7 +213,7 @@ def _standings(together: Together, parameters: ViewsParameters) -> list[Standing
 
 
 def disagreement_of(together: Together) -> Disagreement:
-    """Return how far the leading views of the sides are apart, answer by answer."""
+    """Return how much the leading views of the sides disagree on each answer."""
     sides = [together.oriented(at) for at in together.sides]
     # Without a side nothing is known of any answer.
     nothing = np.full((1, *together.values.shape[1:]), np.nan)
@@ -221,7 +221,7 @@ def disagreement_of(together: Together) -> Disagreement:
 
 
 def disagreement_rows(together: Together, found: Disagreement) -> list[DisagreementRow]:
-    """Return the answers with two sides or more, the strongest disagreement first."""
+    """Return a row per answer with at least two sides, the strongest disagreement first."""
     names = [together.views[at].name for at in together.sides]
     rows = []
     for model, question in found.strongest().tolist():
@@ -245,7 +245,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ViewAbout:
-    """A view, and which of the sources tells it; `leads` whether it stands for its side."""
+    """A view (measure), the index of its source run, and whether it represents its side."""
 
     view: View
     source: int
@@ -255,7 +255,7 @@ class ViewAbout:
 
 @dataclass(frozen=True)
 class ViewsSummary(RunSummary):
-    """All views together.
+    """Stored summary of a model overview run: sources, views, models, correlations, means.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ class ViewsSummary(RunSummary):
 
     @classmethod
     def of_found(cls, found: ViewsFound) -> ViewsSummary:
-        """Return what is stored of what was found."""
+        """Return the summary to store for a computed model overview."""
         together = found.together
         leading = set(together.sides)
         of_answers = np.array([view.of == "answer" for view in together.views])
@@ -313,7 +313,7 @@ class ViewsSummary(RunSummary):
         )
 
     def shown_counts(self) -> dict[str, int]:
-        """Return what the page of a run shows of what went in."""
+        """Return the input counts that the run's page shows, by label."""
         return {
             "models": len(self.models),
             "questions": self.questions,
@@ -322,18 +322,18 @@ class ViewsSummary(RunSummary):
         }
 
     def view(self, name: str) -> ViewAbout | None:
-        """Return a view by its name, of whatever it is."""
+        """Return a view (measure of answers, questions or models) by its name, or None."""
         return next(
             (one for one in (*self.views, *self.model_views) if one.view.name == name), None
         )
 
     def leading(self, side: Side) -> ViewAbout | None:
-        """Return the view that stands for a side; None where it has none."""
+        """Return the view that represents a side (aspect); None if there is none."""
         return next((one for one in self.views if one.leads and one.view.side == side), None)
 
     @property
     def dispersion(self) -> ViewAbout | None:
-        """The view of how far people disagree about questions."""
+        """View of how much workers' answers to a question differ; None if there is none."""
         found = (
             one for one in self.views if one.view.of == "question" and one.view.side == Side.CROWD
         )
@@ -341,24 +341,24 @@ class ViewsSummary(RunSummary):
 
     @property
     def missing(self) -> list[Side]:
-        """The sides from which nothing was seen."""
+        """Sides (aspects, such as robustness) of which there is no result."""
         return [side for side in Side if self.leading(side) is None]
 
     def correlation(self, one: str, other: str) -> CorrelationRow | None:
-        """Return how two views go together over all models."""
+        """Return the correlation of two views over all models; None if there is none."""
         wanted = {one, other}
         return next((row for row in self.correlations if {row.view, row.other} == wanted), None)
 
     def own_correlation(self, model: str) -> CorrelationRow | None:
-        """Return how a model's uncertainty goes with its distance from the crowd."""
+        """Return a model's correlation of uncertainty with distance from the crowd, or None."""
         return next((row for row in self.own if row.model == model), None)
 
     def standing(self, model: str, view: str) -> StandingRow | None:
-        """Return where a model stands in a view."""
+        """Return a model's mean and rank in a view; None if there is none."""
         found = (row for row in self.standings if (row.model, row.view) == (model, view))
         return next(found, None)
 
     def number(self, model: str, view: str) -> ModelNumber | None:
-        """Return what a view of models tells of one."""
+        """Return a model's overall value in a view of whole models; None if there is none."""
         found = (one for one in self.of_models if (one.model, one.view) == (model, view))
         return next(found, None)

@@ -1,4 +1,4 @@
-"""Views of models from several places, brought onto the same models and questions."""
+"""Combine views (measures) of models from several runs into one array of values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Reasons = dict[tuple[int, int, int], str]
 
 @dataclass(frozen=True)
 class Source:
-    """Where views come from.
+    """The run or folder from which views (measures) were read.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ModelNumber:
-    """What a view of models over all questions tells of one; a value or a reason."""
+    """A model's overall value in a view of whole models, or the reason why it is missing."""
 
     view: str
     model: str
@@ -43,12 +43,12 @@ class ModelNumber:
 
 
 class NothingToldError(Exception):
-    """No source tells a number of a model."""
+    """Error: no source contains a value for any model's answer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """All views on M models and Q questions.
+    """Values of all views (measures), by view, model and question.
 
     Attributes
     ----------
@@ -73,16 +73,16 @@ class Together:
 
     @cached_property
     def known(self) -> Booleans:
-        """(V, M, Q) whether there is a number."""
+        """Whether a value is known, by view, model and question."""
         return ~np.isnan(self.values)
 
     @cached_property
     def place_of(self) -> Mapping[str, int]:
-        """The place of each view by its name."""
+        """Index of each view, by the view's name."""
         return {view.name: at for at, view in enumerate(self.views)}
 
     def leading(self, side: Side) -> int | None:
-        """Return the view of answers that stands for a side; None where it has none."""
+        """Return the index of the view of answers that represents a side; None if none does."""
         for at, view in enumerate(self.views):
             if view.side == side and view.of == "answer" and view.better:
                 return at
@@ -90,7 +90,7 @@ class Together:
 
     @property
     def dispersion(self) -> int | None:
-        """The view of how far people disagree about questions; None where nobody tells it."""
+        """Index of the view of how much workers disagree on a question; None if missing."""
         for at, view in enumerate(self.views):
             if view.side == Side.CROWD and view.of == "question":
                 return at
@@ -98,16 +98,16 @@ class Together:
 
     @property
     def sides(self) -> list[int]:
-        """The leading views, in the order of the sides."""
+        """Indices of the views that represent a side, in the order of the sides."""
         return [at for at in map(self.leading, Side) if at is not None]
 
     def oriented(self, view: int) -> Floats:
-        """Return (M, Q) numbers of a view, greater for better."""
+        """Return a view's values with the sign that makes greater better, one row per model."""
         sign = -1.0 if self.views[view].better == "lower" else 1.0
         return np.asarray(sign * self.values[view], dtype=np.float64)
 
     def hash(self) -> str:
-        """Return the SHA-256 of what was told, whoever told it."""
+        """Return the SHA-256 of all values, independent of their sources."""
         made = hashlib.sha256()
         made.update(json.dumps([self.models, self.questions]).encode())
         for view, values in zip(self.views, self.values, strict=True):
@@ -121,7 +121,7 @@ class Together:
 
 @dataclass
 class Gathering:
-    """Takes what sources tell, and puts it together.
+    """Collects observations (model, question, value) from sources and combines them.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ class Gathering:
     _repeated: int = 0
 
     def add(self, source: Source, told: Iterable[ViewedObservation]) -> None:
-        """Take what a source tells. Of several rows for the same the first one counts."""
+        """Add the observations of a source; the first of repeated observations counts."""
         self.sources.append(source)
         at = len(self.sources) - 1
         for view, (model, question, value, reason) in told:
@@ -149,7 +149,7 @@ class Gathering:
                 cells[key] = (value, reason)
 
     def together(self) -> Together:
-        """Return all views. Raises `NothingToldError` where no answer of a model has a number."""
+        """Return the combined views; raises `NothingToldError` if no answer has a value."""
         views = [
             (view, at)
             for name, (view, at) in self._views.items()
@@ -180,7 +180,7 @@ class Gathering:
         return self._told[name].values()
 
     def _models(self, views: Sequence[tuple[View, int]]) -> Iterator[str]:
-        """Yield the models with a number of an answer, view by view."""
+        """Yield the name of the model of each known value of an answer, view by view."""
         for view, _ in views:
             if view.of == "answer":
                 for (model, _), (value, _) in self._told[view.name].items():

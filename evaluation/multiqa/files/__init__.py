@@ -1,1 +1,1 @@
-"""MultiQ&A over files: read items and replies, evaluate them, and write tables."""
+"""MultiQ&A on files: read items and replies, evaluate them, and write tables."""

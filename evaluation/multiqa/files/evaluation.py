@@ -1,4 +1,4 @@
-"""Evaluate a file of replies and write the tables: ``manage.py evaluate multiqa``."""
+"""Evaluate a file of replies and write the tables: ``evaluate multiqa``."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Ints = NDArray[np.int64]
 
 
 def format_item_metric_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
-    """Yield the lines of metrics.csv of every item.
+    """Yield the lines of metrics.csv with the metrics of each single item.
 
     `n` of a line is the item's number of replies.
     """
@@ -76,7 +76,7 @@ def format_item_metric_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
 
 
 def _format_line_endings(metrics: ItemMetrics, profile: int) -> list[str]:
-    """Return the lines of metrics.csv of a profile, without system and group."""
+    """Return one item profile's lines of metrics.csv, without the cells system and group."""
     n = int(metrics.n_replies[profile])
     return [
         format_csv_line((name, value, None, None, n, metrics.find_reason(name, profile))) + "\n"
@@ -86,7 +86,7 @@ def _format_line_endings(metrics: ItemMetrics, profile: int) -> list[str]:
 
 
 def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
-    """Yield the lines of items.csv: the header, then the items of each system in their order."""
+    """Yield the lines of items.csv: the header, then one line per system and item."""
     yield format_csv_line(ITEM_COLUMNS) + "\n"
     items = evaluation.judgement.items
     for result in evaluation.systems:
@@ -124,14 +124,14 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
 
 
 def _list_metric_cells(result: SystemResult) -> Sequence[tuple[float | None, ...]]:
-    """Return the metrics of each profile of items, in the order of `ITEM_METRICS`."""
+    """Return one row of metric values per item profile, in the order of `ITEM_METRICS`."""
     values = result.overall.profile_metrics.values
     table = np.stack([values[name] for name in ITEM_METRICS], axis=1)
     return [tuple(convert_nan_to_none(value) for value in row) for row in table]
 
 
 def list_comparisons(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
-    """Return the comparisons of systems as entries of summary.json."""
+    """Return a summary.json entry for each comparison of two systems by one metric."""
     return [
         {
             "metric": name,
@@ -159,7 +159,7 @@ UNKNOWN_QUESTION = "crowd_answer_to_unknown_item"
 
 @dataclass(frozen=True)
 class MultiqaRequest:
-    """Arguments of ``evaluate multiqa``: input files, parameters and the output folder."""
+    """Input files, options and output folder of ``evaluate multiqa``."""
 
     items: Path
     replies: Path
@@ -173,7 +173,7 @@ class MultiqaRequest:
 
 @dataclass(frozen=True)
 class FileEvaluation:
-    """Result of an evaluation with counts of the input files, and warnings as sentences."""
+    """Result of evaluating files, with counts of their rows, and warnings as sentences."""
 
     result: MultiqaEvaluation
     counts: Mapping[str, int]
@@ -181,7 +181,7 @@ class FileEvaluation:
 
 
 def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) -> FileEvaluation:
-    """Evaluate the files and write the tables; on an error nothing is written.
+    """Evaluate the input files and write the tables; on an error nothing is written.
 
     Raises
     ------
@@ -216,7 +216,10 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
 
 
 def load_items(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
-    """Read a file of items, with a mapping a file of another benchmark. Raises `InputError`."""
+    """Return the items of a file; a `mapping` reads another benchmark's format.
+
+    Raises `InputError`.
+    """
     return read_items(path, columns) if mapping is None else read_mapped(path, mapping)
 
 
@@ -229,7 +232,7 @@ def write_tables(
     more: Mapping[str, Any] | None = None,
     crowd: CrowdResult | None = None,
 ) -> FileEvaluation:
-    """Write metrics.csv, items.csv and summary.json, and with a crowd crowd.csv.
+    """Write metrics.csv, items.csv and summary.json; crowd.csv if there are workers' answers.
 
     Parameters
     ----------
@@ -270,7 +273,7 @@ def write_tables(
 
 
 def _count_items(items: ItemsFile) -> dict[str, int]:
-    """Return the counts of a file of items, as entries of summary.json."""
+    """Return the counts of rows and items in a file of items, for summary.json."""
     return {
         "item_rows": items.n_rows,
         "repeated_item_rows": items.n_repeated,
@@ -279,13 +282,13 @@ def _count_items(items: ItemsFile) -> dict[str, int]:
 
 
 def _count_replies(result: MultiqaEvaluation) -> dict[str, int]:
-    """Return the number of counted replies and of systems, as entries of summary.json."""
+    """Return the counts of evaluated replies and of systems, for summary.json."""
     counted = sum(int((system.judged.replies.statuses >= 0).sum()) for system in result.systems)
     return {"replies": counted, "systems": len(result.systems)}
 
 
 def _list_signature_parts(result: MultiqaEvaluation, crowd: CrowdResult | None) -> dict[str, str]:
-    """Return the parts of the signature about embedding and re-ranking."""
+    """Return the signature entries for the embedder and re-ranker, by name."""
     info = result.judgement.info
     if info is None and crowd is not None:
         info = crowd.info
@@ -301,7 +304,7 @@ def _list_signature_parts(result: MultiqaEvaluation, crowd: CrowdResult | None) 
 
 
 def _summarize_reranking(result: MultiqaEvaluation) -> dict[str, Any]:
-    """Return the entry of summary.json about re-ranking; {} without a re-ranker."""
+    """Return the summary.json entry about re-ranking; {} without a re-ranker."""
     reranking = result.judgement.reranking
     return {} if reranking is None else {"reranking": reranking.as_dict()}
 
@@ -309,7 +312,7 @@ def _summarize_reranking(result: MultiqaEvaluation) -> dict[str, Any]:
 def read_crowd(
     path: Path, items: Sequence[MultiqaItem], left_out: Exclusions
 ) -> tuple[Answers, str]:
-    """Read workers' answers to the items (worker, question, answer); return them and the hash.
+    """Return workers' answers to the items from a file, and the file's SHA-256.
 
     Answers to other questions are added to `left_out`. Raises `InputError` if the file cannot be
     read or no answer with a text is to an item.

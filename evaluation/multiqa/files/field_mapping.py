@@ -1,4 +1,4 @@
-"""Mappings of the records of other benchmarks to items, and ready ones for known benchmarks."""
+"""Field mappings from other benchmarks' records to items, with built-in mappings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Paths = tuple[str, ...]
 
 
 class AnswerForm(StrEnum):
-    """How a record states its answers."""
+    """How a benchmark record states its accepted answers, such as by text or by index."""
 
     TEXT = "text"
     LABEL = "label"
@@ -28,7 +28,7 @@ class AnswerForm(StrEnum):
 
 @dataclass(frozen=True)
 class FieldMapping:
-    """Paths of the fields of an item in a record of another benchmark.
+    """Where to find each field of an item in the records of another benchmark.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class FieldMapping:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a mapping from a file with a JSON object of these fields. Raises `InputError`."""
+        """Return the mapping in a JSON file; raises `InputError` if it is invalid."""
         try:
             entries = json.loads(path.read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
@@ -91,7 +91,7 @@ ALLOWED_VALUES: Mapping[str, Sequence[str]] = {
 
 
 def _check_value(name: str, value: Any, problems: Problems) -> Any:
-    """Return a field's value converted from JSON; add an invalid value to `problems`."""
+    """Return a mapping field's value converted from JSON; add an invalid one to `problems`."""
     known = {each.name: each for each in fields(FieldMapping)}
     if name not in known:
         add_problem(problems, None, name, "field_unknown", known=", ".join(known))
@@ -111,7 +111,7 @@ def _check_value(name: str, value: Any, problems: Problems) -> Any:
 
 
 def set_default_dataset(mapping: FieldMapping, dataset: str) -> FieldMapping:
-    """Return the mapping with a data set, unless it has one."""
+    """Return the mapping with the data set name `dataset`, unless it has one."""
     return mapping if mapping.dataset else replace(mapping, dataset=dataset)
 
 
@@ -197,7 +197,10 @@ READY: Mapping[str, FieldMapping] = {
 
 
 def load_mapping(name: str) -> FieldMapping:
-    """Return a ready mapping by its name, or read one from a JSON file. Raises `InputError`."""
+    """Return a built-in mapping by name, or the mapping in a JSON file of that path.
+
+    Raises `InputError` for an unknown name or invalid file.
+    """
     if name in READY:
         return set_default_dataset(READY[name], name)
     path = Path(name)

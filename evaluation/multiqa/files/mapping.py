@@ -1,4 +1,4 @@
-"""Convert records of other benchmarks to items; ready mappings are in `field_mapping`.
+"""Convert records of other benchmarks to items; built-in mappings are in `field_mapping`.
 
 A path leads through a record by keys, "question.stem". "*" takes all entries of a list, or all
 values of an object. "^" is the object that contains the record, "^^" the object around that one.
@@ -40,11 +40,11 @@ ACCEPTED = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 class _UnreadableOptionsError(ValueError):
-    """Options are objects without a known key for the text."""
+    """Error: the answer choices are JSON objects without a known key for their text."""
 
 
 def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> ItemsFile:
-    """Read the items of a file of records of another benchmark.
+    """Return the items of another benchmark's file of records, by a field mapping.
 
     Unanswerable records become items without an accepted answer, which metrics leave out. Invalid
     records are left out and counted by reason in the warnings: no question, an answer that is not
@@ -103,18 +103,18 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
 
 
 class _InvalidRecords:
-    """Counts invalid records by reason, each with the line of its first record."""
+    """Counts invalid records by reason, with the line of the first record of each."""
 
     def __init__(self) -> None:
         self._by_reason: dict[str, tuple[int, int]] = {}
 
     def add(self, line: int, reason: str) -> None:
-        """Count a record."""
+        """Count one invalid record at `line` under its reason."""
         count, first = self._by_reason.get(reason, (0, line))
         self._by_reason[reason] = (count + 1, first)
 
     def list_warnings(self, n_rows: int) -> list[str]:
-        """Return a sentence for each of the most frequent reasons, and one for all others."""
+        """Return a sentence for each of the most frequent reasons, and one for the others."""
         counted = sorted(self._by_reason.items(), key=lambda entry: (-entry[1][0], entry[1][1]))
         warnings = [
             _format_warning("records_left_out", count=count, total=n_rows, reason=reason, line=line)
@@ -132,12 +132,12 @@ class _InvalidRecords:
 
 
 def _format_warning(code: str, **values: object) -> str:
-    """Return the sentence of a code of `PROBLEM_MESSAGES`."""
+    """Return the warning sentence of a problem code, filled with `values`."""
     return f"{PROBLEM_MESSAGES[code].texts(values)[0]}."
 
 
 def _unwrap_row(record: Any, faults: list[Fault]) -> Any:
-    """Return the record inside an entry of the Hugging Face rows API, or the record itself.
+    """Return the record inside a Hugging Face rows API entry, or the record itself.
 
     A value that is no object, or a record with truncated cells, is added to `faults`.
     """
@@ -154,7 +154,7 @@ def _unwrap_row(record: Any, faults: list[Fault]) -> Any:
 
 
 def _read_records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
-    """Yield each record with its line (in JSON its number) and its parent objects.
+    """Yield (line or record number, record, parent objects) for each record of a file.
 
     The nearest parent comes first. Raises `InputError`.
     """
@@ -180,7 +180,7 @@ def _read_records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any,
 
 
 def _find_records(document: Any, paths: Paths) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
-    """Yield the records of the first path that leads to an object."""
+    """Yield the records (JSON objects) at the first path that leads to any."""
     if isinstance(document, dict) and _is_rows_api(document.get("rows")):
         document = document["rows"]
     for path in paths:
@@ -197,12 +197,12 @@ def _find_records(document: Any, paths: Paths) -> Iterator[tuple[int, Any, tuple
 
 
 def _is_rows_api(rows: Any) -> bool:
-    """Return whether a value is the list of rows of the Hugging Face rows API."""
+    """Return whether a value is a list of rows from the Hugging Face rows API."""
     return isinstance(rows, list) and any(isinstance(row, dict) and "row" in row for row in rows)
 
 
 def _parse_json(text: str, name: str, line: int | None) -> Any:
-    """Return a parsed document or, with a line number, a parsed line. Raises `InputError`."""
+    """Return parsed JSON text; raises `InputError` at `line` or the error's own line."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -218,7 +218,7 @@ def _parse_json(text: str, name: str, line: int | None) -> Any:
 def _read_table_rows(
     lines: Iterator[str], delimiter: str, mapping: FieldMapping
 ) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
-    """Yield each row of a CSV or TSV file as an object, with its line.
+    """Yield each row of a CSV or TSV file as a dict by column name, with its line.
 
     The mapping's header, if any, is for files without one.
     """
@@ -239,7 +239,7 @@ def _read_table_rows(
 def _follow_path(
     value: Any, steps: Sequence[str], parents: tuple[Any, ...]
 ) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield each value at the end of a path with its parent objects, the nearest first."""
+    """Yield each value that a path of keys leads to, with its parent objects, nearest first."""
     if not steps:
         yield value, parents
         return
@@ -255,7 +255,7 @@ def _follow_path(
 
 
 def _find_value(record: Any, parents: Sequence[Any], paths: Paths) -> Any:
-    """Return the value of the first path that exists, a list for "*" and commas, or `MISSING`."""
+    """Return the value at the first of `paths` that exists in the record, or `MISSING`."""
     for path in paths:
         start, relative = record, path
         while relative.startswith("^"):
@@ -284,7 +284,7 @@ def _build_cells(
     number: int,
     faults: list[Fault],
 ) -> dict[str, str]:
-    """Return the cells of a row of a file of items; add invalid values to `faults`."""
+    """Return a record as the cells of an item file's row; add invalid values to `faults`."""
 
     def find_text(paths: Paths, default: str = "") -> str:
         value = _find_value(record, parents, paths)
@@ -317,7 +317,7 @@ def _build_cells(
 def _read_choices(
     record: Any, parents: Sequence[Any], mapping: FieldMapping
 ) -> tuple[list[str], list[str]]:
-    """Return the texts of the choices, and their labels, [] without labels.
+    """Return the texts of a record's answer choices, and their labels ([] without labels).
 
     Raises `_UnreadableOptionsError`.
     """
@@ -341,7 +341,7 @@ def _read_choices(
 
 
 def _read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Return the texts and labels of options that are objects, such as {"key", "value"}.
+    """Return texts and labels of choices that are JSON objects such as {"key", "value"}.
 
     Raises `_UnreadableOptionsError`.
     """
@@ -363,7 +363,7 @@ def _read_answers(
     labels: Sequence[str],
     faults: list[Fault],
 ) -> list[str]:
-    """Return the different accepted answers; [] for an unanswerable question."""
+    """Return a record's distinct accepted answers; [] for an unanswerable question."""
     unanswerable = _find_value(record, parents, mapping.unanswerable)
     if unanswerable is not MISSING and _is_yes(unanswerable):
         return []
@@ -401,7 +401,7 @@ def _read_answer(
     labels: Sequence[str],
     faults: list[Fault],
 ) -> str:
-    """Return the text of an accepted answer; "" for an empty or invalid value."""
+    """Return the text of one accepted answer; "" for an empty or invalid value."""
     text = _format_text(value).strip()
     if form is AnswerForm.YES_NO:
         is_yes = _parse_yes_no(value)
@@ -435,7 +435,7 @@ def _read_answer(
 
 
 def _parse_cell(text: str) -> Any:
-    """Return the list or object that a cell holds as JSON, else the text."""
+    """Return the JSON list or object in a table cell, else the cell's text."""
     if text.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(text)
@@ -445,7 +445,7 @@ def _parse_cell(text: str) -> Any:
 
 
 def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
-    """Return the index of the only candidate that equals the text except for case and blanks.
+    """Return the index of the only candidate equal to the text except for case and spaces.
 
     None without such a candidate or with several.
     """
@@ -459,7 +459,7 @@ def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
 
 
 def _parse_yes_no(value: Any) -> bool | None:
-    """Return whether a value means yes; None for neither, such as the -1 of a test split."""
+    """Return whether a value means yes; None if neither yes nor no, such as -1."""
     word = str(value).strip().casefold()
     return True if word in YES else False if word in NO else None
 
@@ -478,7 +478,7 @@ def _format_text(value: Any) -> str:
 
 
 def convert_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:
-    """Yield each item as an object of a JSON Lines file that `read_items` reads."""
+    """Yield each item as a JSON object for a JSON Lines file that `read_items` can read."""
     for item in items:
         yield {
             "item": item.item,

@@ -1,4 +1,4 @@
-"""Read files of items and of replies and check every row.
+"""Read files of items and of replies, and validate every row.
 
 The columns are described in platform/docs/data-formats.md, Studies.
 """
@@ -43,19 +43,22 @@ UNKNOWN_ITEM, REPEATED = "unknown_item", "repeated_reply"
 
 @dataclass(frozen=True)
 class MultiqaColumns:
-    """Names of columns in the user's files that differ from the standard names."""
+    """Names of the columns in a user's files, where they differ from the standard names."""
 
     names: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> MultiqaColumns:
-        """Parse `item=NAME,reply=NAME,...`. Raises `ValueError` as `given_names` does."""
+        """Return the column names in a text such as "item=NAME,reply=NAME".
+
+        Raises `ValueError`, with a sentence for the user, if the text is invalid.
+        """
         return cls(parse_column_names(text, KNOWN))
 
     def build_columns(
         self, keys: Sequence[str], needed: frozenset[str] = NEEDED
     ) -> tuple[Column, ...]:
-        """Return the columns that a reader looks for; a renamed column is required.
+        """Return the columns that a file reader looks for; a renamed column is required.
 
         Items and replies both have the column item, and only one of them may be renamed. So its
         standard name is accepted too.
@@ -76,7 +79,7 @@ STANDARD_COLUMNS = MultiqaColumns()
 
 @dataclass(frozen=True)
 class Fault:
-    """An invalid field of an item, by a code of `FILE_MESSAGES`.
+    """An invalid field of an item, with the code and values of its error message.
 
     `column` is "" if the whole item is invalid.
     """
@@ -86,14 +89,14 @@ class Fault:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def build_problem(self, file: str, line: int, prefix: str = "") -> Problem:
-        """Return the problem of a line of a file; `prefix` precedes its reason."""
+        """Return the fault as a problem at a file's line; `prefix` precedes its reason."""
         problem = file_problem(file, line, self.column or None, self.code, **self.values)
         return replace(problem, reason=f"{prefix}{problem.reason}")
 
 
 @dataclass(frozen=True)
 class ItemsFile:
-    """Items of a file in its order, each once, with the first line of each.
+    """Distinct items of a file in order, with the first line of each and counts of rows.
 
     `n_rows` counts data rows, `n_repeated` the rows that repeat an item.
     """
@@ -109,7 +112,7 @@ class ItemsFile:
 
 @dataclass(frozen=True)
 class RepliesFile:
-    """Replies of a file, each system, item and variant once; `n_rows` counts data rows."""
+    """Distinct replies of a file by system, item and variant; `n_rows` counts data rows."""
 
     name: str
     sha256: str
@@ -119,7 +122,7 @@ class RepliesFile:
 
 
 def read_items(path: Readable, columns: MultiqaColumns = STANDARD_COLUMNS) -> ItemsFile:
-    """Read a file of items.
+    """Return the items of a CSV or JSON Lines file; raises `InputError`.
 
     An item without an accepted answer is valid; metrics leave it out.
 
@@ -161,7 +164,7 @@ def read_replies(
     columns: MultiqaColumns = STANDARD_COLUMNS,
     keep_thinking: bool = False,
 ) -> RepliesFile:
-    """Read a file of replies to `items`.
+    """Return the replies of a file to `items`; raises `InputError`.
 
     The thinking in a reply is removed, unless `keep_thinking`. Replies to unknown items and rows
     that repeat an earlier one are added to `left_out`.
@@ -232,14 +235,14 @@ def read_replies(
 
 
 class _ItemIds:
-    """Resolves ids of items as typed; each different one is cleaned once."""
+    """Finds items by their ids as written in a file, with a cache of cleaned ids."""
 
     def __init__(self, numbers: dict[str, int]) -> None:
         self._numbers = numbers
         self._resolved: dict[str, tuple[str, int | None]] = {}
 
     def resolve(self, raw: str) -> tuple[str, int | None]:
-        """Return the cleaned id and the number of its item; None for an unknown item."""
+        """Return the cleaned id and its item's index; None for an unknown item."""
         resolved = self._resolved.get(raw)
         if resolved is None:
             item = clean_id(raw)
@@ -256,7 +259,7 @@ def _note_invalid(
     status: AnswerStatus | None,
     problems: Problems,
 ) -> None:
-    """Add each invalid cell of a row to `problems`."""
+    """Add a problem for each invalid cell of a row of replies."""
     if not item:
         problems.add(line, "item", "the item is missing", "Fill in the id, or delete the row.")
     if variant is None:
@@ -275,7 +278,7 @@ def _note_invalid(
 def _find_repeated(
     replies: Replies, items: Sequence[MultiqaItem], problems: Problems, left_out: Exclusions
 ) -> Any:
-    """Return the rows that repeat an earlier reply of the same system, item and variant.
+    """Return the rows that repeat an earlier reply to the same wording by the same system.
 
     Repetitions are added to `left_out`, different replies to `problems`.
     """
@@ -300,7 +303,7 @@ def _find_repeated(
 
 
 def _parse_variant(raw: str) -> int | None:
-    """Return the number of a variant; None if it is invalid. Spreadsheets write 1 as 1.0."""
+    """Return the variant number in a cell; None if invalid. Spreadsheets write 1 as 1.0."""
     text = raw.strip()
     text = text.removesuffix(".0")
     if not text.isdecimal() or not text.isascii() or len(text) > 9 or int(text) > MOST_VARIANTS:
@@ -309,7 +312,7 @@ def _parse_variant(raw: str) -> int | None:
 
 
 def _parse_status(raw: str) -> AnswerStatus | None:
-    """Return a status, TEXT for an empty cell; None if it is invalid."""
+    """Return the reply status in a cell (TEXT if empty); None if it is invalid."""
     word = raw.strip().casefold()
     try:
         return AnswerStatus(word) if word else AnswerStatus.TEXT
@@ -318,7 +321,7 @@ def _parse_status(raw: str) -> AnswerStatus | None:
 
 
 def build_item(cells: dict[str, str], faults: list[Fault]) -> MultiqaItem:
-    """Return the item of a row's cells; add invalid fields to `faults`."""
+    """Return the item in a row's cells; add invalid fields to `faults`."""
     item_id = clean_id(cells["item"])
     if not item_id:
         faults.append(Fault("item", "item_missing"))

@@ -1,4 +1,4 @@
-"""MultiQ&A as a study: reword questions, ask a model every wording, and evaluate its replies.
+"""MultiQ&A study on files: reword questions, ask a model every wording, evaluate its replies.
 
 The journal of the output folder stores every reply. If the command is interrupted, the same command
 continues and repeats no finished request.
@@ -67,7 +67,7 @@ REWORDING_COLUMNS = (
 
 @dataclass(frozen=True)
 class MultiqaStudy:
-    """Arguments of ``study multiqa`` without those of asking.
+    """Input files, options and output folder of ``study multiqa``, without server settings.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class MultiqaStudy:
 
 @dataclass(frozen=True)
 class FileStudy:
-    """Result of a study; `complete` if every request has a reply."""
+    """Result of a study; `complete` tells whether every request has a reply."""
 
     evaluation: FileEvaluation
     rewordings: list[Rewording]
@@ -107,7 +107,7 @@ class FileStudy:
 
 
 def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress) -> FileStudy:
-    """Reword, ask what the journal lacks, evaluate, and write every table.
+    """Reword questions, send the requests missing in the journal, evaluate, write tables.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
 
 
 def refuse_tables_without_journal(output: Path) -> None:
-    """Raise `InputError` for tables in a folder without a journal: another command wrote them."""
+    """Raise `InputError` if another command wrote tables into the output folder."""
     if (output / JOURNAL).exists():
         return
     for name in TABLES:
@@ -215,7 +215,7 @@ def refuse_tables_without_journal(output: Path) -> None:
 
 
 def _refuse_items_without_question(items: ItemsFile) -> None:
-    """Raise `InputError` with every item without a question."""
+    """Raise `InputError` that lists every item without a question text."""
     problems = Problems(items.name)
     for item, line in zip(items.items, items.lines, strict=True):
         if not item.question:
@@ -231,7 +231,7 @@ def _request_rewordings(
     checker: Checker,
     left_out: Exclusions,
 ) -> list[Rewording]:
-    """Request rewordings from the rewriter. Raises `EndedEarlyError` if none is accepted."""
+    """Return rewordings from the rewriter model; `EndedEarlyError` if none is accepted."""
     step = Step(
         "reword",
         study.TEMPLATE,
@@ -267,7 +267,7 @@ def _read_typed_wordings(
     checker: Checker,
     left_out: Exclusions,
 ) -> tuple[list[Rewording], str]:
-    """Read the file of typed wordings; return the rewordings and the file's hash.
+    """Return the rewordings in a user's file, and the file's SHA-256.
 
     Only repetitions are rejected. Wordings of unknown items are added to `left_out`. Raises
     `InputError`.
@@ -298,7 +298,7 @@ def _read_typed_wordings(
 def _ask_wordings(
     folder: StudyFolder, items: Sequence[MultiqaItem], wordings: Sequence[Wording]
 ) -> list[ReplyRow]:
-    """Ask every wording in a conversation of its own; return the rows in the wordings' order."""
+    """Ask each wording in its own conversation; return the replies in the wordings' order."""
     # A step of the journal has one template, so each prompt form is a step of its own.
     by_form: dict[str, list[Wording]] = {}
     templates: dict[str, str] = {}
@@ -315,7 +315,7 @@ def _ask_wordings(
 
 
 def _summarize_rewordings(request: MultiqaStudy, rewordings: Sequence[Rewording]) -> dict[str, Any]:
-    """Return the entry of summary.json about the rewordings."""
+    """Return the summary.json entry about the rewordings: wanted, source, and checks."""
     reasons = Counter(rewording.reason for rewording in rewordings if rewording.reason)
     return {
         "wanted": None if request.variants is not None else request.rewordings,
@@ -331,7 +331,7 @@ def _summarize_rewordings(request: MultiqaStudy, rewordings: Sequence[Rewording]
 def _list_reply_cells(
     system: str, items: Sequence[MultiqaItem], wording: Wording, row: ReplyRow
 ) -> tuple[object, ...]:
-    """Return a row of replies.csv, see `REPLY_COLUMNS`."""
+    """Return a reply as a row of replies.csv, in the order of `REPLY_COLUMNS`."""
     number, variant, text = wording
     return (
         *(system, items[number].item, variant, text, row.answer, row.status.value),
@@ -341,7 +341,7 @@ def _list_reply_cells(
 
 
 def _list_rewording_cells(item: MultiqaItem, rewording: Rewording) -> tuple[object, ...]:
-    """Return a row of rewordings.csv, see `REWORDING_COLUMNS`."""
+    """Return a rewording as a row of rewordings.csv, in the order of `REWORDING_COLUMNS`."""
     return (
         item.item,
         rewording.variant,

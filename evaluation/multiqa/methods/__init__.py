@@ -1,4 +1,4 @@
-"""Robustness of a model under rewording: MultiQ&A (Cho and Watson 2025).
+"""Statistics of MultiQ&A: how robust a model is when questions are reworded (Cho, Watson 2025).
 
 Each of n items is asked in R wordings; the first wording is the original. `panel` holds the replies
 as arrays, counts their votes and computes the metrics of each item. `robustness` computes the

@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def cluster(similarity: ArrayLike, present: ArrayLike, threshold: float) -> Ints:
-    """Cluster the answers to each question by average linkage.
+    """Return the cluster of each answer to each question, by average linkage.
 
     The two clusters with the greatest mean similarity join first. Of equally similar pairs the
     earlier joins first. Joining stops when no mean similarity is above the threshold.
@@ -59,7 +59,7 @@ def cluster(similarity: ArrayLike, present: ArrayLike, threshold: float) -> Ints
 
 
 def find_representatives(similarity: ArrayLike, labels: ArrayLike) -> Ints:
-    """Return (n, R) the column of the member nearest to the centre of each answer's cluster.
+    """Return, for each answer, the column of the most central answer of its cluster.
 
     The centre is the mean of the members' unit vectors. The nearest member therefore has the
     greatest sum of cosines to all members. Of equal sums the earliest counts. -1 where there is no
@@ -77,7 +77,7 @@ def find_representatives(similarity: ArrayLike, labels: ArrayLike) -> Ints:
 
 
 def find_best_members(scores: ArrayLike, labels: ArrayLike) -> Ints:
-    """Return (n, R) the column of the member with the greatest score in each answer's cluster.
+    """Return, for each answer, the column of its cluster's member with the greatest score.
 
     Of equal scores the earliest counts. -1 where there is no answer.
 
@@ -93,7 +93,7 @@ def find_best_members(scores: ArrayLike, labels: ArrayLike) -> Ints:
 
 
 def _is_same_cluster(labels: ArrayLike) -> Bools:
-    """Return (n, R, R) whether two answers to a question are in one cluster."""
+    """Return whether each two answers to a question are in one cluster."""
     clusters = np.asarray(labels, dtype=np.int64)
     same: Bools = (clusters[:, :, None] == clusters[:, None, :]) & (clusters >= 0)[:, :, None]
     return same

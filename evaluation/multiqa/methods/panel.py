@@ -1,4 +1,4 @@
-"""Replies of one system to all wordings of all items as arrays: votes and metrics of each item.
+"""Replies of one system to all wordings as arrays (a panel): votes and metrics of each item.
 
 Votes count how often each answer to an item was given, and find the modal answer. The metrics of
 the items are averaged over groups of items; an undefined metric has a reason.
@@ -24,7 +24,7 @@ NO_VOTE = -1
 
 @dataclass(frozen=True)
 class Panel:
-    """Replies to n items in up to R wordings each; column 0 is the original wording.
+    """Replies of one system, one row per item, one column per wording (column 0: original).
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Panel:
         representatives: ArrayLike | None = None,
         n_guesses: ArrayLike | None = None,
     ) -> Self:
-        """Check the arrays, fill in defaults and return the panel.
+        """Return a panel of validated arrays with defaults filled in.
 
         K_j is the number of choices, or of replies for an item without choices. A reply that
         names no choice is an answer too, so K_j is never below the number of different answers.
@@ -105,7 +105,7 @@ class Panel:
         return len(self.answers)
 
     def select_items(self, items: ArrayLike) -> Panel:
-        """Return the panel of some items, by their row numbers or a mask."""
+        """Return the panel of the items that `items` selects by index or mask."""
         rows = np.asarray(items)
         return Panel(
             self.answers[rows],
@@ -118,7 +118,7 @@ class Panel:
         )
 
     def find_profiles(self) -> tuple[Panel, Ints]:
-        """Return the panel of the different items, and (n,) each item's row in that panel.
+        """Return the panel of distinct items (profiles), and each item's row in it.
 
         A profile is the first item of all items with equal rows. Hundreds of thousands of choice
         items have a few thousand profiles, so metrics are computed once for each profile.
@@ -136,7 +136,7 @@ class Panel:
 
 
 def _count_distinct(answers: Ints) -> Ints:
-    """Return (n,) the number of different answers with a vote."""
+    """Return the number of different answers that have a vote, one value per item."""
     if not answers.size:
         return np.zeros(len(answers), dtype=np.int64)
     ordered = np.sort(answers, axis=1)
@@ -150,7 +150,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Votes:
-    """Votes of n items. Refused and empty replies have no vote.
+    """Votes of each item's replies for answers; refused and empty replies have none.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Votes:
 
     @classmethod
     def count(cls, panel: Panel) -> Self:
-        """Count the votes of a panel."""
+        """Return the votes counted from a panel of replies."""
         answers = panel.answers
         votes = answers >= 0
         times = np.zeros(answers.shape, dtype=np.int64)
@@ -194,19 +194,19 @@ class Votes:
         )
 
     def sum_squares(self) -> Ints:
-        """Return (n,) the sum of f^2 over the different answers, each given f times."""
+        """Return, for each item, the sum of squared frequencies of its different answers."""
         # Each of the f replies with an answer holds f, so their sum is f^2.
         return self.times.sum(axis=1)
 
     def compute_negative_entropy(self) -> Floats:
-        """Return (n,) the sum of p log p over the different answers; NaN without a vote."""
+        """Return, for each item, the sum of p log p over its answers; NaN without a vote."""
         share = divide_where_positive(self.times, self.n_votes[:, None])
         logs = np.log(share, out=np.zeros_like(share), where=share > 0)
         # Each of the f replies with an answer holds log p, and p is f divided by n_votes.
         return divide_where_positive(np.where(self.times > 0, logs, 0.0).sum(axis=1), self.n_votes)
 
     def score_mode(self, panel: Panel) -> Floats:
-        """Return (n,) 1 where the modal answer is right, else 0; 0 without a vote."""
+        """Return, for each item, 1 if the most frequent answer is right, else 0."""
         rows, mode = np.arange(len(self.mode)), np.maximum(self.mode, 0)
         if panel.right.size:
             right = panel.right[rows, panel.representatives[rows, mode]]
@@ -227,7 +227,7 @@ ITEM_METRICS = (
 
 @dataclass(frozen=True)
 class ItemMetrics:
-    """Metrics of n items by name (`ITEM_METRICS`), each (n,).
+    """Metrics of each item by name (`ITEM_METRICS`), one value per item.
 
     All are in 0..1; only free_marginal_kappa may be negative.
 
@@ -245,13 +245,13 @@ class ItemMetrics:
     n_replies: NDArray[np.int64]
 
     def find_reason(self, name: str, item: int) -> str | None:
-        """Return why a metric of an item is undefined; None if it is defined."""
+        """Return the reason code why an item's metric is undefined; None if it is defined."""
         matching = (why for why, items in self.reasons.get(name, {}).items() if items[item])
         return next(matching, None)
 
 
 def compute_item_metrics(panel: Panel) -> ItemMetrics:
-    """Return the metrics of every item of a panel.
+    """Return the metrics of every item of a panel of replies.
 
     Refused and empty replies are wrong and have no vote. Without a vote the modal answer is wrong
     and agreement is undefined.

@@ -1,4 +1,4 @@
-"""Metrics of a group of items with bootstrap intervals over items, and chance levels.
+"""Metrics over a group of items with bootstrap intervals, and chance levels.
 
 Fleiss' kappa and Cronbach's alpha (in two readings) take weights (draws, n): how often each profile
 counts. `times`, the number of items of each profile, gives the estimate; bootstrap weights give the
@@ -32,7 +32,7 @@ from evaluation.multiqa.methods.panel import (
 
 @dataclass(frozen=True)
 class Chance:
-    """Expected metrics of an item with guessed answers, by the names in `METRIC_NAMES`.
+    """Expected metrics of an item if its answers are guessed, by name of the metric.
 
     The paper multiplies the worst case by a binomial coefficient in error: all R guesses are right
     with probability k^-R. certainty and tie_rate are exact expectations over the multinomial
@@ -56,7 +56,7 @@ class Chance:
 
 @lru_cache(maxsize=4096)
 def compute_chance(choices: int, answers: int) -> Chance:
-    """Return the chance levels for k `choices` (2 or more) and R `answers` (1 or more).
+    """Return the metrics expected from guessing among `choices` in `answers` wordings.
 
     With k = 4 and R = 6: best_case .822, m2_certainty 1/6, certainty .2204.
 
@@ -81,7 +81,7 @@ def compute_chance(choices: int, answers: int) -> Chance:
 
 
 def _compute_expected_certainty(k: int, r: int) -> float:
-    """Return E[1 + sum p log p / log k] for r votes on k choices.
+    """Return the expected certainty of `r` random votes on `k` choices.
 
     Each of the k shares is binomial, so the expected sum is k times that of one share.
     """
@@ -92,7 +92,7 @@ def _compute_expected_certainty(k: int, r: int) -> float:
 
 
 def _compute_single_mode_probability(k: int, r: int) -> float:
-    """Return the probability that r votes on k choices have a single mode.
+    """Return the probability that `r` random votes on `k` choices have one winner.
 
     By symmetry it is k times the probability that the first choice is the single mode: it has m
     votes, and each of the other k - 1 choices has fewer than m. The vote sequences are counted by
@@ -126,7 +126,7 @@ ROUNDING = 1e-12
 
 
 class FleissKappa:
-    """Fleiss' kappa (1971): (Pbar - Pe) / (1 - Pe), with Pe from the pooled answers of all items.
+    """Fleiss' kappa (1971) of the answers to the wordings, for weighted items.
 
     Items may differ in their numbers of votes; items with fewer than 2 votes are left out. `n` is
     the number of items that count.
@@ -149,7 +149,7 @@ class FleissKappa:
         self._several = panel.answers.shape[1] > 1
 
     def __call__(self, weights: Floats) -> Floats:
-        """Return (draws,) kappa; NaN if all votes are for one answer or no item has two votes."""
+        """Return kappa for each draw of item weights; NaN if undefined."""
         observed = divide_where_positive(weights @ self._agreement, weights @ self._counted)
         expected = np.empty(len(weights))
         step = max(1, BLOCK_CELLS // max(1, self._category_votes.shape[0]))
@@ -166,14 +166,14 @@ class FleissKappa:
         return divide_where_positive(observed - expected, chance)
 
     def explain_undefined(self) -> str:
-        """Return the reason for an undefined estimate."""
+        """Return the reason code why kappa is undefined."""
         if not self.n:
             return NO_ITEMS if self._several else ONE_ANSWER
         return ONE_CATEGORY
 
 
 class Alpha:
-    """Cronbach's alpha of right and wrong: wordings are its items, questions its persons.
+    """Cronbach's alpha of right and wrong replies, with wordings as items, questions as persons.
 
     R/(R-1) (1 - sum_i var_j(c_ji) / var_j(sum_i c_ji)). R is the most frequent number of replies
     to a question (of ties the greatest). Questions with fewer replies are left out; of questions
@@ -189,7 +189,7 @@ class Alpha:
         self._right = right.astype(np.float64)
 
     def __call__(self, weights: Floats) -> Floats:
-        """Return (draws,) alpha; NaN if the totals do not vary or R is 1."""
+        """Return alpha for each draw of item weights; NaN if undefined."""
         r = self.answers
         if r < 2:
             return np.full(len(weights), np.nan)
@@ -202,14 +202,14 @@ class Alpha:
         return r / (r - 1.0) * (1.0 - divide_where_positive(wording_variance, total_variance))
 
     def explain_undefined(self) -> str:
-        """Return the reason for an undefined estimate."""
+        """Return the reason code why alpha is undefined."""
         if not self.n:
             return NO_ITEMS
         return ONE_ANSWER if self.answers < 2 else NO_SPREAD
 
 
 class PaperAlpha:
-    """Cronbach's alpha as the paper words it: questions are its items, wordings its persons.
+    """Cronbach's alpha as in the paper, with questions as items and wordings as persons.
 
     n/(n-1) (1 - sum_j var_i(c_ji) / var_i(sum_j c_ji)), over the same questions as `Alpha`. For
     exchangeable wordings it is about 0 or negative, even if all replies agree.
@@ -222,7 +222,7 @@ class PaperAlpha:
         self._right = (panel.right[:, : self.answers] & complete[:, None]).astype(np.float64)
 
     def __call__(self, weights: Floats) -> Floats:
-        """Return (draws,) alpha; NaN if the wordings' sums do not vary or there is one question."""
+        """Return the paper's alpha for each draw of question weights; NaN if undefined."""
         r = self.answers
         if r < 2 or self.n < 2:
             return np.full(len(weights), np.nan)
@@ -236,14 +236,14 @@ class PaperAlpha:
         )
 
     def explain_undefined(self) -> str:
-        """Return the reason for an undefined estimate."""
+        """Return the reason code why the paper's alpha is undefined."""
         if self.n < 2:
             return ONE_ITEM if self.n else NO_ITEMS
         return ONE_ANSWER if self.answers < 2 else NO_SPREAD
 
 
 def _select_complete(panel: Panel, times: Ints) -> tuple[int, Bools]:
-    """Return R, the most frequent number of replies, and which questions have at least R.
+    """Return the most frequent number of replies, and which questions have at least as many.
 
     Only replies before the first missing one count, since alpha needs the same R wordings.
     """
@@ -274,7 +274,7 @@ MEAN_METRICS = (
 
 @dataclass(frozen=True)
 class Robustness:
-    """Metrics of a system's replies to a group of n items.
+    """Metrics of one system's replies to a group of items, with intervals and chance levels.
 
     Attributes
     ----------
@@ -294,7 +294,7 @@ class Robustness:
 
 
 def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0.95) -> Robustness:
-    """Return every metric of a panel with its bootstrap interval over items and its chance level.
+    """Return every metric of a panel of replies, with bootstrap interval and chance level.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
     }
 
     def compute_estimates(weights: Floats) -> Floats:
-        """Return (metrics, draws) for weights (draws, profiles)."""
+        """Return the metrics for bootstrap weights, one row per metric, one column per draw."""
         sums = filled @ weights.T
         counts = np.broadcast_to(weights.sum(axis=1), sums.shape).copy()
         counts[partly] = partly_known @ weights.T
@@ -366,19 +366,19 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
 
 
 def _count_left_out(metrics: ItemMetrics, name: str, times: Ints) -> dict[str, int]:
-    """Return the number of items with an undefined metric, by reason; no zeros."""
+    """Return the number of items whose metric `name` is undefined, by reason."""
     counts = {why: int(times[items].sum()) for why, items in metrics.reasons[name].items()}
     return {why: count for why, count in counts.items() if count}
 
 
 def _find_commonest_reason(left_out: Mapping[str, Mapping[str, int]], name: str) -> str:
-    """Return why most items are left out of a metric."""
+    """Return the most frequent reason why the metric `name` is undefined."""
     reasons = Counter(left_out.get(name, {})).most_common(1)
     return reasons[0][0] if reasons else NO_ITEMS
 
 
 def _average_chance(panel: Panel, times: Ints) -> dict[str, Estimate]:
-    """Return the mean chance levels over the items with 2 or more choices.
+    """Return each metric's mean chance level over the items with 2 or more choices.
 
     A guesser gives as many answers to an item as there are replies with a vote. Refused and empty
     replies have none; an item without any vote is left out.

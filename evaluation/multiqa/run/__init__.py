@@ -1,4 +1,4 @@
-"""MultiQ&A on plain records: items and replies in, metrics by system and group out.
+"""MultiQ&A without database: judge replies to items, and compute metrics by system and group.
 
 `judging` decides which replies are right and which give the same answer; `meaning` does this for
 the matcher cosine. `evaluation` computes the metrics of every group with chance levels, compares

@@ -1,4 +1,4 @@
-"""Metrics of MultiQ&A by system and group with chance levels; comparisons of systems.
+"""Metrics of MultiQ&A by system and item group with chance levels; comparisons of systems.
 
 Where workers answered the items, no accepted answer is needed: a reply's score is its similarity to
 AQER's exemplary answer of the workers. The spread of a system's scores over rewordings is compared
@@ -48,7 +48,7 @@ RATES = (
 
 @dataclass(frozen=True)
 class SystemResult:
-    """Result of one system.
+    """Judged replies and metrics of one system.
 
     Attributes
     ----------
@@ -60,13 +60,13 @@ class SystemResult:
     overall: Robustness
 
     def select_item_values(self, name: str) -> Floats:
-        """Return (n,) a metric of `ITEM_METRICS` for every item; NaN where it is undefined."""
+        """Return one metric of every item; NaN where it is undefined."""
         return self.overall.profile_metrics.values[name][self.overall.profiles]
 
 
 @dataclass
 class MultiqaEvaluation:
-    """Result of an evaluation.
+    """Result of an evaluation: judged replies, metric rows, and results by system.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class MultiqaEvaluation:
 
     @cached_property
     def comparisons(self) -> list[tuple[str, Comparison]]:
-        """Comparisons of every two systems by each metric, as (metric, comparison).
+        """Comparisons of each two systems by each metric, as (metric, comparison).
 
         Yes-or-no metrics are compared by the exact McNemar test, item_difficulty by a permutation
         test; p-values have Holm's correction within a metric. The intervals are those of the
@@ -107,7 +107,7 @@ class MultiqaEvaluation:
         return comparisons
 
     def list_left_out(self) -> list[dict[str, Any]]:
-        """Return the number of items left out of metrics, by system, metric and reason."""
+        """Return the counts of items left out of metrics, by system, metric and reason."""
         return [
             {
                 "system": result.judged.replies.system,
@@ -128,7 +128,7 @@ def evaluate(
     left_out: Exclusions | None = None,
     progress: Progress | None = None,
 ) -> MultiqaEvaluation:
-    """Judge the replies and compute every metric. Raises `BackendError`.
+    """Judge the replies and compute every metric; raises `BackendError`.
 
     Items and replies that do not count are added to `left_out`.
     """
@@ -150,7 +150,7 @@ def evaluate(
 def _evaluate_system(
     judged: JudgedSystem, items: Sequence[MultiqaItem], parameters: MultiqaParameters
 ) -> tuple[list[MetricRow], Robustness]:
-    """Return the rows of every group of a system, and its metrics over all items."""
+    """Return a system's metric rows for every item group, and its metrics over all items."""
     rows: list[MetricRow] = []
     n = len(judged.panel)
     # Often a group has all items, and its metrics are the overall ones.
@@ -168,7 +168,7 @@ def _evaluate_system(
 def _split_into_groups(
     judged: JudgedSystem, items: Sequence[MultiqaItem]
 ) -> Iterator[tuple[str, Ints]]:
-    """Yield each group's name and rows: all items, then kinds and data sets as they occur."""
+    """Yield the name and row indices of each item group: all, kinds, data sets."""
     numbers = judged.replies.items.tolist()
     yield OVERALL, np.arange(len(numbers))
     for key, names in (
@@ -182,7 +182,7 @@ def _split_into_groups(
 
 
 def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[MetricRow]:
-    """Yield each metric of a group, followed by its chance level."""
+    """Yield the row of each metric of an item group, followed by its chance level."""
     for name in METRIC_NAMES:
         yield MetricRow.of(system, group, name, metrics.estimates[name])
         yield MetricRow.of(system, group, f"{CHANCE}{name}", metrics.chance[name])
@@ -191,7 +191,7 @@ def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[Metric
 def _compute_rates(
     judged: JudgedSystem, group: str, members: Ints, parameters: MultiqaParameters
 ) -> Iterator[MetricRow]:
-    """Yield the rates of refused and empty replies, and the accuracy of answered originals."""
+    """Yield rates of refused and empty replies, and accuracy of answered original wordings."""
     statuses = judged.replies.statuses[members]
     n_replies = (statuses != NO_REPLY).sum(axis=1)
     shares = [
@@ -222,7 +222,7 @@ SPREAD_RATIO = "spread_ratio"
 
 
 class CrowdRow(NamedTuple):
-    """A row of crowd.csv: crowd scores of a system's replies to an item.
+    """A row of crowd.csv: crowd scores of one system's replies to one item.
 
     Scores are similarities to the exemplary answer. Spreads are standard deviations over the
     wordings and over the workers; None for fewer than two.
@@ -242,7 +242,7 @@ class CrowdRow(NamedTuple):
 
 @dataclass(frozen=True)
 class CrowdResult:
-    """Crowd scores of every system.
+    """Crowd scores of every system: metric rows, item rows, and embedding.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ def score_by_crowd(
     progress: Progress | None = None,
     embed_texts: EmbedTexts | None = None,
 ) -> CrowdResult:
-    """Score every reply by its similarity to the exemplary answer of its item's workers.
+    """Score every reply by its similarity to the workers' exemplary answer of its item.
 
     An EMPTY or refused reply scores as no answer; ERROR and CUT_OFF are missing.
 
@@ -339,7 +339,7 @@ def score_by_crowd(
 
 
 def build_grading_parameters(parameters: MultiqaParameters) -> AqerParameters:
-    """Return the AQER parameters of the workers' exemplary answers."""
+    """Return the AQER options for computing workers' exemplary answers."""
     return AqerParameters(
         embedder=parameters.embedder,
         precision=parameters.precision,
@@ -351,7 +351,7 @@ def build_grading_parameters(parameters: MultiqaParameters) -> AqerParameters:
 def _build_crowd_row(
     system: str, item: str, wording_scores: dict[int, float], worker_scores: list[float]
 ) -> CrowdRow:
-    """Return a row of crowd.csv from scores by variant and from the workers' own scores."""
+    """Return a row of crowd.csv from one item's scores by variant and its workers' scores."""
     scores = np.array(list(wording_scores.values()))
     # The only answer to a question has no leave-one-out score.
     known = np.array(worker_scores)
@@ -376,7 +376,7 @@ def _compute_crowd_metrics(
     rows: Sequence[CrowdRow],
     parameters: MultiqaParameters,
 ) -> Iterator[MetricRow]:
-    """Yield the crowd metrics of every system and group."""
+    """Yield the crowd score metrics of every system and item group."""
     by_id = {item.item: item for item in items}
     for system in systems:
         system_rows = [row for row in rows if row.system == system]
@@ -393,7 +393,7 @@ def _compute_crowd_metrics(
 def _compute_group_metrics(
     system: str, group: str, rows: Sequence[CrowdRow], parameters: MultiqaParameters
 ) -> Iterator[MetricRow]:
-    """Yield the means of the crowd metrics over the items of a group, and the ratio of spreads."""
+    """Yield mean crowd metrics over the items of a group, and the ratio of spreads."""
     table = np.array(
         [[getattr(row, name) for row in rows] for name in CROWD_METRICS], dtype=np.float64
     ).reshape(len(CROWD_METRICS), len(rows))
@@ -409,7 +409,7 @@ def _compute_group_metrics(
     spreads, n = spreads[:, known], int(known.sum())
 
     def compute_ratio(weights: Floats) -> Floats:
-        """Return (1, draws) the ratio of the mean spreads for weights (draws, items)."""
+        """Return the ratio of the mean spreads for each draw of item weights."""
         sums = spreads @ weights.T
         return divide_where_positive(sums[0], sums[1])[None]
 

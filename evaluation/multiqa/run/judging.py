@@ -1,4 +1,4 @@
-"""Judge replies by the matchers of their items: which are right, and which give the same answer.
+"""Judge replies by their items' matchers: which are right, and which give the same answer.
 
 The replies of each system become a `Panel`.
 """
@@ -34,7 +34,7 @@ FIRST_OTHER_CODE = 1 << 20
 
 @dataclass(frozen=True)
 class JudgedSystem:
-    """The replies of one system with their panel."""
+    """Replies of one system, and the panel (arrays) of their judged answers."""
 
     replies: SystemReplies
     panel: Panel
@@ -42,7 +42,7 @@ class JudgedSystem:
 
 @dataclass
 class Judgement:
-    """Judged replies of all systems.
+    """Judged replies of all systems, with exclusions and the embedding used.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Judgement:
     reranking: Reranking | None = None
 
     def find_text(self, number: int) -> str | None:
-        """Return the text of a reply by its index in `Replies.texts`; None for `NO_REPLY`."""
+        """Return a reply's text by its index in `Replies.texts`; None for `NO_REPLY`."""
         return None if number == NO_REPLY else self.replies.texts[number]
 
 
@@ -75,7 +75,7 @@ def judge(
     left_out: Exclusions,
     progress: Progress | None = None,
 ) -> Judgement:
-    """Judge every reply by the matcher of its item. Raises `BackendError`.
+    """Judge every reply by the matcher of its item; raises `BackendError`.
 
     `replies` must hold each system, item and variant once.
     """
@@ -113,18 +113,18 @@ def judge(
 
 
 class AnswerCodes:
-    """Codes of answers; equal answers to any item have one code."""
+    """Assigns integer codes to answers; equal answers get the same code."""
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}
 
     def assign(self, answer: Any) -> int:
-        """Return the code of a normalised text or of a set of choices."""
+        """Return the code of an answer, a normalised text or a set of choices."""
         return self._codes.setdefault(answer, FIRST_OTHER_CODE + len(self._codes))
 
 
 class _TextMatcher:
-    """Judges replies by choices, exact match or Levenshtein ratio.
+    """Judges replies by answer choice, exact match or Levenshtein ratio.
 
     Each pair of item and text is judged once, however many systems and wordings have it.
     """
@@ -148,14 +148,14 @@ class _TextMatcher:
         self._judge_pairs(parameters, codes)
 
     def _find_keys(self, system: SystemReplies) -> tuple[Ints, Ints, Ints]:
-        """Return the key of item and text of each judged reply, with its row and its column."""
+        """Return keys that combine item and text of each judged reply, with row and column."""
         votes = (system.statuses == TEXT) & ~self._uses_cosine[system.items][:, None]
         rows, columns = np.nonzero(votes)
         # One 64-bit key for item and text makes `unique` and `searchsorted` one-dimensional.
         return system.items[rows] << 32 | system.texts[rows, columns], rows, columns
 
     def _judge_pairs(self, parameters: MultiqaParameters, codes: AnswerCodes) -> None:
-        """Fill in the answer code and the correctness of each pair of item and text."""
+        """Compute the answer code and correctness of each distinct pair of item and text."""
         texts = self._replies.texts
         normalised_texts: dict[int, str] = {}
         readers: dict[tuple[str, ...], Choices] = {}
@@ -198,7 +198,7 @@ class _TextMatcher:
             )
 
     def judge_system(self, system: SystemReplies) -> tuple[Ints, Bools, Ints]:
-        """Return (n, R) answer codes, whether each is right, and the representatives.
+        """Return a system's answer codes, their correctness, and cluster representatives.
 
         Every reply represents itself. Rows of items with the matcher cosine are without votes.
         """
@@ -213,7 +213,7 @@ class _TextMatcher:
         return answers, right, representatives
 
     def note_faults(self, system: SystemReplies, listed: Exclusions) -> None:
-        """Add a system's replies that name no choice to `listed`."""
+        """Add a system's replies that name no valid choice to `listed`."""
         if not self._faults:
             return
         keys, rows, columns = self._find_keys(system)
@@ -242,7 +242,7 @@ MOST_GUESSES = 1000
 
 
 def _count_guesses(item: MultiqaItem) -> int:
-    """Return the number of equally likely guesses at an item; 0 without choices.
+    """Return the number of equally likely guesses for an item; 0 without choices.
 
     With m right choices a guess is one of the sets of m choices.
     """
@@ -255,7 +255,7 @@ def _count_guesses(item: MultiqaItem) -> int:
 
 
 def find_fault(item: MultiqaItem) -> tuple[str, str] | None:
-    """Return why an item cannot be judged, as (field, reason); None if it can.
+    """Return the (field, reason) why an item cannot be judged; None if it can.
 
     Faults: a choice item without choices, or choices of another kind of item; the matcher choice
     for another kind; two equal choices; an accepted answer that is not among the choices.
@@ -282,7 +282,7 @@ def find_fault(item: MultiqaItem) -> tuple[str, str] | None:
 def _insert_cosine_rows(
     judged: CosineJudgement, answers: Ints, right: Bools, representatives: Ints
 ) -> None:
-    """Overwrite the rows of items with the matcher cosine in the arrays of a system."""
+    """Write the results of items judged by cosine into a system's arrays."""
     answers[judged.rows] = judged.answers
     right[judged.rows] = judged.right
     representatives[judged.rows] = judged.representatives

@@ -1,4 +1,4 @@
-"""Judge free texts by the cosine of their vectors, cluster them and choose representatives.
+"""Judge free texts by cosine, cluster them by meaning and choose representatives.
 
 The paper's aggregator re-ranks answers by the original question (MultiQ&A, figure 1). Every text is
 therefore scored with the original question, whatever wording it replied to. Similarity among the
@@ -40,7 +40,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Reranking:
-    """How free texts were re-ranked.
+    """Summary of re-ranking free texts: the model, and how many texts it scored.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Reranking:
     without_question: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the entry of a summary."""
+        """Return the re-ranking as an entry of a summary."""
         return {
             "model": self.model,
             "revision": self.revision,
@@ -65,14 +65,14 @@ class Reranking:
         }
 
     def list_signature_parts(self) -> dict[str, str]:
-        """Return the parts of a signature; `|` separates parts and is replaced in the name."""
+        """Return the re-ranker's name and revision for a signature."""
         return {
             "reranker": self.model.replace("|", "/"),
             "reranker_revision": self.revision,
         }
 
     def list_warnings(self) -> list[Message]:
-        """Return a warning if items lack a question, else nothing."""
+        """Return a warning if some items have no question to re-rank by, else []."""
         if not self.without_question:
             return []
         return [Message("reranked_without_question", {"count": self.without_question})]
@@ -80,7 +80,7 @@ class Reranking:
 
 @dataclass(frozen=True)
 class ClusteredReplies:
-    """Clusters of a system's replies to the n items with the matcher cosine.
+    """Clusters of one system's replies to the items that are judged by cosine.
 
     Attributes
     ----------
@@ -96,9 +96,11 @@ class ClusteredReplies:
 
 
 def load_reranker(name: str | None) -> Reranker | None:
-    """Return the re-ranker of a name; None for None. Raises `BackendError`.
+    """Return the re-ranker model called `name`; None for None.
 
     Studies call it before the first request, so that a missing model costs nothing.
+
+    Raises `BackendError`.
     """
     return Reranker.load(name) if name else None
 
@@ -110,7 +112,7 @@ def rerank(
     systems: Sequence[ClusteredReplies],
     progress: Progress | None = None,
 ) -> Reranking:
-    """Make the text that answers its question best the representative of its cluster.
+    """Replace each cluster's representative by the text that answers the question best.
 
     Changes `representatives` of the systems in place. Of equal scores the earliest text counts.
     Raises `BackendError`.
@@ -162,7 +164,7 @@ LANGUAGE_SAMPLE = 5_000
 
 @dataclass(frozen=True)
 class CosineJudgement:
-    """Judged replies of a system to the n items with the matcher cosine.
+    """Judged replies of one system to the items that are judged by cosine.
 
     Attributes
     ----------
@@ -178,7 +180,7 @@ class CosineJudgement:
 
 @dataclass(frozen=True)
 class CosineJudgements:
-    """Judgements of all systems with the embedder, its warnings and the re-ranking, if any."""
+    """Replies of all systems judged by cosine, with embedder, warnings and re-ranking."""
 
     systems: tuple[CosineJudgement, ...]
     info: EmbedderInfo
@@ -194,7 +196,7 @@ def judge_by_cosine(
     assign_code: Callable[[Any], int],
     progress: Progress | None = None,
 ) -> CosineJudgements | None:
-    """Judge and cluster the replies to items with the matcher cosine; None without such items.
+    """Judge and cluster the replies to items with the cosine matcher; None without any.
 
     A reply is right if its cosine to an accepted answer is above the threshold. A system's replies
     to the wordings of one item are clustered by average linkage; texts with different numbers are
@@ -275,7 +277,7 @@ def _collect_texts(
     system_rows: Sequence[Ints],
     used: Ints,
 ) -> list[list[str]]:
-    """Return, for each item of `used`, its accepted answers and all replies to it."""
+    """Return the accepted answers of and all replies to each item in `used`."""
     item_texts = [list(items[number].answers) for number in used.tolist()]
     for system, rows in zip(systems, system_rows, strict=True):
         positions = np.searchsorted(used, system.items[rows])
@@ -295,7 +297,7 @@ def _judge_block(
     replies: Replies,
     parameters: MultiqaParameters,
 ) -> None:
-    """Judge and cluster a system's replies to the items of a block, in place.
+    """Judge and cluster a system's replies to a block of items; writes into `judgement`.
 
     `answers` of the judgement get cluster labels, later replaced by answer codes.
     """
@@ -336,7 +338,7 @@ def _replace_cluster_labels(
     replies: Replies,
     assign_code: Callable[[Any], int],
 ) -> None:
-    """Replace each cluster label by the answer code of the cluster's representative, in place."""
+    """Replace cluster labels in `judgement` by the representatives' answer codes."""
     rows, columns = np.nonzero(judgement.answers != NO_VOTE)
     texts = system.texts[judgement.rows[rows], judgement.representatives[rows, columns]]
     distinct, positions = np.unique(texts, return_inverse=True)

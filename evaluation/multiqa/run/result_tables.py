@@ -1,4 +1,4 @@
-"""The result tables of MultiQ&A that a run stores: the one list that runs and downloads follow.
+"""Result tables of MultiQ&A, each declared once for runs and downloads.
 
 `metrics` and `items` are shown with other columns or more rows than are stored: the numbers of
 each item are stored once, with the item.

@@ -1,4 +1,4 @@
-"""Rows that a run stores: items, replies, rewordings and comparisons."""
+"""Rows of the tables that a run stores: items, replies, rewordings and comparisons."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CROWD_SCORE = "crowd_score"
 
 
 class ItemRow(NamedTuple):
-    """Metrics of a system's replies to an item; the columns are those of items.csv.
+    """A row of items.csv: metrics of one system's replies to one item.
 
     `numbers` are the metrics of `ITEM_METRICS`; `reasons` are why some are undefined, by metric.
     """
@@ -44,11 +44,11 @@ class ItemRow(NamedTuple):
     reasons: dict[str, str]
 
     def list_cells(self) -> tuple[object, ...]:
-        """Return the cells of a row of items.csv."""
+        """Return the cells of the row in items.csv."""
         return (*self[:9], *self.numbers, self.original_reply, self.modal_reply)
 
     def build_metric_rows(self) -> Iterator[MetricRow]:
-        """Yield the item's rows of metrics.csv."""
+        """Yield the rows of metrics.csv with this item's metrics."""
         group = build_group_name("item", self.item)
         for name, value in zip(ITEM_METRICS, self.numbers, strict=True):
             why = self.reasons.get(name)
@@ -56,7 +56,7 @@ class ItemRow(NamedTuple):
 
 
 class ReplyRow(NamedTuple):
-    """A reply to a wording of an item; the first six columns are those of a file of replies.
+    """A stored reply of a system to one wording of an item, with its judgement.
 
     `right` is None if the reply was not judged. `says` is the representative of all replies with
     the same answer; `modal` is whether this answer is the item's most frequent one. `crowd_score`
@@ -77,7 +77,7 @@ class ReplyRow(NamedTuple):
 
 
 class RewordingRow(NamedTuple):
-    """A rewording of an item; without a `variant` it was rejected for `reason`.
+    """A stored rewording of an item; without `variant` it was rejected for `reason`.
 
     `kind` is rewording, dialect or style for a typed wording, "" for the rewriter's. `attempt` is
     the number of the rewriter's call; 0 for a typed wording.
@@ -112,7 +112,7 @@ class SystemPair:
 
     @classmethod
     def build(cls, metric: str, pair: Comparison) -> SystemPair:
-        """Return the row of a comparison."""
+        """Return the row of a comparison by the metric `metric`."""
         return cls(
             metric,
             pair.model_a,
@@ -130,13 +130,13 @@ class SystemPair:
 
 
 def build_item_rows(evaluation: MultiqaEvaluation) -> Iterator[ItemRow]:
-    """Yield a row for each system and item that counts, system by system."""
+    """Yield the result row of each system and evaluated item, system by system."""
     for result in evaluation.systems:
         yield from _build_system_rows(evaluation, result)
 
 
 def _build_system_rows(evaluation: MultiqaEvaluation, result: SystemResult) -> Iterator[ItemRow]:
-    """Yield a row for each item that counts for a system."""
+    """Yield the result row of each evaluated item of one system."""
     replies, panel = result.judged.replies, result.judged.panel
     metrics, find_text = result.overall.profile_metrics, evaluation.judgement.find_text
     for row, (number, profile) in enumerate(
@@ -174,7 +174,7 @@ ReplyJudgement = tuple[bool, str | None, bool]
 def collect_reply_judgements(
     evaluation: MultiqaEvaluation,
 ) -> dict[tuple[str, str, int], ReplyJudgement]:
-    """Return the judgement of each reply that counts, by system, item and variant."""
+    """Return the judgement of each evaluated reply, by system, item and variant."""
     judgements: dict[tuple[str, str, int], ReplyJudgement] = {}
     for result in evaluation.systems:
         replies, panel = result.judged.replies, result.judged.panel
@@ -207,7 +207,7 @@ def build_reply_rows(
     judgements: Mapping[tuple[str, str, int], ReplyJudgement],
     scores: Mapping[tuple[str, str, int], float],
 ) -> Iterator[ReplyRow]:
-    """Yield the rows of a system's replies in the order of the wordings.
+    """Yield the rows of one system's replies, in the order of the wordings.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def build_reply_rows(
 def build_comparison_rows(
     evaluation: MultiqaEvaluation, crowd: CrowdResult | None, parameters: MultiqaParameters
 ) -> Iterator[SystemPair]:
-    """Yield the comparisons of every two systems by each metric, then by the crowd score."""
+    """Yield comparisons of each two systems, by each metric and by crowd score."""
     for name, pair in evaluation.comparisons:
         yield SystemPair.build(name, pair)
     if crowd is None:

@@ -1,4 +1,4 @@
-"""Rewordings of questions: request them from a rewriter, check them, and list all wordings.
+"""Rewordings of questions: request them from a rewriter model, check them, list wordings.
 
 `Checker` rejects rewordings that repeat a wording or change numbers, names or meaning. Files and
 runs pass their own function that asks the rewriter; it decides where replies are stored.
@@ -63,7 +63,7 @@ _QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("'", "'"))
 
 @dataclass(frozen=True)
 class Rewording:
-    """One rewording of an item's question, accepted or rejected.
+    """One rewording of an item's question, accepted or rejected, with its check results.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Rewording:
 def build_rewriter_messages(
     question: str, count: int, known: Sequence[str] = ()
 ) -> tuple[Message, ...]:
-    """Return the conversation that asks for `count` rewordings other than the `known` ones."""
+    """Return the messages that ask for `count` rewordings other than the `known` ones."""
     content = TEMPLATE.format(count=count, question=question)
     if known:
         content += AGAIN.format(known="\n".join(f"- {text}" for text in known))
@@ -96,7 +96,7 @@ def build_rewriter_messages(
 
 
 def parse_rewordings(reply: str) -> list[str]:
-    """Return the rewordings in a rewriter's reply.
+    """Return the rewordings listed in a rewriter model's reply.
 
     They are its numbered lines; without any its bullets, then a JSON list, then all lines except
     those that end in a colon.
@@ -118,7 +118,7 @@ def parse_rewordings(reply: str) -> list[str]:
 
 
 def _strip_markup(text: str) -> str:
-    """Return a text without bold marks or quotation marks around it."""
+    """Return a rewording without bold marks or quotation marks around it."""
     text = text.strip().strip("*_").strip()
     for opening, closing in _QUOTES:
         if len(text) > 2 and text.startswith(opening) and text.endswith(closing):
@@ -127,7 +127,7 @@ def _strip_markup(text: str) -> str:
 
 
 class Checker:
-    """Accepts or rejects rewordings, and remembers the accepted ones of each item.
+    """Accepts or rejects proposed rewordings, and stores the accepted ones by item.
 
     Parameters
     ----------
@@ -161,11 +161,14 @@ class Checker:
         self._progress = progress
 
     def find_incomplete_items(self) -> list[int]:
-        """Return the items with fewer than `count` accepted rewordings."""
+        """Return the indices of items with too few accepted rewordings."""
         return [item for item, accepted in enumerate(self.accepted) if len(accepted) < self.count]
 
     def check(self, texts: Sequence[tuple[int, str]], attempt: int) -> list[Rewording]:
-        """Return each rewording (item, text) as accepted or rejected. Raises `BackendError`."""
+        """Return each (item, text) as an accepted or rejected rewording.
+
+        Raises `BackendError`.
+        """
         checked = [self._check_words(item, text, attempt) for item, text in texts]
         # Vectors and entailment are computed only for texts that pass the cheap checks.
         remaining = [index for index, each in enumerate(checked) if each.reason is None]
@@ -190,14 +193,14 @@ class Checker:
         return checked
 
     def restore(self, checked: Sequence[Rewording]) -> None:
-        """Restore the state after an earlier call of `check`, from the result of that call."""
+        """Restore the checker's state from the result of an earlier call of `check`."""
         for rewording in checked:
             self._seen[rewording.item].add(normalise(rewording.text))
             if rewording.variant is not None:
                 self.accepted[rewording.item].append(rewording)
 
     def accept_typed(self, item: int, text: str) -> Rewording:
-        """Accept a typed rewording without checks; only a repetition is rejected."""
+        """Accept a rewording that a user typed; only a repetition is rejected."""
         key = normalise(text)
         if key in self._seen[item]:
             return Rewording(item, 0, text, None, REPEATED)
@@ -207,7 +210,7 @@ class Checker:
         return rewording
 
     def _check_words(self, item: int, text: str, attempt: int) -> Rewording:
-        """Return a rewording, rejected if it is too long, repeated, or changes numbers or names."""
+        """Return a rewording; reject long or repeated ones, and changed numbers or names."""
         question, key, reason = self.questions[item], normalise(text), None
         # A long text is stored cut, so its key must come from the whole text.
         if len(text) > LONGEST:
@@ -222,7 +225,7 @@ class Checker:
         return Rewording(item, attempt, text, None, reason)
 
     def _compute_cosines(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return the cosine of each (original, rewording); None if the check is skipped."""
+        """Return the cosine of each (original, rewording); None if cosines are not checked."""
         if not self._meaning or not pairs:
             return [None] * len(pairs)
         precision = cast(Literal["float32", "bfloat16", "auto"], self._parameters.precision)
@@ -241,7 +244,7 @@ class Checker:
         return [float(p / n) if n else 0.0 for p, n in zip(products, lengths, strict=True)]
 
     def _compute_entailments(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return the smaller probability of both directions; None if the check is skipped."""
+        """Return each pair's smaller entailment probability of both directions, or None."""
         if self._nli is None or not pairs:
             return [None] * len(pairs)
         both = self._nli.probabilities([*pairs, *((b, a) for a, b in pairs)])
@@ -261,15 +264,15 @@ NO_REWRITER_REPLY = "no_reply_of_the_rewriter"
 
 
 class Reply(Protocol):
-    """A model's reply."""
+    """Interface of a language model's reply: its text and status."""
 
     @property
     def answer(self) -> str:
-        """The text."""
+        """Text of the reply."""
 
     @property
     def status(self) -> AnswerStatus:
-        """Whether the reply is a text, empty, refused or an error."""
+        """Status of the reply: a text, empty, refused or an error."""
 
 
 Ask = Callable[[Sequence[Item]], Mapping[tuple[str, int], Reply]]
@@ -277,14 +280,14 @@ Check = Callable[[Sequence[tuple[int, str]], int], list[Rewording]]
 
 
 class Wording(NamedTuple):
-    """A wording to ask: the number of its item, its variant (0 is the original) and its text."""
+    """A wording to ask: index of its item, variant number (0 is the original), and text."""
 
     item: int
     variant: int
     text: str
 
     def build_id(self, items: Sequence[MultiqaItem]) -> str:
-        """Return the id of the wording's conversation."""
+        """Return the id of the conversation that asks this wording."""
         return f"{items[self.item].item}|{self.variant}"
 
 
@@ -295,7 +298,7 @@ def request_rewordings(
     left_out: Exclusions,
     check: Check | None = None,
 ) -> list[Rewording]:
-    """Request rewordings, one call for each item, and return all with the result of the check.
+    """Request rewordings of each item, check them, and return accepted and rejected ones.
 
     Items with too few accepted rewordings get up to two more calls.
 
@@ -343,17 +346,17 @@ def request_rewordings(
 
 
 def build_attempt_id(item: str, attempt: int) -> str:
-    """Return the id of the conversation of an attempt to reword an item."""
+    """Return the id of the conversation of one attempt to reword an item."""
     return f"{item}|reword|{attempt}"
 
 
 def _list_known_texts(rewordings: Sequence[Rewording], item: int) -> list[str]:
-    """Return the texts of an item that the rewriter has already proposed."""
+    """Return the distinct texts already proposed as rewordings of an item."""
     return list(dict.fromkeys(rewording.text for rewording in rewordings if rewording.item == item))
 
 
 def is_unusable(rewordings: Sequence[Rewording], left_out: Exclusions) -> bool:
-    """Whether the rewriter was called but no rewording was accepted."""
+    """Return whether the rewriter model was asked but no rewording was accepted."""
     was_called = bool(rewordings) or left_out.count(NO_REWRITER_REPLY) > 0
     return was_called and not any(rewording.variant for rewording in rewordings)
 
@@ -361,7 +364,7 @@ def is_unusable(rewordings: Sequence[Rewording], left_out: Exclusions) -> bool:
 def summarize_rejected(
     rewordings: Sequence[Rewording], ids: Sequence[str], left_out: Exclusions
 ) -> dict[str, Any]:
-    """Return the values of the message `run.no_usable_rewording`.
+    """Return the values of the error message that no rewording is usable.
 
     Returns
     -------
@@ -402,7 +405,7 @@ def find_items_without_rewording(rewordings: Sequence[Rewording], ids: Sequence[
 def note_missing_rewordings(
     rewordings: Sequence[Rewording], ids: Sequence[str], wanted: int, left_out: Exclusions
 ) -> None:
-    """Add the items with fewer than `wanted` accepted rewordings to `left_out`."""
+    """Add items with fewer than `wanted` accepted rewordings to `left_out`."""
     accepted = [0] * len(ids)
     for rewording in rewordings:
         accepted[rewording.item] += rewording.variant is not None
@@ -418,7 +421,7 @@ def note_missing_rewordings(
 def list_wordings(
     items: Sequence[MultiqaItem], scorable: Sequence[int], rewordings: Sequence[Rewording]
 ) -> list[Wording]:
-    """Return all wordings to ask, the originals of all items first.
+    """Return all wordings to ask: the original questions first, then the rewordings.
 
     Parameters
     ----------
@@ -438,7 +441,7 @@ def list_wordings(
 
 
 def build_conversations(items: Sequence[MultiqaItem], wordings: Sequence[Wording]) -> list[Item]:
-    """Return a separate conversation for each wording."""
+    """Return one conversation per wording, with the messages that ask it."""
     return [
         Item(wording.build_id(items), build_messages(items[wording.item], wording.text))
         for wording in wordings

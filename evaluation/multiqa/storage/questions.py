@@ -1,4 +1,4 @@
-"""Load the questions of a version as items, with typed wordings and workers' answers.
+"""Load a version's questions as items, with user-typed wordings and workers' answers.
 
 Also checks the options of a run before it starts, and estimates its requests.
 """
@@ -43,7 +43,7 @@ LONGEST_ID = 60
 
 @dataclass(frozen=True)
 class TypedWording:
-    """A typed or imported variant of a question: number of its item, text, and kind of variant."""
+    """A typed or imported variant of a question: index of its item, text, and kind."""
 
     item: int
     text: str
@@ -52,7 +52,7 @@ class TypedWording:
 
 @dataclass(frozen=True)
 class VersionItems:
-    """Items of a version with typed wordings and workers' answers.
+    """Items of a version, with user-typed wordings and workers' answers.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class VersionItems:
 
     @cached_property
     def scorable(self) -> list[int]:
-        """Numbers of the items with accepted answers or workers' answers; only they are asked."""
+        """Indices of items with accepted or workers' answers; only they are asked."""
         answered = set(self.crowd.questions) if self.crowd is not None else set()
         return [
             number
@@ -114,7 +114,7 @@ class VersionItems:
 
 
 def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> VersionItems:
-    """Load the items of a version. Items with invalid accepted answers are included.
+    """Return a version's items, also those with invalid accepted answers.
 
     `find_problem` reports these items.
     """
@@ -149,7 +149,7 @@ def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> VersionItem
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MultiqaRunOptions
 ) -> list[Problem]:
-    """Return why a run cannot start: models, excluded workers, wordings or missing answers."""
+    """Return why a run cannot start: models, excluded workers, wordings or answers."""
     problems = [
         *find_problems_with_models(user, options, ("models", "rewriter"), needed=("models",)),
         *find_worker_problems(version, user, options, needed=False),
@@ -161,7 +161,7 @@ def find_start_problems(
 
 
 def find_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | None:
-    """Return why the items of a version cannot be evaluated; None if they can."""
+    """Return the problem why a version's items cannot be evaluated; None if they can."""
     if not loaded.items:
         return build_problem("no_text")
     for item in loaded.items:
@@ -177,7 +177,7 @@ def find_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | 
 
 
 def _build_item(question: Question, matcher: str, unanswerable: bool) -> MultiqaItem:
-    """Return a question as an item; an unanswerable one has no accepted answers."""
+    """Return a database question as an item; without accepted answers if unanswerable."""
     dataset = question.metadata.get("dataset") if isinstance(question.metadata, dict) else None
     answers = () if unanswerable else tuple(dict.fromkeys(_list_texts(question.accepted_answers)))
     is_choice = question.kind == CHOICE
@@ -195,13 +195,13 @@ def _build_item(question: Question, matcher: str, unanswerable: bool) -> Multiqa
 
 
 def _list_texts(values: object) -> list[str]:
-    """Return the non-empty texts of a JSON field, stripped; [] if it holds no list."""
+    """Return the nonempty texts in a JSON list; [] if the value is no list."""
     texts = [str(value).strip() for value in values] if isinstance(values, list) else []
     return [text for text in texts if text]
 
 
 def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers | None:
-    """Load the submitted answers without those of excluded workers; None if none has a text."""
+    """Return workers' submitted answers, without excluded workers; None if none has text."""
     rows = Response.objects.filter(
         question__version=version, question__role__in=GRADED, state=Response.State.SUBMITTED
     ).exclude(question__text="")
@@ -216,7 +216,7 @@ def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers
 
 
 def _note_left_out(reason: str, ids: Iterable[str], left_out: Exclusions) -> None:
-    """Add questions to `left_out`; no entry without questions."""
+    """Add the questions with these ids to the exclusions `left_out`, if there are any."""
     entries = [{"item": external_id} for external_id in ids]
     if entries:
         left_out.add_all(reason, entries)
@@ -229,7 +229,7 @@ REWORDING, ASKING = "Putting it in other words", "Answering"
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: MultiqaRunOptions
 ) -> RequestForecast:
-    """Estimate the requests of a run of each model; nothing is sent."""
+    """Return the forecast of a run's requests to each model; nothing is sent."""
     loaded = load(version, options)
     models, rewriters = (
         select_registered_models(user, options.models),

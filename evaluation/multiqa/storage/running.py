@@ -1,4 +1,4 @@
-"""Run of MultiQ&A: reword, ask models, evaluate, store rows and a summary; load the rows again."""
+"""MultiQ&A run on the database: reword, ask models, evaluate, store and load the rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class MultiqaSummary(StudySummary):
-    """Summary of a run: counts, models, exclusions, embedding, and usage.
+    """Stored summary of a MultiQ&A run: counts, models, exclusions, embedding, and usage.
 
     Attributes
     ----------
@@ -111,42 +111,42 @@ class MultiqaSummary(StudySummary):
 
     @property
     def cost(self) -> float | None:
-        """Cost of the run; None if a model has no prices."""
+        """Cost of the run; None if a model has no known prices."""
         costs = [usage.cost for usage in self.usage]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the counts that the page of a run shows."""
+        """Return the input counts that the run's page shows, by label."""
         return {"questions": self.items, "wordings": self.wordings, "models": len(self.systems)}
 
 
 def load_metrics(run: Run) -> list[MetricRow]:
-    """Load the metrics of every system and group; `load_items` loads those of single items."""
+    """Return the stored metric rows by system and group (not those of single items)."""
     return list(read_table(run, METRICS))
 
 
 def load_items(run: Run) -> Iterator[ItemRow]:
-    """Load the rows of single items, system by system."""
+    """Yield the stored result rows of single items, system by system."""
     return read_table(run, ITEMS)
 
 
 def load_replies(run: Run) -> Iterator[ReplyRow]:
-    """Load the replies, system by system, each with the originals of all items first."""
+    """Yield the stored replies, system by system, original wordings first."""
     return read_table(run, REPLIES)
 
 
 def load_rewordings(run: Run) -> Iterator[RewordingRow]:
-    """Load the accepted and rejected rewordings."""
+    """Yield the stored rewordings, accepted and rejected."""
     return read_table(run, REWORDINGS)
 
 
 def load_comparisons(run: Run) -> list[SystemPair]:
-    """Load the comparisons of every two systems."""
+    """Return the stored comparisons of each two systems."""
     return list(read_table(run, COMPARISONS))
 
 
 def load_crowd(run: Run) -> Iterator[CrowdRow]:
-    """Load the crowd scores of each system and item."""
+    """Yield the stored crowd scores of each system and item."""
     return read_table(run, CROWD)
 
 
@@ -158,7 +158,7 @@ CHECKED = "checked"
 
 @dataclass(frozen=True)
 class _StudyReplies:
-    """Wordings of a run and all replies to them.
+    """Wordings of a run, and all models' replies to them.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class _StudyReplies:
     by_system: dict[str, RepliesByItem]
 
     def build_replies(self) -> Replies:
-        """Return the replies as input of `evaluate`."""
+        """Return the replies in the column format that `evaluate` takes."""
         replies = Replies()
         for system, answered in self.by_system.items():
             replies.add_system(system)
@@ -185,14 +185,14 @@ class _StudyReplies:
         return replies
 
     def count_statuses(self) -> Counter[AnswerStatus]:
-        """Return the number of replies by status."""
+        """Return the number of replies by status, over all models."""
         return Counter(
             reply.status for answered in self.by_system.values() for reply in answered.values()
         )
 
 
 def execute_run(turn: Turn) -> None:
-    """Execute a claimed run, or continue it: reword, ask the models, evaluate, store the result.
+    """Execute a claimed run, or continue it: reword, ask models, evaluate, store results.
 
     Ends early with a checkpoint when the turn's time is over. Raises `RunInputError`.
     """
@@ -234,7 +234,7 @@ def execute_run(turn: Turn) -> None:
 
 
 def load_options(run: Run) -> MultiqaRunOptions:
-    """Return the options of a run; options that an older run lacks have their defaults."""
+    """Return the options of a run, with defaults for those that an older run did not store."""
     try:
         return MultiqaRunOptions.of_dict(run.parameters)
     except KeyError as error:
@@ -249,7 +249,7 @@ def _collect_replies(
     models: Sequence[LanguageModel],
     rewriters: Sequence[LanguageModel],
 ) -> _StudyReplies:
-    """Request the rewordings, then ask every model every wording in a separate conversation."""
+    """Request rewordings, then ask each model every wording in its own conversation."""
     if rewriters:
         rewordings = _request_rewordings(turn, in_turns, rewriters[0], loaded, options)
         kinds = [""] * len(rewordings)
@@ -273,7 +273,7 @@ def _request_rewordings(
     loaded: VersionItems,
     options: MultiqaRunOptions,
 ) -> list[Rewording]:
-    """Request and check rewordings; a later turn loads the checked ones from the checkpoint.
+    """Return checked rewordings from the rewriter model; a continued run reuses stored ones.
 
     Raises `RunInputError` if no rewording is accepted.
     """
@@ -350,7 +350,7 @@ def _request_rewordings(
 def _store_rows(
     turn: Turn, collected: _StudyReplies, result: MultiqaEvaluation, crowd: CrowdResult | None
 ) -> None:
-    """Store all rows of a finished run; call it in `fenced`."""
+    """Store all result rows of a run; call it within `turn.fenced()`."""
     items, judgements = collected.loaded.items, collect_reply_judgements(result)
     scores = {} if crowd is None else crowd.scores
     keep_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])
@@ -388,7 +388,7 @@ def _build_signature(
     rewriters: Sequence[LanguageModel],
     input_hash: str,
 ) -> str:
-    """Return the signature: options, models, rewriter, embedding, inputs and version."""
+    """Return a run's signature: options, models, rewriter, embedding, input hash, version."""
     info = result.judgement.info or (crowd.info if crowd else None)
     reranking = result.judgement.reranking
     parts = {
@@ -412,7 +412,7 @@ def _build_summary(
     options: MultiqaRunOptions,
     rewriters: Sequence[LanguageModel],
 ) -> MultiqaSummary:
-    """Return the summary of a finished run."""
+    """Return the summary that a finished run stores."""
     statuses = collected.count_statuses()
     errors, cut_off = statuses[AnswerStatus.ERROR], statuses[AnswerStatus.CUT_OFF]
     info = result.judgement.info or (crowd.info if crowd else None)
@@ -443,7 +443,7 @@ def _build_summary(
 def _collect_warnings(
     result: MultiqaEvaluation, crowd: CrowdResult | None, usage: Sequence[Usage]
 ) -> list[dict[str, object]]:
-    """Return the different warnings of asking, judging and the crowd score."""
+    """Return the distinct warnings of asking, judging and the crowd score, as dicts."""
     warnings = cut_off_warnings(usage, {REWORDING: "rewriter_tokens"})
     for warning in [*result.judgement.warnings, *(crowd.warnings if crowd else ())]:
         if warning not in warnings:

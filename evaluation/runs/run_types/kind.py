@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from annotations.web.samples import find_sample
+from annotations.exchange.samples import find_sample
 from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.run_types.parts import Part, Parts, has_part
 

@@ -1,1 +1,1 @@
-"""On plain records: `trial` tries a crowd in parts, `plan` plans further answers."""
+"""Sample size without database: `trial` evaluates smaller crowds, `plan` plans more answers."""

@@ -1,4 +1,4 @@
-"""Plan of further answers: how many, to which questions, at what cost, from a grading's rows.
+"""Answer plan: how many more answers, to which questions, at what cost, from a grading.
 
 The error of a question's consensus is 1 minus its similarity to the truth. It follows from the
 similarity of its answers to the consensus of the others (`methods.planner`). The interval of a
@@ -30,7 +30,7 @@ from evaluation.sample_size.options import PlanTargets
 
 
 class Standing(StrEnum):
-    """Status of a question in a plan."""
+    """Status of a question in an answer plan: settled, wanted, alone or beyond the limit."""
 
     SETTLED = "settled"
     WANTED = "wanted"
@@ -42,7 +42,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class ScoreNow:
-    """Score of a worker or model now: number of answered questions, and width of its interval."""
+    """A worker or model now: number of answered questions, and width of its score's interval."""
 
     key: Any
     name: str
@@ -52,7 +52,7 @@ class ScoreNow:
 
 @dataclass(frozen=True)
 class QuestionPlan:
-    """Planned answers of a question.
+    """Plan for one question: its answers now, further answers, expected error and cost.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class QuestionPlan:
 
 @dataclass(frozen=True)
 class ScorePlan:
-    """Number of further questions for a worker or model, and the expected width of its interval."""
+    """Plan for a worker or model: further questions, and expected width of its interval."""
 
     of: Any
     name: str
@@ -88,7 +88,7 @@ class ScorePlan:
 
 @dataclass(frozen=True)
 class Widths:
-    """Widths of the scores' intervals of workers or of models.
+    """Interval widths of workers' or models' scores, now and with the plan.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Widths:
 
 @dataclass(frozen=True)
 class MoneyPlan:
-    """Totals of a plan.
+    """Totals of an answer plan: targets, answers and workers to buy, and costs.
 
     Attributes
     ----------
@@ -161,13 +161,13 @@ class MoneyPlan:
 
     @property
     def is_reached(self) -> bool:
-        """Whether both targets are reached without further answers."""
+        """Whether all targets are reached without further answers."""
         return not self.total_answers
 
 
 @dataclass(frozen=True)
 class PlanWithRows:
-    """A plan with its rows: most further answers first, widest intervals first."""
+    """An answer plan with its rows of questions, workers and models."""
 
     plan: MoneyPlan
     questions: list[QuestionPlan]
@@ -176,7 +176,7 @@ class PlanWithRows:
 
     @property
     def messages(self) -> list[Message]:
-        """Messages of the plan, most important first."""
+        """Messages for readers of the plan, most important first."""
         plan = self.plan
         settled = {"settled": plan.settled, "questions": plan.n_questions, "within": plan.within}
         messages = [Message("plan.settled", settled)]
@@ -198,7 +198,7 @@ class PlanWithRows:
         return [*messages, Message("plan.forecast")]
 
     def _describe_new_questions(self) -> dict[str, Any]:
-        """Return the values of the message `plan.new`."""
+        """Return the values of the message about new questions to add."""
         plan = self.plan
         return {
             "questions": plan.new_questions,
@@ -210,7 +210,7 @@ class PlanWithRows:
         }
 
     def _describe_beyond(self) -> dict[str, Any]:
-        """Return the values of the message `plan.beyond`."""
+        """Return the values of the message about questions beyond the limit."""
         lacking = [
             row.needed - row.answers
             for row in self.questions
@@ -231,7 +231,7 @@ def build_plan(
     models: Sequence[ScoreNow],
     n_people: int,
 ) -> PlanWithRows:
-    """Return the plan of further answers that reaches the targets of `wishes`.
+    """Return the plan of further answers that reaches the targets in `wishes`.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def build_plan(
 def _plan_questions(
     wishes: PlanTargets, questions: Sequence[GradedQuestion]
 ) -> tuple[list[QuestionPlan], int]:
-    """Return a row for each question, and how many answers the median one needs (0 if unknown)."""
+    """Return a plan per question, and the answers the median question needs (0 if unknown)."""
     similarity = np.array([estimate_likeness(question) for question in questions])
     known = ~np.isnan(similarity)
     needed = np.full(len(questions), np.nan)
@@ -331,7 +331,7 @@ def _plan_questions(
 
 
 def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScorePlan]:
-    """Return the further questions that each worker or model needs, widest interval first."""
+    """Return how many more questions each worker or model must answer, widest interval first."""
     rows = []
     for score in scores:
         needed = int(find_answers_for_width(score.width, score.questions, wishes.width))
@@ -342,12 +342,12 @@ def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScoreP
 
 
 def _find_middle_score(scores: Sequence[ScoreNow]) -> ScoreNow:
-    """Return the score with the median interval; of two the wider one."""
+    """Return the worker or model with the median interval width (the wider of two)."""
     return sorted(scores, key=lambda score: score.width)[len(scores) // 2]
 
 
 def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> int:
-    """Return the number of further questions that make the median interval narrow enough."""
+    """Return how many more questions make the median interval narrow enough."""
     if not scores:
         return 0
     middle = _find_middle_score(scores)
@@ -358,7 +358,7 @@ def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) ->
 def _summarize_widths(
     wishes: PlanTargets, scores: Sequence[ScoreNow], new_questions: int
 ) -> Widths | None:
-    """Return the widths now and after `asked` further questions; None without scores."""
+    """Return interval widths now and after `new_questions` more; None without scores."""
     if not scores:
         return None
     middle = _find_middle_score(scores)
@@ -387,7 +387,7 @@ WORKERS_HEADER = ("worker", "questions", "more_questions", "width_now", "width_t
 
 
 def build_question_rows(plan: PlanWithRows) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of each question by `QUESTIONS_HEADER`, most further answers first."""
+    """Yield a table row for each question, most further answers first."""
     for row in plan.questions:
         yield (
             *(row.name, row.answers, row.more, row.needed, row.cost, row.off, row.off_then),
@@ -396,6 +396,6 @@ def build_question_rows(plan: PlanWithRows) -> Iterator[tuple[object, ...]]:
 
 
 def build_worker_rows(plan: PlanWithRows) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of each worker by `WORKERS_HEADER`, widest interval first."""
+    """Yield a table row for each worker, widest interval first."""
     for row in plan.workers:
         yield (row.name, row.questions, row.more, row.width, row.width_then)

@@ -1,4 +1,4 @@
-"""Trial of smaller crowds: score with random subsets, and summarize which sizes are enough."""
+"""Crowd size trial: score with random subsets of a crowd, and find which sizes are enough."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from evaluation.sample_size.options import CrowdSizeParameters
 
 
 class TooFewWorkersError(ValueError):
-    """Fewer than 3 workers answered, so there is no smaller crowd to try."""
+    """Error: fewer than 3 workers answered, so no smaller crowd can be evaluated."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Result of one trial: the inputs, their embedding, and the fitted estimator."""
+    """Result of a crowd size trial: inputs, their embedding, and the fitted estimator."""
 
     inputs: GradingInput
     parameters: CrowdSizeParameters
@@ -43,21 +43,21 @@ class Trial:
 
     @property
     def n_workers(self) -> int:
-        """Number of workers with an answer."""
+        """Number of workers with at least one answer."""
         return len(set(self.inputs.answered.workers))
 
     @property
     def n_questions(self) -> int:
-        """Number of questions with an answer."""
+        """Number of questions with at least one answer."""
         return len(set(self.inputs.answered.questions))
 
     @property
     def warnings(self) -> list[Message]:
-        """Warnings of the embedding."""
+        """Warnings about the embedding of the answers."""
         return self.embedded.warnings
 
     def build_signature(self, input_hash: str) -> str:
-        """Return the signature: parameters, embedding, hash of the inputs, and version."""
+        """Return the signature of a run: options, embedding, input hash, and version."""
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
@@ -78,7 +78,7 @@ def try_crowd(
     progress: Progress | None = None,
     computed: MutableMapping[str, Agreements] | None = None,
 ) -> Trial:
-    """Embed the answers, and score with random subsets of the crowd.
+    """Embed the answers, score them with random subsets of the crowd, and return the trial.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def try_crowd(
 
 
 def hash_trial(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
-    """Return the SHA-256 of the answers and their grades, by which a change is detected."""
+    """Return the SHA-256 of answers and grades, to detect a change of the input."""
     digest = hashlib.sha256(inputs.hash().encode())
     for key, grade in grades.items():
         digest.update(f"{key}\x1f{grade!r}\x1e".encode())
@@ -135,7 +135,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class CrowdSizeSummary(RunSummary):
-    """Summary of a trial.
+    """Stored summary of a crowd size trial: counts, agreement by size, and verdicts.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class CrowdSizeSummary(RunSummary):
 
     @classmethod
     def from_trial(cls, trial: Trial) -> CrowdSizeSummary:
-        """Return the summary of a trial."""
+        """Return the summary to store for a trial."""
         estimator = trial.estimator
         return cls(
             VERSION,
@@ -174,7 +174,7 @@ class CrowdSizeSummary(RunSummary):
         )
 
     def shown_counts(self) -> dict[str, int]:
-        """Return the counts that the page of a run shows."""
+        """Return the input counts that the run's page shows, by label."""
         return {
             "answers": self.answers,
             "workers": self.workers,
@@ -184,19 +184,19 @@ class CrowdSizeSummary(RunSummary):
 
     @property
     def messages(self) -> list[Message]:
-        """Verdicts by the main measure, then the data that they are based on."""
+        """Messages: how many workers and questions suffice, and the data used."""
         return [*_list_verdict_messages(self.verdicts, self.measure), _describe_basis(self)]
 
 
 def _list_verdict_messages(verdicts: Sequence[SizeVerdict], measure: str) -> Iterator[Message]:
-    """Yield the verdicts by one measure as messages."""
+    """Yield messages on how many workers and questions suffice by one measure."""
     for verdict in verdicts:
         if verdict.measure == measure:
             yield build_verdict_message(verdict)
 
 
 def build_verdict_message(verdict: SizeVerdict) -> Message:
-    """Return the message of a verdict; its code ends in the reason, or in `enough`."""
+    """Return the message of a verdict; its code ends in the reason or in "enough"."""
     values = {
         "by": verdict.by,
         "measure": verdict.measure,
@@ -209,7 +209,7 @@ def build_verdict_message(verdict: SizeVerdict) -> Message:
 
 
 def _describe_basis(summary: CrowdSizeSummary) -> Message:
-    """Return the message about the reference of the scores: grades or the whole crowd."""
+    """Return the message on what scores are compared with: grades or the whole crowd."""
     values = {
         "judged": summary.judged,
         "judged_workers": summary.judged_workers,
@@ -222,7 +222,7 @@ COLUMNS = ("by", "size", "measure", "pearson", "low", "high", "spearman", "draws
 
 
 def build_trial_rows(summary: CrowdSizeSummary) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of each point, by `COLUMNS`."""
+    """Yield a table row for each size and measure of agreement."""
     for point in summary.points:
         yield (
             *(point.by, point.size, point.measure, point.pearson, point.low, point.high),

@@ -30,14 +30,14 @@ NO_MAJORITY = "no_majority"
 
 @dataclass(frozen=True)
 class Draws:
-    """Options of the bootstrap: `n` draws of problems (0 for no intervals) and the seed."""
+    """Bootstrap settings: `n` draws of problems (0 for no intervals), and the seed."""
 
     n: int = 400
     seed: int = 0
 
 
 def find_majority(votes: Integers, n_labels: int) -> Integers:
-    """Return (n,) the label that most annotators gave; -1 for a tie or without a label.
+    """Return the label that most annotators gave, one per reply; -1 for a tie or no label.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ def find_majority(votes: Integers, n_labels: int) -> Integers:
 
 
 def count_labels(votes: Integers, n_labels: int) -> Integers:
-    """Return (n, n_labels) the number of annotators by reply and label."""
+    """Return the number of annotators per label, one row per reply, one column per label."""
     return (votes[:, :, None] == np.arange(n_labels)).sum(axis=1)
 
 
 def compute_annotator_agreement(
     votes: Integers, n_labels: int, problems: Integers, draws: Draws
 ) -> Estimate:
-    """Return Fleiss' kappa of all annotators; `n` counts replies with 2 labels or more.
+    """Return Fleiss' kappa of all annotators over replies with at least 2 labels.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def compute_pair_agreement(
 def compute_classifier_agreement(
     people: Booleans, classifier: Booleans, weights: Floats, problems: Integers, draws: Draws
 ) -> dict[str, Estimate]:
-    """Return the agreement of the classifier with the majority of annotators, by name.
+    """Return how well the classifier agrees with the annotators' majority, by metric.
 
     classifier_agreement is the share of equal labels, classifier_kappa Cohen's kappa. The others
     use the weights and so estimate the value over all replies: classifier_weighted_kappa, and
@@ -141,7 +141,7 @@ def compute_classifier_agreement(
 
 
 def _build_cells(first: Integers, second: Integers, n_labels: int) -> Floats:
-    """Return (n, k * k) a 1 in the cell of both labels; all zeros where a label is missing."""
+    """Return flattened label-by-label tables, one row per reply, with a 1 for its two labels."""
     has_both = (first != MISSING_LABEL) & (second != MISSING_LABEL)
     cells = np.zeros((len(first), n_labels * n_labels))
     rows = np.flatnonzero(has_both)
@@ -150,7 +150,7 @@ def _build_cells(first: Integers, second: Integers, n_labels: int) -> Floats:
 
 
 def _reshape_to_squares(sums: Floats) -> Floats:
-    """Return (..., k * k) sums as (..., k, k) tables of labels."""
+    """Return rows of flattened label-by-label tables as square tables."""
     side = round(sums.shape[-1] ** 0.5)
     return sums.reshape(*sums.shape[:-1], side, side)
 
@@ -158,14 +158,14 @@ def _reshape_to_squares(sums: Floats) -> Floats:
 def _estimate_one(
     parts: Floats, statistic: Callable[[Floats], Floats], n: int, problems: Integers, draws: Draws
 ) -> Estimate:
-    """Return one statistic with its interval; see `_estimate_from_sums`."""
+    """Return one statistic of summed reply rows, with its bootstrap interval over problems."""
     return _estimate_from_sums(parts, lambda sums: statistic(sums)[None], n, problems, draws)[0]
 
 
 def _estimate_from_sums(
     parts: Floats, statistic: Callable[[Floats], Floats], n: int, problems: Integers, draws: Draws
 ) -> list[Estimate]:
-    """Return statistics of the sum of all (n, parts) rows, with intervals over problems.
+    """Return statistics of summed reply rows, with bootstrap intervals over problems.
 
     `statistic` takes (..., parts) and returns (statistics, ...).
     """
@@ -184,5 +184,5 @@ def _estimate_from_sums(
 
 
 def _add_reason(estimate: Estimate, reason: str | None) -> Estimate:
-    """Return an undefined estimate with the reason; any other estimate unchanged."""
+    """Return the estimate with `reason` added if its value is undefined, else unchanged."""
     return replace(estimate, reason=reason) if estimate.value is None and reason else estimate

@@ -30,7 +30,7 @@ F1_TOLERANCE = 0.05
 
 @dataclass(frozen=True)
 class Detections:
-    """Labels and classes of n replies.
+    """Labels of problems and classes of their replies, as columns with one entry per reply.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Detections:
     gradable: Booleans | None = None
 
     def select(self, chosen: Booleans) -> Detections:
-        """Return the replies where the (n,) mask is true."""
+        """Return the detections of the replies that the mask `chosen` selects."""
         return Detections(
             self.unanswerable[chosen],
             self.positive[chosen],
@@ -61,12 +61,12 @@ class Detections:
         )
 
     def count_cases(self) -> dict[str, int]:
-        """Return the number of true and false positives, false negatives and refusals."""
+        """Return the numbers of true positives, false positives, false negatives, refusals."""
         counts = {name: int(column.sum()) for name, column in self._list_cases().items()}
         return {**counts, "refusals": int(self.refused.sum())}
 
     def _list_cases(self) -> dict[str, Booleans]:
-        """Return (n,) masks of true positives, false positives and false negatives."""
+        """Return masks of the true positive, false positive and false negative replies."""
         negative = ~self.positive & ~self.refused
         return {
             "true_positives": self.unanswerable & self.positive,
@@ -78,7 +78,7 @@ class Detections:
 def compute_rates(
     detections: Detections, n_draws: int = 400, seed: int = 0
 ) -> Mapping[str, Estimate]:
-    """Return precision, recall, f1 and answer_accuracy, 0 to 1.
+    """Return precision, recall, F1 and answer accuracy (0 to 1) with intervals, by name.
 
     precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN).
     answer_accuracy is the share of gradable answerable problems with a right reply. Refused
@@ -135,7 +135,7 @@ def compute_rates(
 
 
 def _sum_by_problem(columns: Floats, problem: Integers) -> Floats:
-    """Return the (k, problems) sums of (k, n) columns over the replies to each problem."""
+    """Return `columns` summed over the replies to each problem, one column per problem."""
     distinct, index = np.unique(problem, return_inverse=True)
     sums = np.zeros((len(columns), len(distinct)))
     for row, column in zip(sums, columns, strict=True):
@@ -146,7 +146,7 @@ def _sum_by_problem(columns: Floats, problem: Integers) -> Floats:
 def compute_f1_loss(
     whole: Detections, part: Detections, n_draws: int = 400, seed: int = 0
 ) -> Estimate:
-    """Return F1 of the whole classifier minus F1 of a part of it, -1 to 1, over the same replies.
+    """Return the whole classifier's F1 minus the F1 of one part of it, on the same replies.
 
     Both use the same draws of problems. Undefined where either F1 is.
     """
@@ -170,7 +170,7 @@ def compute_f1_loss(
 
 
 def choose_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Booleans) -> float:
-    """Return the greatest threshold whose F1 is within .05 of the best one.
+    """Return the greatest similarity threshold whose F1 is within 0.05 of the best F1.
 
     F1 hardly changes over a wide range of thresholds. The upper end of the range has fewer false
     positives.
@@ -198,7 +198,7 @@ def choose_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Bool
 
 @dataclass(frozen=True)
 class Separation:
-    """How well each of k word patterns separates positive replies from negative ones.
+    """How well each word pattern separates unanswerable from answerable replies.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Separation:
 def measure_separation(
     positive: Integers, negative: Integers, n_positive: int, n_negative: int
 ) -> Separation:
-    """Return precision, recall and p-values of k word patterns.
+    """Return precision, recall and p-values of word patterns, from counts of replies.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def measure_separation(
 
 
 def compute_wilson_interval(hits: int, n: int, level: float = 0.95) -> tuple[float, float] | None:
-    """Return Wilson's score interval of the share hits / n (Wilson 1927); None if n is 0."""
+    """Return Wilson's interval of the share hits / n (Wilson 1927); None if n is 0."""
     if not n:
         return None
     low, high = wilson_interval(hits / n, n, level)
@@ -249,7 +249,7 @@ def compute_wilson_interval(hits: int, n: int, level: float = 0.95) -> tuple[flo
 
 
 def order_greedily(covers: Booleans, covered: Booleans, wrong: Integers) -> list[tuple[int, int]]:
-    """Order k candidates greedily by the positive replies that each adds to those before it.
+    """Return candidate templates ordered by the unanswerable replies that each newly detects.
 
     Parameters
     ----------

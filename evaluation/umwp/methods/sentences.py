@@ -1,4 +1,4 @@
-"""Split replies into sentences and windows of six words (Sun et al. 2024)."""
+"""Split replies into sentences and into windows of six words (Sun et al. 2024)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PUNCTUATION = re.compile(r"[^\w\s]$")
 
 
 def sentences(reply: str, rules: str = FIXED) -> list[str]:
-    """Return the parts of a reply between . ! ? and line ends, without empty parts.
+    """Return the nonempty sentences of a reply, split at . ! ? and line ends.
 
     The full stops of Chinese and Japanese end a sentence too. With the rules "paper" a decimal
     point ends a sentence; with "fixed" it does not.
@@ -25,12 +25,12 @@ def sentences(reply: str, rules: str = FIXED) -> list[str]:
 
 
 def normalize_sentence(sentence: str) -> str:
-    """Return a sentence in lower case, without the last punctuation mark and extra white space."""
+    """Return a sentence in lower case, without final punctuation and extra white space."""
     return _PUNCTUATION.sub("", " ".join(sentence.lower().split())).strip()
 
 
 def list_windows(reply: str, rules: str = FIXED) -> list[str]:
-    """Return all runs of six words of each sentence, in lower case.
+    """Return each six consecutive words within a sentence of a reply, in lower case.
 
     A sentence of six words or fewer is one window.
     """

@@ -21,7 +21,7 @@ _COMMON = 1000
 
 
 def is_word(token: str) -> bool:
-    """Return whether a token is an English word or a common name; case does not count."""
+    """Return whether a token is an English word or a common name, in any case."""
     word = token.lower().replace("’", "'")
     if len(word) == 1:
         return word in LETTERS
@@ -30,7 +30,7 @@ def is_word(token: str) -> bool:
 
 @cache
 def _load_dictionary() -> Mapping[str, int]:
-    """Return the frequency of each English word."""
+    """Return the frequency of each English word, from the spell checker's dictionary."""
     frequencies: Mapping[str, int] = SpellChecker(language="en").word_frequency.dictionary
     return frequencies
 
@@ -85,7 +85,7 @@ _LONE_CAPITAL = re.compile(r"\b(?:is|are|be|was|equals?|answer)\s*:?\s*$", re.IG
 
 
 def find_expression(reply: str, rules: str = FIXED) -> str | None:
-    """Return the first expression with a variable in the last three sentences; None without one.
+    """Return the first expression with a variable in a reply's last three sentences, or None.
 
     With the rules "fixed" these are not variables: units and ordinals (5cm, 3rd), names and other
     long tokens, a multiplication sign (3 x 5), and a variable that the reply solves (x = 7) or only
@@ -103,7 +103,7 @@ def find_expression(reply: str, rules: str = FIXED) -> str | None:
 
 
 def _find_expression_by_paper_rules(sentence: str) -> str | None:
-    """Return the first expression as the published script finds it."""
+    """Return a sentence's first expression with a variable by the published script's rules."""
     run = ""
     for token in [*_TOKEN.findall(sentence), None]:
         if token is not None and token in _SKIPPED:
@@ -118,7 +118,7 @@ def _find_expression_by_paper_rules(sentence: str) -> str | None:
 
 
 def _find_expression_by_fixed_rules(sentence: str, reply: str) -> str | None:
-    """Return the first expression with a variable that the whole reply does not solve."""
+    """Return a sentence's first expression whose variable the reply leaves unsolved."""
     # A variable that an earlier sentence solves is not open in a later one.
     solved = {letter.lower() for letter in _SOLVED.findall(reply)}
     text = _TIMES.sub("*", _TEX.sub(" ", sentence))
@@ -140,7 +140,7 @@ def _find_expression_by_fixed_rules(sentence: str, reply: str) -> str | None:
 
 
 def _drop_unit(match: re.Match[str]) -> str:
-    """Return a matched number without its unit; other letters stay, as in 3n."""
+    """Return a matched number without its unit of measurement; a variable stays, as in 3n."""
     is_unit = match["unit"].lower() in UNITS
     return match[0][: match.start("unit") - match.start()] if is_unit else match[0]
 
@@ -151,7 +151,7 @@ def _drop_unit_ratio(match: re.Match[str]) -> str:
 
 
 def _is_end_of_run(word: str) -> bool:
-    """Return whether a token cannot be part of an expression."""
+    """Return whether a token ends a formula, because it cannot be part of one."""
     if is_word(word):
         return True
     if _LETTER.search(word) is None:
@@ -162,7 +162,7 @@ def _is_end_of_run(word: str) -> bool:
 
 
 def _has_open_variable(run: str, before: str, solved: set[str]) -> bool:
-    """Return whether a run contains a variable whose value the reply does not give."""
+    """Return whether a formula contains a variable whose value the reply does not give."""
     letters = _LETTER.findall(run)
     if not letters or all(letter.lower() in solved for letter in letters):
         return False
@@ -186,7 +186,7 @@ _CLOSE = 1e-6
 
 
 def read_answer(reply: str) -> float | None:
-    """Return the last number after "answer is", else the last number; None without a number.
+    """Return the last number behind "answer is", else the last number of a reply, or None.
 
     Decimal points and thousands separators are read: 1,250.5 is one number.
     """
@@ -196,7 +196,7 @@ def read_answer(reply: str) -> float | None:
 
 
 def is_right(reply: str, answers: tuple[float, ...], rules: str = FIXED) -> bool:
-    """Return whether the answer of a reply is one of the right numbers.
+    """Return whether the number that a reply answers is one of the accepted numbers.
 
     With the rules "paper" a reply is right if any run of digits in its last three sentences is a
     right number. There 2.5 is read as 2 and 5, and 1,250 as 1 and 250.
@@ -212,7 +212,7 @@ def is_right(reply: str, answers: tuple[float, ...], rules: str = FIXED) -> bool
 
 
 def _read_last_number(text: str) -> float | None:
-    """Return the last number of a text; None without one, or if it has more than 300 characters."""
+    """Return the last number in a text; None without one, or if it is over 300 characters long."""
     numbers = _NUMBER.findall(text)
     if not numbers or len(numbers[-1]) > 300:
         return None

@@ -1,1 +1,1 @@
-"""Results of a run of UMWP for people: models and replies (`results`), people (`people`)."""
+"""Results of a UMWP run for readers: models and replies (`results`), humans (`people`)."""

@@ -1,4 +1,4 @@
-"""Human benchmark of a run of UMWP, and agreement of annotators with the classifier.
+"""Human benchmark of a UMWP run, and agreement of annotators with the classifier.
 
 Annotators label replies on the experts' pages. The sample is stratified by class, category and
 prompt form. Annotators see neither the model nor the class, and each has their own order.
@@ -48,7 +48,7 @@ RATES = ("f1", "precision", "recall", "answer_accuracy", "pairs")
 
 
 def _list_exhibits(run: Run, _rng: np.random.Generator) -> list[Exhibit]:
-    """Return each reply that has a text and was not refused, with its problem."""
+    """Return the texts to annotate: each nonempty, unrefused reply with its problem."""
     texts = {(row.system, row.id, row.form): row.reply for row in running.read_replies(run)}
     problems = {row.id: row.question for row in running.read_problems(run)}
     exhibits = []
@@ -63,7 +63,7 @@ def _list_exhibits(run: Run, _rng: np.random.Generator) -> list[Exhibit]:
 
 
 def _list_classifier_labels(run: Run) -> dict[str, dict[Key, float | str]]:
-    """Return the class of each reply as a label, under the name "the classifier"."""
+    """Return the classifier's yes/no label of each reply, by annotator name and reply key."""
     return {
         "the classifier": {
             (row.system, row.item, row.form): YES if row.taken_as == UNANSWERABLE else NO
@@ -96,7 +96,7 @@ LABELS = Judging(
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Metrics of all people together, or of a model in a form over the questions they answered."""
+    """Metrics of all workers together, or of one model and prompt form on the same questions."""
 
     system: str
     form: str
@@ -110,7 +110,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class NoAnswerCount:
-    """Number of answers of people, or of replies of a model, that are classified as unanswerable.
+    """Number of answers classified as unanswerable, by workers or by one model.
 
     `n_unanswerable` of `n` answers to the questions that people answered, with or without a label.
     """
@@ -124,7 +124,7 @@ class NoAnswerCount:
 
 @dataclass(frozen=True)
 class PeopleReport:
-    """Human benchmark of a run, and agreement of annotators with the classifier.
+    """Human benchmark of a UMWP run, and agreement of annotators with the classifier.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class PeopleReport:
 
 
 def build_people_report(run: Run) -> PeopleReport:
-    """Return the human benchmark and the agreement of labels of a finished run."""
+    """Return the human benchmark and the annotators' agreement of a finished run."""
     persons = list(read_table(run, PERSONS))
     labelled = load_labelled_replies(run)
     rows = {row.metric: row for row in labelled.metrics() if _is_overall_row(row)}
@@ -172,7 +172,7 @@ def build_people_report(run: Run) -> PeopleReport:
 
 
 def load_labelled_replies(run: Run) -> LabelledReplies:
-    """Return the replies of a run with the labels of the annotators on its pages."""
+    """Return the replies of a run with the labels that annotators gave on its pages."""
     labels = []
     for line, judgement in enumerate(load_judgements(run, LABELS), 1):
         system, item, form = judgement.key
@@ -187,17 +187,17 @@ def load_labelled_replies(run: Run) -> LabelledReplies:
 
 
 def build_agreement_table(run: Run) -> Table:
-    """Return the agreement of annotators and classifier as a table of metrics."""
+    """Return the table of annotator and classifier agreement, one row per metric."""
     return Table(AGREEMENT.columns, load_labelled_replies(run).metrics())
 
 
 def build_labelled_table(run: Run) -> Table:
-    """Return the table of labelled replies."""
+    """Return the table of annotated replies, one row per reply."""
     return Table(LABELLED.columns, load_labelled_replies(run).rows())
 
 
 def _restore_judged_reply(row: ItemRow) -> JudgedReply:
-    """Return a stored reply with the values that `label_replies` needs, without its texts."""
+    """Return the classified reply of a stored row, without texts, to match with labels."""
     reply = WordProblemReply(0, row.system, row.item, row.form, "", AnswerStatus.TEXT)
     problem = WordProblem(row.item, "", (), row.answerable, row.category, (), row.source, 0)
     classified = Classification(row.taken_as or "", row.decided_by or "")
@@ -205,7 +205,7 @@ def _restore_judged_reply(row: ItemRow) -> JudgedReply:
 
 
 def _count_no_answer(run: Run, persons: list[PersonRow]) -> list[NoAnswerCount]:
-    """Return the counts of people, then of each model and form, over the questions answered."""
+    """Return counts of unanswerable-class answers for workers, then each model and form."""
     answered = {row.item for row in persons}
     counts = {(PEOPLE, DIRECT): Counter(row.taken_as for row in persons)}
     for row in running.read_items(run):
@@ -218,7 +218,7 @@ def _count_no_answer(run: Run, persons: list[PersonRow]) -> list[NoAnswerCount]:
 
 
 def _build_benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:
-    """Yield the metrics of people, then of each model over the questions that people answered."""
+    """Yield the metrics of workers, then of each model on the questions that workers answered."""
     groups: dict[tuple[str, str], dict[str, MetricRow]] = {}
     for row in rows:
         is_people = row.system == PEOPLE and row.group == OVERALL
@@ -232,7 +232,7 @@ def _build_benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:
 
 
 def _is_overall_row(row: MetricRow) -> bool:
-    """Return whether a metric is over all systems and all replies."""
+    """Return whether a metric row covers all systems and all replies."""
     return row.system == ALL_SYSTEMS and row.group == OVERALL
 
 

@@ -1,4 +1,4 @@
-"""Results of the models in a run of UMWP, and pages of their replies, errors first."""
+"""Results of the models in a UMWP run, and pages of their replies with errors first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from evaluation.umwp.storage.running import (
 
 @dataclass(frozen=True)
 class Number:
-    """A share of `n`, 0 to 1, with its 95% interval; `why` says in words why it is not there."""
+    """A share from 0 to 1 over `n` cases, with its interval; `why` explains a missing value."""
 
     value: float | None = None
     low: float | None = None
@@ -55,7 +55,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Noticed:
-    """A model in one form of asking.
+    """Detection rates and counts of one model in one prompt form.
 
     `noticed` of `without_answer` questions it said that there is no answer, and of `with_answer`
     questions it said so `wrongly`; replies that were refused are in none of these. `pairs`: of a
@@ -79,7 +79,7 @@ class Noticed:
 
 @dataclass(frozen=True)
 class GroupNoticed:
-    """A category or a source in one form: what each model has there, in the order of `systems`.
+    """A metric of all models for one category or source of problems, in one prompt form.
 
     Of categories it is the recall, as none of their questions has an answer; of sources F1.
     """
@@ -91,7 +91,7 @@ class GroupNoticed:
 
 @dataclass(frozen=True)
 class PartAlone:
-    """What a part of the classifier does alone, and how much F1 is lost by leaving out the rest."""
+    """Rates of one part of the classifier used alone, and the F1 lost without the other part."""
 
     system: str
     form: str
@@ -104,7 +104,7 @@ class PartAlone:
 
 @dataclass(frozen=True)
 class NoticingReport:
-    """Everything on the first page but the replies."""
+    """Results of a UMWP run shown on its main page, without the replies."""
 
     systems: list[str]
     forms: list[str]
@@ -121,12 +121,12 @@ class NoticingReport:
 
     @property
     def compared(self) -> list[ComparisonRow]:
-        """The comparisons over at least one question; the others have no value."""
+        """Comparisons of two models that share at least one question."""
         return [row for row in self.comparisons if row.n]
 
     @property
     def known_parts(self) -> list[PartAlone]:
-        """The parts of the classifier of which at least one number is defined."""
+        """Rates of classifier parts with at least one defined number."""
         return [
             part
             for part in self.parts
@@ -135,17 +135,17 @@ class NoticingReport:
 
     @property
     def has_right_numbers(self) -> bool:
-        """Whether any answerable question accepts a number, so that answers can be compared."""
+        """Whether any answerable question has an accepted number to compare answers with."""
         return any(model.answer_accuracy.n for model in self.models)
 
     @property
     def has_pairs(self) -> bool:
-        """Whether any unanswerable question names its original question."""
+        """Whether any unanswerable question names its answerable original question."""
         return any(model.pairs.n for model in self.models)
 
 
 def build_noticing_report(run: Run) -> NoticingReport:
-    """Return the report of a finished run."""
+    """Return the results of a finished UMWP run for its main page."""
     summary = UmwpSummary.of(run.summary)
     systems, forms = list(summary.systems), list(summary.forms)
     metrics = _Metrics(load_metrics(run), systems, forms)
@@ -166,7 +166,7 @@ def build_noticing_report(run: Run) -> NoticingReport:
 
 
 def build_number(row: Any) -> Number:
-    """Return value and interval of a row of metrics, of sizes or of parts; empty for None."""
+    """Return the value and interval of a result row; an empty number for None."""
     if row is None:
         return Number()
     value = row.f1 if isinstance(row, SizeRow) else row.value
@@ -174,20 +174,20 @@ def build_number(row: Any) -> Number:
 
 
 class _Metrics:
-    """Rows of metrics.csv by system, group and metric."""
+    """Lookup of the rows of metrics.csv by system, group and metric."""
 
     def __init__(self, rows: Iterable[MetricRow], systems: list[str], forms: list[str]) -> None:
         self.systems, self.forms = systems, forms
         self.rows = {(row.system, row.group, row.metric): row for row in rows}
 
     def find(self, system: str, form: str, metric: str) -> MetricRow | None:
-        """Return the row over all questions in a form; None without one."""
+        """Return a system's metric over all questions in a prompt form; None if missing."""
         return self.rows.get((system, f"form:{form}", metric))
 
     def build_groups(
         self, key: str, metric: str, format_name: Callable[[str], str]
     ) -> list[GroupNoticed]:
-        """Return a metric by group, form and system.
+        """Return a metric of each system by question group and prompt form.
 
         `key` is the kind of group: category or source. `format_name` returns the label of a group.
         """
@@ -221,7 +221,7 @@ class _Metrics:
 
 
 def _build_model_result(metrics: _Metrics, system: str, form: str) -> Noticed:
-    """Return the rates and counts of a system in a form."""
+    """Return the detection rates and counts of a system in a prompt form."""
 
     def get_count(metric: str) -> int:
         row = metrics.find(system, form, metric)
@@ -248,7 +248,7 @@ _RATE_NAMES = ("precision", "recall", "f1", "answer_accuracy", "pairs")
 
 
 def _build_parts(rows: Iterable[AblationRow]) -> list[PartAlone]:
-    """Return the metrics of each part of the classifier alone, by system and form."""
+    """Return the metrics of each classifier part used alone, by system and prompt form."""
     by_part: dict[tuple[str, str, str], dict[str, AblationRow]] = {}
     for row in rows:
         by_part.setdefault((row.system, row.form, row.part), {})[row.metric] = row
@@ -282,7 +282,7 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class MarkedText:
-    """A reply in three parts: text before the window nearest a template, the window, the rest."""
+    """A reply split at the window most similar to a template: before, window (`words`), after."""
 
     before: str
     words: str
@@ -291,7 +291,7 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class ShownReply:
-    """A reply with its question, its class and the outcome.
+    """A reply to show, with its question, accepted answers, class and outcome.
 
     Attributes
     ----------
@@ -309,28 +309,28 @@ class ShownReply:
 
     @property
     def words(self) -> str:
-        """Text of the outcome."""
+        """Description of the outcome for readers."""
         return OUTCOMES[self.outcome]
 
     @property
     def why_none(self) -> str:
-        """Name of the question's category; "" without one."""
+        """Name of the category why the question is unanswerable; "" without one."""
         return CATEGORY_NAMES.get(self.row.category or 0, "")
 
     @property
     def by_template(self) -> bool:
-        """Whether the similarity to a template decided."""
+        """Whether similarity to a template decided the class."""
         return self.row.decided_by == TEMPLATE
 
     @property
     def by_expression(self) -> bool:
-        """Whether an expression with a variable decided."""
+        """Whether an expression with a variable decided the class."""
         return self.row.decided_by == EXPRESSION
 
 
 @dataclass(frozen=True)
 class RepliesPage:
-    """A page of the replies of a run.
+    """One page of a run's replies, with the number of replies by outcome.
 
     Attributes
     ----------
@@ -348,19 +348,19 @@ class RepliesPage:
 
     @property
     def before(self) -> int:
-        """The number of the previous page."""
+        """Number of the previous page."""
         return self.page - 1
 
     @property
     def next(self) -> int:
-        """The number of the next page."""
+        """Number of the next page."""
         return self.page + 1
 
 
 def build_replies_page(
     run: Run, system: str = "", form: str = "", outcome: str = "", page: int = 1, size: int = 25
 ) -> RepliesPage:
-    """Return a page of `size` replies, errors first.
+    """Return a page of `size` replies, wrongly classified or answered ones first.
 
     "" chooses all models, forms or outcomes. A `page` outside the range is the nearest page.
     """
@@ -391,7 +391,7 @@ def build_replies_page(
 
 
 def classify_outcome(row: ItemRow) -> str:
-    """Return the outcome of a reply, a key of `OUTCOMES`."""
+    """Return the outcome of a stored reply, a key of `OUTCOMES`."""
     if row.taken_as is None:
         return CUT if row.reason == CUT else FAILED
     if row.answerable is None:
@@ -406,7 +406,7 @@ def classify_outcome(row: ItemRow) -> str:
 
 
 def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ShownReply]:
-    """Return replies, given as (outcome, row), with their texts and questions."""
+    """Return the replies of (outcome, row) pairs with their texts and questions."""
     # All replies of a large run would not fit into memory: only texts of this page are collected.
     keys = {(row.system, row.form, row.item) for _, row in chosen}
     texts = {
@@ -430,7 +430,7 @@ def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[Sh
 
 
 def mark_window(reply: str, window: str | None) -> MarkedText:
-    """Return a reply with the words of a window marked; unmarked if they do not occur in it."""
+    """Return a reply split before and after a window's words; unsplit if they do not occur."""
     if window:
         # A window is in lower case with single spaces, the reply is not.
         pattern = r"\s+".join(map(re.escape, window.split()))

@@ -1,4 +1,4 @@
-"""UMWP on plain records: classify replies and compute the tables of a study.
+"""UMWP without database: classify replies and compute the tables of a study.
 
 1. `classification` compares the windows of a reply with templates, searches for an expression, and
    tunes the threshold of an encoder on replies that were labelled by hand (`labelled.jsonl`).

@@ -37,7 +37,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class TemplateSimilarity:
-    """The nearest template of each of n distinct windows.
+    """The most similar template of each distinct window (six words of a reply).
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class TemplateSimilarity:
     info: EmbedderInfo
 
     def find_nearest(self, windows: Sequence[str]) -> tuple[float, str, str] | None:
-        """Return the greatest similarity of a reply's windows, its window and its template.
+        """Return the similarity, window and template of a reply's most similar window, or None.
 
         The first window counts among equal ones. None without windows.
         """
@@ -72,7 +72,7 @@ def compare_with_templates(
     encoder: str,
     progress: Progress | None = None,
 ) -> TemplateSimilarity:
-    """Return the most similar template of each distinct window.
+    """Find the most similar template of each distinct window (six words of a reply).
 
     The windows must be in lower case, without a punctuation mark at the end. The function
     normalises the templates in the same way. Raises `BackendError` if the encoder is unavailable.
@@ -95,7 +95,7 @@ def compute_similarities(
     encoder: str,
     progress: Progress | None = None,
 ) -> Floats:
-    """Return the (windows, templates) matrix of similarities, -1 to 1.
+    """Return similarities from -1 to 1, one row per window, one column per template.
 
     Pass distinct windows: repeated ones are embedded again. Raises `BackendError` if the encoder
     is unavailable.
@@ -112,7 +112,7 @@ def _compare_blocks(
     templates: Sequence[str],
     progress: Progress | None,
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield the index of a block's first window and the block's (windows, templates) cosines."""
+    """Yield blocks of cosines (one row per window, one column per template) with row offset."""
     normalized = [normalize_sentence(template) for template in templates]
     # Embedders such as tf-idf learn their vocabulary from all texts that are compared.
     embedder.fit([*normalized, *windows])
@@ -132,7 +132,7 @@ def _compare_blocks(
 
 
 def _list_unspaced_templates(templates: Sequence[str]) -> list[tuple[int, set[str]]]:
-    """Return index and letter pairs of the Chinese, Japanese and Korean templates."""
+    """Return index and letter pairs of each Chinese, Japanese or Korean template."""
     return [
         (number, pairs)
         for number, template in enumerate(templates)
@@ -143,7 +143,7 @@ def _list_unspaced_templates(templates: Sequence[str]) -> list[tuple[int, set[st
 def _compare_unspaced(
     windows: Sequence[str], templates: Sequence[tuple[int, set[str]]], cosines: Floats
 ) -> None:
-    """Replace in place the cosines of Chinese, Japanese and Korean windows.
+    """Overwrite the cosines of Chinese, Japanese and Korean windows by letter overlap.
 
     An English encoder has no useful vectors for these scripts. The similarity is the share of a
     template's letter pairs that the window contains, 0 to 1.
@@ -158,7 +158,7 @@ def _compare_unspaced(
 
 
 def _list_letter_pairs(text: str) -> set[str]:
-    """Return every two neighbouring letters of a text; white space does not count."""
+    """Return each two neighbouring letters of a text, without white space."""
     letters = "".join(text.split())
     return {letters[start : start + 2] for start in range(len(letters) - 1)}
 
@@ -180,7 +180,7 @@ REFUSALS = (AnswerStatus.REFUSED, AnswerStatus.REFUSED_PROMPT, AnswerStatus.REFU
 
 @dataclass(frozen=True)
 class Classification:
-    """Class of a reply, with the evidence that decided.
+    """Class of a reply (unanswerable, answerable, refused), with the evidence that decided.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def classify(
     rules: str = FIXED,
     is_math: bool = True,
 ) -> Classification:
-    """Return the class of a reply whose status is not missing.
+    """Return the class of a reply: unanswerable, answerable or refused.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def classify(
 
 @dataclass(frozen=True)
 class JudgedReply:
-    """A classified reply; `right` says whether its number is one of the problem's answers."""
+    """A classified reply; `right` tells whether its number is an accepted answer."""
 
     reply: WordProblemReply
     problem: WordProblem
@@ -255,7 +255,7 @@ def judge(
     threshold: float,
     rules: str,
 ) -> JudgedReply:
-    """Classify a reply and compare its number with the problem's answers.
+    """Return a reply with its class, and whether its number is an accepted answer.
 
     No number is read if the problem is not mathematical and has no number to compare with.
     """
@@ -267,7 +267,7 @@ def judge(
 
 
 def build_detections(replies: Sequence[JudgedReply]) -> Detections:
-    """Return labels and classes of n replies as (n,) columns, in the same order."""
+    """Return problem labels and reply classes as columns, one entry per reply."""
     return Detections(
         np.array([not reply.problem.answerable for reply in replies], dtype=np.bool_),
         np.array([reply.positive for reply in replies], dtype=np.bool_),
@@ -282,7 +282,7 @@ TUNE, REPORT = "tune", "report"
 
 @dataclass(frozen=True)
 class LabelledReply:
-    """A reply with two labels, "unanswerable" or "answerable"; `half` is "tune" or "report"."""
+    """A reply labelled by two annotators; `half` is "tune" or "report"."""
 
     reply: str
     first: str
@@ -292,7 +292,7 @@ class LabelledReply:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A threshold, and how well it does on the half it was not found by.
+    """A tuned similarity threshold, with its performance on the replies not used for tuning.
 
     `precision`, `recall` and `f1` are None where they are undefined; `n` replies are in that half.
     """
@@ -312,13 +312,13 @@ RECORDED_THRESHOLDS = {
 
 @cache
 def load_labelled_replies() -> tuple[LabelledReply, ...]:
-    """Return the labelled replies of the project."""
+    """Return the built-in labelled replies, which tune the threshold."""
     lines = Path(__file__).with_name("labelled.jsonl").read_text("utf-8").splitlines()
     return tuple(LabelledReply(**json.loads(line)) for line in lines)
 
 
 def measure_label_agreement(replies: Sequence[LabelledReply]) -> tuple[float, float | None]:
-    """Return the share of replies with two equal labels, and Cohen's kappa of the two labels."""
+    """Return the share of replies that two annotators label alike, and Cohen's kappa."""
     first, second = (
         [labelled.first for labelled in replies],
         [labelled.second for labelled in replies],
@@ -328,7 +328,7 @@ def measure_label_agreement(replies: Sequence[LabelledReply]) -> tuple[float, fl
 
 
 def list_reply_windows(replies: Sequence[LabelledReply]) -> list[str]:
-    """Return the windows of all replies, repeated ones included."""
+    """Return the windows (six consecutive words) of all replies, with repetitions."""
     return [window for labelled in replies for window in list_windows(labelled.reply)]
 
 
@@ -337,7 +337,7 @@ def tune_threshold(
     similarity: TemplateSimilarity,
     threshold: float | None = None,
 ) -> Tuned:
-    """Choose the threshold on one half of the replies and measure it on the other half.
+    """Choose the threshold on one half of the replies, and measure it on the other half.
 
     Replies with two different labels are left out. Pass `threshold` to measure only.
     """

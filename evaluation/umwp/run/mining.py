@@ -1,4 +1,4 @@
-"""Extract new templates: frequent wordings that occur only in unanswerable replies.
+"""Extract new templates: word sequences frequent in unanswerable replies only.
 
 One half of the replies is mined. There a candidate is a run of up to six words of a sentence that
 occurs in enough unanswerable replies, in hardly any other reply, and more often than by chance.
@@ -40,12 +40,12 @@ Progress = Callable[[str, int, int], None]
 
 
 class OneLabelError(ValueError):
-    """A half of the replies has only one of the two labels."""
+    """Error: one half of the replies has only one of the two labels."""
 
 
 @dataclass(frozen=True)
 class MinedReply:
-    """A labelled reply; `mined` is False for the held-out half."""
+    """A labelled reply; `mined` tells whether it is in the mined or the held-out half."""
 
     text: str
     unanswerable: bool
@@ -53,7 +53,7 @@ class MinedReply:
 
 
 class CandidateRow(NamedTuple):
-    """A row of candidates.csv, in the order of choice.
+    """A row of candidates.csv: one template candidate with its performance, in order of choice.
 
     `replies` and `precision` count the mined replies that contain the words. `p_value` is that of
     Fisher's exact test, corrected over all patterns. The other counts are those of the candidate as
@@ -85,7 +85,7 @@ class CandidateRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of the classifier on the held-out replies; None where undefined."""
+    """Precision, recall and F1 of the classifier on the held-out replies; None if undefined."""
 
     precision: float | None
     recall: float | None
@@ -94,7 +94,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class MiningResult:
-    """Candidates for templates, with their performance.
+    """Candidate templates, with the classifier's performance before and after adding them.
 
     Attributes
     ----------
@@ -116,12 +116,12 @@ class MiningResult:
 
     @property
     def chosen(self) -> list[str]:
-        """Candidates that are precise and add to the existing templates."""
+        """Candidates that are precise and detect replies that existing templates miss."""
         return [row.template for row in self.candidates if row.chosen]
 
 
 def list_patterns(reply: str) -> set[str]:
-    """Return the runs of two to six words of a reply's sentences, without those with a digit."""
+    """Return the sequences of two to six words in a reply's sentences, without digits."""
     patterns = set()
     for sentence in sentences(reply):
         words = normalize_sentence(sentence).split()
@@ -141,7 +141,7 @@ def extract_templates(
     parameters: MiningParameters,
     progress: Progress | None = None,
 ) -> MiningResult:
-    """Find candidates in the mined half of the replies and measure them in the held-out half.
+    """Find candidate templates in the mined replies, and measure them on the held-out ones.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def extract_templates(
 def _order_candidates(
     covers: Booleans, covered: Booleans, wrong: Integers, is_precise: Booleans
 ) -> list[tuple[int, int]]:
-    """Return index and gain of each candidate; imprecise ones come last, with gain 0."""
+    """Return index and newly detected replies per candidate; imprecise ones last, with 0."""
     precise = np.flatnonzero(is_precise)
     chosen = order_greedily(covers[precise], covered, wrong[precise])
     rest = ((int(i), 0) for i in np.flatnonzero(~is_precise))
@@ -219,7 +219,7 @@ def _order_candidates(
 
 
 def draw_halves(groups: Sequence[str], seed: int) -> list[bool]:
-    """Return for each reply whether it is in the mined half; a group is never divided.
+    """Return whether each reply is in the mined half; replies of a group stay together.
 
     Half of the groups (rounded up) are drawn at random. `groups` has the group of each reply.
     """
@@ -232,7 +232,7 @@ def draw_halves(groups: Sequence[str], seed: int) -> list[bool]:
 
 @dataclass(frozen=True)
 class _Pattern:
-    """A run of words, with its counts and test in the mined half."""
+    """A word sequence, with its counts and test result in the mined half."""
 
     text: str
     positive: int
@@ -247,7 +247,7 @@ def _select_candidates(
     mined: Booleans,
     parameters: MiningParameters,
 ) -> tuple[list[_Pattern], int]:
-    """Return the patterns that separate the mined half, at most `most`, and the number tested."""
+    """Return the word patterns that separate the mined half best, and the number tested."""
     replies_with: dict[str, list[int]] = defaultdict(list)
     for i in np.flatnonzero(mined).tolist():
         for text in list_patterns(replies[i].text):
@@ -283,7 +283,7 @@ def _select_candidates(
 def _is_part_of_longer(
     pattern: _Pattern, patterns: dict[str, _Pattern], replies_with: dict[str, list[int]]
 ) -> bool:
-    """Return whether a longer pattern contains this one and occurs in exactly the same replies."""
+    """Return whether a longer pattern contains this one and occurs in the same replies."""
     return any(
         other.positive == pattern.positive
         and f" {pattern.text} " in f" {other.text} "
@@ -299,7 +299,7 @@ def _compute_reply_similarities(
     encoder: str,
     progress: Progress | None,
 ) -> Floats:
-    """Return (replies, templates) the greatest cosine of a reply's windows; -1 without windows."""
+    """Return each reply's greatest cosine, one column per template; -1 without windows."""
     reply_windows = [list_windows(reply.text) for reply in replies]
     distinct = {window: None for group in reply_windows for window in group}
     index = {window: i for i, window in enumerate(distinct)}
@@ -314,7 +314,7 @@ def _compute_reply_similarities(
 def _count_held_out(
     hits: Booleans, covered: Booleans, unanswerable: Booleans, held_out: Booleans
 ) -> tuple[int, int, float | None, float | None, float | None, int, int]:
-    """Return the columns of a candidate that begin with `kept_`; all masks are (n,) replies."""
+    """Return a candidate's counts and precision on the held-out replies, as table columns."""
     right = int((hits & unanswerable & held_out).sum())
     wrong = int((hits & ~unanswerable & held_out).sum())
     interval = compute_wilson_interval(right, right + wrong)
@@ -332,7 +332,7 @@ def _count_held_out(
 def _compute_held_out_rates(
     positive: Booleans, unanswerable: Booleans, held_out: Booleans
 ) -> Rates:
-    """Return the rates of the replies where `held_out` is true; none was refused."""
+    """Return the classifier's rates on the held-out replies, of which none was refused."""
     none = np.zeros(int(held_out.sum()), dtype=np.bool_)
     detections = Detections(unanswerable[held_out], positive[held_out], none, none)
     estimates = compute_rates(detections, n_draws=0)

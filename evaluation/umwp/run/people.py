@@ -1,4 +1,4 @@
-"""Human benchmark of UMWP, and agreement of the classifier with labels of annotators.
+"""Human benchmark of UMWP, and agreement of the classifier with annotators' labels.
 
 People's answers to word problems are classified by the same rules as replies of models. In the
 tables all people together are the system "people". People mostly answered a sample of the
@@ -52,7 +52,7 @@ REJECTED = "rejected_answer"
 
 
 class PersonRow(NamedTuple):
-    """A row of people.csv: an answer of a person, its class and the evidence that decided."""
+    """A row of people.csv: one worker's answer, its class and the evidence that decided."""
 
     worker: str
     item: str
@@ -72,7 +72,7 @@ class PersonRow(NamedTuple):
 def build_people_replies(
     answers: Iterable[AnswerRecord], exclusions: Exclusions
 ) -> Iterator[WordProblemReply]:
-    """Yield people's answers as replies in the form "direct", with the worker as the system.
+    """Yield workers' answers as replies in the prompt form "direct", with worker as system.
 
     Rejected and empty answers are left out and counted.
     """
@@ -90,7 +90,7 @@ def build_people_replies(
 
 
 def build_person_rows(study: UmwpStudy) -> Iterator[PersonRow]:
-    """Yield a row for each answer of a person."""
+    """Yield the row of people.csv for each worker's answer."""
     for worker, replies in study.people.items():
         for judged in replies:
             problem, classified = judged.problem, judged.classified
@@ -113,7 +113,7 @@ def build_person_rows(study: UmwpStudy) -> Iterator[PersonRow]:
 
 
 def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
-    """Yield metrics of people, and of each model over the problems that people answered.
+    """Yield metrics of workers, and of each model on the problems that workers answered.
 
     The bootstrap draws whole problems with all answers to them. A group `worker:` has the answers
     of one person. Nothing is yielded without an answer to a labelled problem.
@@ -149,7 +149,7 @@ def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
 
 
 def _compute_sample_metrics(study: UmwpStudy, sample: set[str]) -> Iterator[MetricRow]:
-    """Yield metrics of each model over the problems whose ids are in `sample`."""
+    """Yield the metrics of each model on the problems whose ids are in `sample`."""
     n_forms = Counter(system for system, _ in study.judged)
     for (system, form), replies in study.labelled.items():
         suffix = "" if n_forms[system] == 1 else f",{build_group_name('form', form)}"
@@ -161,12 +161,12 @@ def _compute_sample_metrics(study: UmwpStudy, sample: set[str]) -> Iterator[Metr
 
 
 def _build_people_detections(answers: list[JudgedReply]) -> Detections:
-    """Return labels and classes of answers with the index of the problem of each."""
+    """Return labels and classes of workers' answers, with each answer's problem index."""
     return replace(build_detections(answers), problem=_number_problems(answers))
 
 
 def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
-    """Return the mean pair accuracy of people.
+    """Return the share of problem pairs (unanswerable and original) workers got right.
 
     A pair counts for each person who answered both problems. It is right if the person noticed that
     the first has no answer and gave a right number for the second. The mean is over pairs, of the
@@ -203,7 +203,7 @@ FLEISS, COHEN = "annotators_fleiss_kappa", "annotators_kappa"
 
 
 class LabelRow(NamedTuple):
-    """A row of labels.csv: counts of labels of a reply, their majority and the classifier's class.
+    """A row of labels.csv: one reply's label counts, their majority, the classifier's class.
 
     `majority` is the label that most annotators gave. `agrees` is empty where that is neither yes
     nor no, and for a refused reply.
@@ -223,7 +223,7 @@ class LabelRow(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledReplies:
-    """Labelled replies of a study in its order.
+    """Replies with annotators' labels, in study order, and their agreement.
 
     Attributes
     ----------
@@ -243,11 +243,11 @@ class LabelledReplies:
 
     @cached_property
     def majority(self) -> Integers:
-        """(n,) majority label of each reply; -1 without one."""
+        """Majority label index of each reply; -1 without one."""
         return find_majority(self.votes, len(LABELS))
 
     def rows(self) -> Iterator[LabelRow]:
-        """Yield a row for each labelled reply."""
+        """Yield the row of labels.csv for each labelled reply."""
         counts = count_labels(self.votes, len(LABELS))
         for judged, label_counts, most in zip(self.replies, counts, self.majority, strict=True):
             label = None if most == MISSING_LABEL else LABELS[most]
@@ -268,7 +268,7 @@ class LabelledReplies:
             )
 
     def metrics(self) -> Iterator[MetricRow]:
-        """Yield the agreement between annotators, and of the classifier with their majority."""
+        """Yield agreement metrics: between annotators, and of classifier and majority."""
         draws = self.draws
         problems, n = self._problems, len(LABELS)
         fleiss = compute_annotator_agreement(self.votes, n, problems, draws)
@@ -303,7 +303,7 @@ class LabelledReplies:
     def _compare_classifier(
         self, system: str, group: str, rows: Integers, draws: Draws
     ) -> Iterator[MetricRow]:
-        """Yield the agreement of the classifier with the majority over some rows of `replies`."""
+        """Yield the classifier's agreement with the majority on the replies in `rows`."""
         compared = rows[self._is_compared[rows]]
         weights = self._weights
         estimates = compute_classifier_agreement(
@@ -318,13 +318,13 @@ class LabelledReplies:
 
     @cached_property
     def _is_compared(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """(n,) whether the majority is yes or no and the reply was not refused."""
+        """Whether a reply's majority is yes or no and it was not refused, per reply."""
         is_yes_or_no = np.isin(self.majority, [LABELS.index(YES), LABELS.index(NO)])
         return is_yes_or_no & (self._classified != MISSING_LABEL)
 
     @cached_property
     def _classified(self) -> Integers:
-        """(n,) class of each reply as a label; -1 for a refused reply."""
+        """Classifier's class of each reply as a label index; -1 for a refused reply."""
         labels = {True: LABELS.index(YES), False: LABELS.index(NO)}
         return np.array(
             [
@@ -336,12 +336,12 @@ class LabelledReplies:
 
     @cached_property
     def _problems(self) -> Integers:
-        """(n,) index of the problem of each reply."""
+        """Index of each reply's problem."""
         return _number_problems(self.replies)
 
     @cached_property
     def _weights(self) -> dict[tuple[str, str, str], float]:
-        """Replies for each labelled reply, by stratum of system, form and class."""
+        """Number of all replies per labelled reply, by system, prompt form and class."""
         # Only compared replies represent others: the rest enter no metric of the classifier.
         totals = Counter(_build_stratum(reply) for group in self.judged.values() for reply in group)
         labelled = Counter(
@@ -356,7 +356,7 @@ def label_replies(
     draws: Draws,
     failed: Collection[tuple[str, str, str]] = (),
 ) -> LabelledReplies:
-    """Return the replies that have labels, with their votes.
+    """Return the replies that annotators labelled, with each annotator's label.
 
     Labels of failed replies and of replies to unknown problems are left out and counted.
 
@@ -397,12 +397,12 @@ def label_replies(
 
 
 def _get_reply_key(judged: JudgedReply) -> Reply:
-    """Return system, problem and form, as `ReplyLabel.reply` has them."""
+    """Return system, problem and prompt form, which identify a reply in labels."""
     return judged.reply.system, judged.reply.item, judged.reply.form
 
 
 def _number_problems(replies: Sequence[JudgedReply]) -> Integers:
-    """Return (n,) the index of each reply's problem, in the order of first occurrence."""
+    """Return each reply's problem index, in order of first occurrence."""
     numbers: dict[str, int] = {}
     return np.array(
         [numbers.setdefault(judged.problem.id, len(numbers)) for judged in replies],
@@ -418,5 +418,5 @@ def _find_reason(judged: JudgedReply, label: str | None) -> str | None:
 
 
 def _build_stratum(judged: JudgedReply) -> tuple[str, str, str]:
-    """Return system, form and class, within which labelled replies represent all replies."""
+    """Return the stratum of a reply: system, prompt form and class."""
     return judged.reply.system, judged.reply.form, judged.classified.taken_as

@@ -1,4 +1,4 @@
-"""Declarations of the result tables of UMWP, for files, runs, downloads and pages."""
+"""Result tables of UMWP, each declared once for files, runs, downloads and pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evaluation.umwp.run.tables import AblationRow, ComparisonRow, SizeRow, Tren
 
 
 class ReplyRow(NamedTuple):
-    """A reply as ``evaluate umwp --replies`` reads it."""
+    """A row of a replies file that ``evaluate umwp --replies`` can read."""
 
     system: str
     id: str
@@ -30,7 +30,7 @@ class ReplyRow(NamedTuple):
 
 
 class ProblemRow(NamedTuple):
-    """A question as ``evaluate umwp PROBLEMS`` reads it."""
+    """A row of a problems file that ``evaluate umwp`` can read: one question with its label."""
 
     id: str
     question: str
@@ -43,7 +43,7 @@ class ProblemRow(NamedTuple):
 
 
 def build_problem_row(problem: WordProblem) -> ProblemRow:
-    """Return the row of a problem as a run stores it."""
+    """Return the row of a word problem that a run stores."""
     return ProblemRow(
         problem.id,
         problem.text,
@@ -57,7 +57,7 @@ def build_problem_row(problem: WordProblem) -> ProblemRow:
 
 
 def list_metric_rows(study: UmwpStudy) -> Iterator[MetricRow]:
-    """Yield the metrics of models, then the metrics of people."""
+    """Yield all rows of metrics.csv: metrics of models, then of workers."""
     yield from study.metrics
     yield from compute_people_metrics(study)
 

@@ -1,4 +1,4 @@
-"""Evaluate all replies of UMWP: rows of metrics, of replies and of pairs of problems.
+"""Evaluate all UMWP replies: rows of metrics, of replies and of problem pairs.
 
 Prompt forms are never pooled. A system with several forms has metrics of each form and no overall
 value.
@@ -54,7 +54,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class ItemRow(NamedTuple):
-    """A row of items.csv: a reply, its class and the evidence that decided.
+    """A row of items.csv: one reply, its class and the evidence that decided.
 
     `decided_by` is template, expression, nothing, empty or refused. `similarity`, `window` and
     `template` belong to the window most similar to a template, whatever decided.
@@ -78,7 +78,7 @@ class ItemRow(NamedTuple):
 
 
 class PairRow(NamedTuple):
-    """A row of pairs.csv: an unanswerable problem and its answerable original."""
+    """A row of pairs.csv: an unanswerable problem and its answerable original, for one system."""
 
     system: str
     form: str
@@ -92,7 +92,7 @@ class PairRow(NamedTuple):
 
 @dataclass
 class UmwpStudy:
-    """Classified replies of all systems, with their metrics.
+    """Classified replies of all systems, and the result tables computed from them.
 
     Attributes
     ----------
@@ -118,11 +118,11 @@ class UmwpStudy:
 
     @property
     def complete(self) -> bool:
-        """Whether every system has a reply to every problem in each of its forms."""
+        """Whether every system has a reply to every problem in each of its prompt forms."""
         return not any(self.exclusions.count(reason) for reason in (*MISSING, NO_REPLY))
 
     def counts(self) -> dict[str, int | dict[str, int]]:
-        """Return the numbers of problems, replies, windows and templates, as in summary.json."""
+        """Return the numbers of problems, replies, windows and templates, for summary.json."""
         answerable = sum(problem.answerable is True for problem in self.problems)
         unanswerable = sum(problem.answerable is False for problem in self.problems)
         categories = Counter(problem.category for problem in self.problems)
@@ -144,35 +144,35 @@ class UmwpStudy:
 
     @cached_property
     def metrics(self) -> list[MetricRow]:
-        """The rows of metrics.csv with intervals."""
+        """Rows of metrics.csv: metrics of models with intervals."""
         return list(self._compute_metrics())
 
     @cached_property
     def comparisons(self) -> list[ComparisonRow]:
-        """Comparisons of every two systems in each form that both have."""
+        """Comparisons of each two systems, in each prompt form that both have."""
         return list(compare_systems(self.labelled, self.parameters))
 
     @cached_property
     def labelled(self) -> dict[tuple[str, str], list[JudgedReply]]:
-        """Replies to problems that are labelled answerable or unanswerable, by system and form."""
+        """Replies to labelled problems, by system and prompt form."""
         return {
             system_form: [reply for reply in replies if reply.problem.answerable is not None]
             for system_form, replies in self.judged.items()
         }
 
     def ablation(self) -> Iterator[AblationRow]:
-        """Yield metrics of the whole classifier, of templates alone and of expressions alone."""
+        """Yield metrics of the whole classifier, of templates alone, of expressions alone."""
         return compute_ablation(self.labelled, self.parameters)
 
     def items(self) -> Iterator[ItemRow]:
-        """Yield a row for each problem, system and form."""
+        """Yield the row of items.csv for each problem, system and prompt form."""
         for (system, form), replies in self.judged.items():
             by_id = {reply.problem.id: reply for reply in replies}
             for problem in self.problems:
                 yield self._build_item_row(problem, system, form, by_id.get(problem.id))
 
     def pairs(self) -> Iterator[PairRow]:
-        """Yield a row for each unanswerable problem and each of its original problems.
+        """Yield the row of pairs.csv for each unanswerable problem and original problem.
 
         Problems whose text has both labels are left out.
         """
@@ -230,7 +230,7 @@ class UmwpStudy:
         )
 
     def _compute_metrics(self) -> Iterator[MetricRow]:
-        """Yield the metrics of each system: overall, by form, category and source."""
+        """Yield each system's metrics: overall, by prompt form, category and source."""
         forms: dict[str, list[str]] = {}
         for system, form in self.judged:
             forms.setdefault(system, []).append(form)
@@ -247,7 +247,7 @@ class UmwpStudy:
     def _compute_form_metrics(
         self, system: str, form: str, replies: Sequence[JudgedReply], is_only_form: bool
     ) -> Iterator[MetricRow]:
-        """Yield the metrics of a system in one form, by group of problems."""
+        """Yield a system's metrics in one prompt form, by group of problems."""
         detections = build_detections(replies)
         everything = np.ones(len(replies), dtype=np.bool_)
         groups = [(build_group_name("form", form), everything)]
@@ -272,7 +272,7 @@ class UmwpStudy:
     def compute_group_metrics(
         self, system: str, group: str, detections: Detections
     ) -> Iterator[MetricRow]:
-        """Yield the rates and counts of the replies of one group."""
+        """Yield the rates and counts over the replies of one group of problems."""
         draws = (self.parameters.bootstrap, self.parameters.seed)
         estimates = dict(compute_rates(detections, *draws))
         if group.startswith("category:"):
@@ -286,7 +286,7 @@ class UmwpStudy:
             yield MetricRow(system, group, name, count, None, None, n, NO_INTERVAL)
 
     def _build_pair_metric(self, system: str, form: str, group: str) -> MetricRow:
-        """Return the share of pairs with both problems classified right and the answer right."""
+        """Return the share of problem pairs classified and answered right by a system."""
         rows = [row for row in self._pair_rows.get((system, form), []) if row.reason is None]
         scores = [float(bool(row.noticed and row.answered and row.right)) for row in rows]
         if not scores:
@@ -296,14 +296,14 @@ class UmwpStudy:
 
     @cached_property
     def _pair_rows(self) -> dict[tuple[str, str], list[PairRow]]:
-        """The rows of pairs.csv by system and form."""
+        """Rows of pairs.csv, by system and prompt form."""
         rows: dict[tuple[str, str], list[PairRow]] = {}
         for row in self.pairs():
             rows.setdefault((row.system, row.form), []).append(row)
         return rows
 
     def list_warnings(self) -> list[Message]:
-        """Return the warnings about missing replies and about a threshold that was not tuned."""
+        """Return warnings: missing replies, and a threshold that was not tuned."""
         warnings = []
         if not self.complete:
             warnings.append(Message("umwp.not_every_reply"))
@@ -321,7 +321,7 @@ def evaluate_replies(
     progress: Progress | None = None,
     people: Sequence[WordProblemReply] = (),
 ) -> UmwpStudy:
-    """Classify all replies and count what is left out.
+    """Classify all replies, and return the study with counts of exclusions.
 
     Replies to unknown problems and failed replies are left out and counted. Replies to problems
     without a label are classified, but enter no metric. Problems whose text has both labels are
@@ -412,7 +412,7 @@ def evaluate_replies(
 def _group_replies(
     replies: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
 ) -> tuple[dict[tuple[str, str], list[WordProblemReply]], dict[tuple[str, str, str], str]]:
-    """Return replies to known problems by system and form, and the status of failed replies.
+    """Return replies to known problems, and statuses of failed ones, by system and form.
 
     A system and form without any usable reply has an empty list.
     """
@@ -437,7 +437,7 @@ def _group_replies(
 def _group_people(
     people: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
 ) -> dict[str, list[WordProblemReply]]:
-    """Return the answers to known problems by worker."""
+    """Return workers' answers to known problems, by worker; count the others."""
     by_worker: dict[str, list[WordProblemReply]] = {}
     for reply in people:
         if reply.item in known:
@@ -449,7 +449,7 @@ def _group_people(
 
 
 def find_threshold(encoder: str, templates: Sequence[str]) -> float:
-    """Return the threshold of an encoder for the project's templates, recorded or tuned now."""
+    """Return an encoder's similarity threshold for the built-in templates, known or tuned now."""
     recorded = RECORDED_THRESHOLDS.get(encoder)
     if recorded is not None:
         return recorded.threshold
@@ -459,12 +459,12 @@ def find_threshold(encoder: str, templates: Sequence[str]) -> float:
 
 
 def normalize_space(text: str) -> str:
-    """Return a text with single spaces, so that texts compare equal whatever their white space."""
+    """Return a text with single spaces, to compare texts regardless of white space."""
     return " ".join(text.split())
 
 
 def find_contradictory_texts(problems: Sequence[WordProblem]) -> set[str]:
-    """Return the texts that occur labelled answerable and labelled unanswerable."""
+    """Return the texts that are labelled both answerable and unanswerable."""
     labels: dict[str, set[bool]] = {}
     for problem in problems:
         if problem.answerable is not None:

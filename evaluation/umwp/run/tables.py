@@ -1,4 +1,4 @@
-"""Ablation of the classifier, comparison of systems by McNemar tests, and F1 by model size."""
+"""Tables of UMWP: classifier ablation, comparison of systems (McNemar), F1 by model size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ F1_LOST = "f1_lost"
 
 
 class AblationRow(NamedTuple):
-    """A row of ablation.csv: a metric of one system and form with a part of the classifier.
+    """A row of ablation.csv: one metric of a system with only a part of the classifier.
 
     `part` is both, templates or expressions. `metric` is precision, recall, f1 or f1_lost: F1 of
     both minus F1 of the part.
@@ -49,7 +49,7 @@ class AblationRow(NamedTuple):
 
     @classmethod
     def build(cls, key: tuple[str, str, str], metric: str, estimate: Estimate) -> AblationRow:
-        """Return the row of an estimate; `key` is system, form and part."""
+        """Return the row of an estimate; `key` is (system, prompt form, classifier part)."""
         interval = (estimate.value, estimate.low, estimate.high)
         return cls(*key, metric, *interval, estimate.n, estimate.reason)
 
@@ -57,7 +57,7 @@ class AblationRow(NamedTuple):
 def compute_ablation(
     judged: Mapping[tuple[str, str], Sequence[JudgedReply]], parameters: UmwpParameters
 ) -> Iterator[AblationRow]:
-    """Yield metrics of the classifier and of its parts alone, for each system and form."""
+    """Yield metrics of the whole classifier and each part alone, by system and prompt form."""
     draws = (parameters.bootstrap, parameters.seed)
     for (system, form), replies in judged.items():
         both = build_detections(replies)
@@ -72,7 +72,7 @@ def compute_ablation(
 
 
 def _list_parts(replies: Sequence[JudgedReply], rules: str) -> dict[str, Booleans]:
-    """Return (n,) masks of the replies that each part of the classifier calls unanswerable."""
+    """Return a mask per classifier part: the replies that it classifies as unanswerable."""
     template = np.array([reply.classified.by == TEMPLATE for reply in replies], dtype=np.bool_)
     # Templates are tried first, so a reply decided by a template may contain an expression too.
     expression = np.array(
@@ -94,7 +94,7 @@ TOLD_APART, ANSWERED = "told_apart", "answered"
 
 
 class ComparisonRow(NamedTuple):
-    """A row of comparisons.csv: two systems in one form, over the `n` problems of both.
+    """A row of comparisons.csv: two systems in one prompt form, over `n` common problems.
 
     `measure` told_apart: problems that were taken for what they are, unanswerable or answerable;
     answered: answerable problems that were answered rightly. `only_system` and `only_other` are
@@ -121,7 +121,7 @@ class ComparisonRow(NamedTuple):
 def compare_systems(
     judged: Mapping[tuple[str, str], Sequence[JudgedReply]], parameters: UmwpParameters
 ) -> Iterator[ComparisonRow]:
-    """Yield the comparison of every two systems in each form, by each measure.
+    """Yield the comparison of each two systems, by prompt form and measure.
 
     Parameters
     ----------
@@ -144,14 +144,14 @@ def compare_systems(
 
 
 def _is_classified_right(judged: JudgedReply) -> bool | None:
-    """Return whether the class of a reply is its problem's label; False for a refused reply."""
+    """Return whether a reply's class equals its problem's label; False if refused."""
     if not judged.problem.answerable:
         return judged.positive
     return judged.classified.taken_as == ANSWERABLE
 
 
 def _is_answered_right(judged: JudgedReply) -> bool | None:
-    """Return whether the number is right; None if the problem has no number to compare with."""
+    """Return whether a reply's number is right; None if the problem accepts no number."""
     return judged.right if judged.problem.answerable and judged.problem.answers else None
 
 
@@ -168,7 +168,7 @@ def _compare_pairs(
     right: Sequence[Mapping[str, bool]],
     parameters: UmwpParameters,
 ) -> Iterator[ComparisonRow]:
-    """Yield the comparisons of systems; `right` has for each system whether a problem is right."""
+    """Yield the comparisons of each two systems; `right` holds whether a problem is right."""
     problems = list(dict.fromkeys(item for by_problem in right for item in by_problem))
     # `reshape` keeps two dimensions if no system replied to any problem.
     scores = np.array(
@@ -197,7 +197,7 @@ MIN_SIZES = 3
 
 
 class SizeRow(NamedTuple):
-    """A row of sizes.csv: F1 of a system in a form, with what is known of the system.
+    """A row of sizes.csv: F1 of a system in a prompt form, with its model size and tuning.
 
     Smaller ones first in each form and tuning; those of unknown size last, with the reason
     size_unknown where F1 itself has none.
@@ -217,7 +217,7 @@ class SizeRow(NamedTuple):
 
 
 class TrendRow(NamedTuple):
-    """A row of size_trends.csv: how F1 goes with size over `n` systems of known size and F1.
+    """A row of size_trends.csv: how F1 changes with model size over `n` systems.
 
     `tuning` "" is over all tunings. `spearman` is the rank correlation, -1 to 1; `per_tenfold` the
     slope of the least-squares line of F1 on the logarithm of the parameters to base 10: what a
@@ -233,7 +233,7 @@ class TrendRow(NamedTuple):
 
 
 def build_size_rows(metrics: Iterable[MetricRow], systems: Mapping[str, System]) -> list[SizeRow]:
-    """Return F1 and the size of each system and form; smaller systems first in form and tuning.
+    """Return F1 and model size of each system and prompt form, smaller models first.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def build_size_rows(metrics: Iterable[MetricRow], systems: Mapping[str, System])
 
 
 def build_trend_rows(rows: Iterable[SizeRow]) -> list[TrendRow]:
-    """Return the trend of F1 with size in each form: over all systems, then for each tuning."""
+    """Return the trend of F1 with size in each prompt form: all systems, then each tuning."""
     all_rows = list(rows)
     trends = []
     for form in dict.fromkeys(row.form for row in all_rows):
@@ -280,7 +280,7 @@ def build_trend_rows(rows: Iterable[SizeRow]) -> list[TrendRow]:
 
 
 def _compute_trend(form: str, tuning: str, rows: Iterable[SizeRow]) -> TrendRow:
-    """Return rank correlation and slope of F1 on log10 of the size; undefined below 3 sizes."""
+    """Return F1's rank correlation with model size, and its slope per tenfold size."""
     known = [
         (float(np.log10(row.parameters)), row.f1)
         for row in rows

@@ -1,4 +1,4 @@
-"""UMWP on question sets: read questions and people's answers, ask models, store the results.
+"""UMWP on the database: read questions and workers' answers, ask models, store results.
 
 `questions` reads problems and people's answers. `running` is a run from its options to its rows.
 """

@@ -1,4 +1,4 @@
-"""Read the questions of a version as word problems, and people's answers to them."""
+"""Read the questions of a version as word problems, and workers' answers to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaluation.runs.steps.remedy_inputs import find_worker_keys, select_answeri
 def list_people_answers(
     version: QuestionSetVersion, excluded: Sequence[str] = ()
 ) -> Iterator[AnswerRecord]:
-    """Yield the submitted answers to the graded questions of a version, oldest first.
+    """Yield workers' answers to the graded questions of a version, oldest first.
 
     A worker is named by the id in their panel. If workers of two panels have the same id, the
     later one gets the panel as a prefix.
@@ -78,7 +78,7 @@ _CATEGORIES = {name: number for number, name in CATEGORY_NAMES.items()}
 def list_problems(
     version: QuestionSetVersion, exclusions: Exclusions | None = None
 ) -> list[WordProblem]:
-    """Return the graded questions of a version that have a text, in their order.
+    """Return a version's graded questions with a text as word problems, in order.
 
     The label is the question's `answerable`; None without a label. The right numbers are the
     accepted answers that are numbers. The category is 1 to 5, or UMWP's name of it. `source` and
@@ -97,7 +97,7 @@ def list_problems(
 
 
 def has_word_problems(questions: Sequence[Question]) -> bool:
-    """Return whether questions are math word problems, as far as their texts tell.
+    """Return whether most questions seem to be math word problems, judged by their texts.
 
     They are if any is labelled answerable or not, or if the set is mathematical (`_is_math_set`)
     and at least half of the texts ask for a number.
@@ -117,14 +117,14 @@ def has_labels(problems: Sequence[WordProblem]) -> bool:
 def compute_input_hash(
     problems: Sequence[WordProblem], people: Sequence[WordProblemReply] = ()
 ) -> str:
-    """Return the SHA-256 of the problems and of people's answers: the input hash of a run."""
+    """Return the SHA-256 of problems and workers' answers, a run's input hash."""
     content: list[Any] = [convert_to_umwp(problem) for problem in problems]
     content += [[answer.system, answer.item, answer.text] for answer in people]
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
 def _build_problem(row: Question, line: int, is_math: bool) -> WordProblem:
-    """Return a question as a word problem; `line` is its number in the version, from 1."""
+    """Return a database question as a word problem; `line` is its number from 1."""
     return WordProblem(
         row.external_id,
         row.text.strip(),
@@ -151,13 +151,13 @@ def _is_math_set(rows: Sequence[Question]) -> bool:
 
 
 def _is_math(row: Question, set_is_math: bool) -> bool:
-    """Return whether a question of a math set is mathematical: it does not accept only texts."""
+    """Return whether a question of a math set accepts a number, or has no accepted answers."""
     accepted = row.accepted_answers
     return set_is_math and (not accepted or bool(_parse_numbers(accepted)))
 
 
 def _parse_numbers(accepted: Sequence[Any]) -> tuple[float, ...]:
-    """Return the distinct accepted answers that are numbers; an entry may list spellings."""
+    """Return the distinct accepted answers that are numbers; an entry may be a list."""
     numbers = []
     for entry in accepted:
         for text in entry if isinstance(entry, list) else [entry]:
@@ -170,7 +170,7 @@ def _parse_numbers(accepted: Sequence[Any]) -> tuple[float, ...]:
 
 
 def _parse_category(category: str) -> int | None:
-    """Return the number of a category, 1 to 5; None for any other text."""
+    """Return the category number (1 to 5) in a text; None if it names no category."""
     # "1", "1." and "1: key information missing" are category 1.
     normalized = " ".join(category.split()).lower()
     first = normalized.split(" ", 1)[0].rstrip(".:")
@@ -180,7 +180,7 @@ def _parse_category(category: str) -> int | None:
 
 
 def _parse_relevant_ids(value: Any) -> tuple[str, ...]:
-    """Return the ids of a list, or of a text with commas, semicolons or white space between."""
+    """Return the question ids in a list, or in a text separated by commas or spaces."""
     if isinstance(value, str):
         text = value.strip()
         try:

@@ -1,4 +1,4 @@
-"""A run of UMWP from its options to its summary, and the rows that it stores."""
+"""A UMWP run on the database: options, start check, execution, stored rows and summary."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class UmwpSummary(StudySummary):
-    """Counts, who was asked, and by what replies were told apart.
+    """Stored summary of a UMWP run: models, prompt forms, counts, tokens, cost, threshold.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class UmwpSummary(StudySummary):
     encoder: dict[str, Any] = field(default_factory=dict)
 
     def shown_counts(self) -> Mapping[str, int]:
-        """Return the numbers of questions, models and prompt forms that the page of a run shows."""
+        """Return the input counts that the run's page shows, by label."""
         return {
             "questions": self.questions,
             "models": len(self.systems),
@@ -119,7 +119,7 @@ def store_findings(
     replies: Sequence[ReplyRow],
     sizes: tuple[Sequence[SizeRow], Sequence[TrendRow]],
 ) -> None:
-    """Store the rows of all tables. Call it within `turn.fenced()`."""
+    """Store the rows of all result tables; call it within `turn.fenced()`."""
     for table in (*STUDY_TABLES, PERSONS, PROBLEMS):
         keep_table(turn, table, table.rows(study))
     size_table, trends = sizes
@@ -136,22 +136,22 @@ def store_findings(
 
 
 def load_metrics(run: Run) -> list[MetricRow]:
-    """Return the stored rows of the metrics."""
+    """Return the metric rows stored with a run."""
     return list(read_table(run, METRICS))
 
 
 def read_items(run: Run) -> Iterator[ItemRow]:
-    """Yield the stored row of each question, model and form."""
+    """Yield the result row stored for each question, model and prompt form of a run."""
     return read_table(run, ITEMS)
 
 
 def read_replies(run: Run) -> Iterator[ReplyRow]:
-    """Yield the stored replies."""
+    """Yield the models' replies stored with a run."""
     return read_table(run, REPLIES)
 
 
 def read_problems(run: Run) -> Iterator[ProblemRow]:
-    """Yield the questions as they were when the run started."""
+    """Yield the questions stored with a run, as they were when it started."""
     return read_table(run, PROBLEMS)
 
 
@@ -159,7 +159,7 @@ ASKING, ANSWERING = "asking models", "Answering"
 
 
 def ask_and_classify(turn: Turn) -> None:
-    """Ask the models of a claimed run, classify the replies and finish the run.
+    """Execute a claimed run: ask the models, classify the replies, store the results.
 
     If the time of a turn ends, the next turn continues and repeats no finished request. Raises
     `RunInputError` if the run cannot be computed.
@@ -214,7 +214,7 @@ def ask_and_classify(turn: Turn) -> None:
 def check_start(
     version: QuestionSetVersion, user: AnyUser, options: UmwpRunOptions
 ) -> list[Problem]:
-    """Return why a run with these options cannot start; empty if it can."""
+    """Return why a run with these options cannot start; [] if it can."""
     problems = [
         *find_problems_with_models(user, options, needed=("models",)),
         *find_worker_problems(version, user, options, needed=False),
@@ -227,7 +227,7 @@ def check_start(
 
 
 def load_options(run: Run) -> UmwpRunOptions:
-    """Return the options of a run; options that an older run did not store have their default.
+    """Return the options of a run, with defaults for those that an older run did not store.
 
     Raises `RunInputError` if the run has an unknown option.
     """
@@ -241,7 +241,7 @@ def load_options(run: Run) -> UmwpRunOptions:
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: UmwpRunOptions
 ) -> RequestForecast:
-    """Return the requests of a run and their cost, with examples; nothing is sent."""
+    """Return the forecast of a run's requests and cost, with examples; nothing is sent."""
     problems = list_problems(version)
     rounds = _build_rounds(select_registered_models(user, options.models), problems, options)
     examples = {
@@ -259,7 +259,7 @@ def _build_rounds(
     problems: Sequence[WordProblem],
     parameters: UmwpRunOptions,
 ) -> list[Round]:
-    """Return the requests to each model: every problem in every form."""
+    """Return the requests to each model: every problem in every prompt form."""
     items = [
         Item(f"{form}/{problem.id}", build_conversation(problem.text, form))
         for form in parameters.forms
@@ -275,7 +275,7 @@ def _ask_models(
     problems: Sequence[WordProblem],
     parameters: UmwpRunOptions,
 ) -> list[WordProblemReply]:
-    """Return the reply of each model to each problem in each form, each in a new conversation."""
+    """Return each model's reply to each problem and prompt form, in separate conversations."""
     rounds = _build_rounds(models, problems, parameters)
     return [
         WordProblemReply(problem.line, model.name, problem.id, form, reply.text, reply.status)
@@ -287,12 +287,12 @@ def _ask_models(
 
 
 def _build_system(model: LanguageModel) -> System:
-    """Return a model as a system; its size is unknown if the registered text has no number."""
+    """Return a model's name, size, tuning and family; its size is None if not a number."""
     return System(model.name, model.size, parse_parameters(model.size), model.tuning, model.family)
 
 
 def _list_warnings(study: UmwpStudy) -> list[Message]:
-    """Return the warnings of a run: failed requests, no labels, questions that are not math."""
+    """Return warnings of a run: failed requests, no labels, nonmathematical questions."""
     warnings = []
     if study.exclusions.count(ERROR) or study.exclusions.count(NO_REPLY):
         warnings.append(Message("umwp.incomplete"))
@@ -310,7 +310,7 @@ def _build_signature(
     models: Sequence[LanguageModel],
     input_hash: str,
 ) -> str:
-    """Return the signature: parameters, models, encoder, threshold, input hash and version."""
+    """Return a run's signature: options, models, encoder, threshold, input hash, version."""
     info = study.found.info
     parts = {
         **build_signature_parts(parameters),
@@ -332,7 +332,7 @@ def _build_summary(
     parameters: UmwpRunOptions,
     replies: Sequence[WordProblemReply],
 ) -> UmwpSummary:
-    """Return the summary of a finished run."""
+    """Return the summary that a finished run stores."""
     costs = [model_usage.cost for model_usage in usage]
     labels = [problem.answerable for problem in study.problems]
     return UmwpSummary(

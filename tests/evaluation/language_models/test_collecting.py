@@ -368,7 +368,7 @@ def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
 
         def after_some_looks(self):
             if next(calls) == 1:
-                getattr(runs, end)(run)
+                getattr(runs, f"{end}_run")(run)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("evaluation.runs.background.leases.Heartbeat.check", after_some_looks)

@@ -166,4 +166,4 @@ def test_a_model_is_asked_with_the_rights_of_its_owner_as_they_are_now(rana, set
 def test_without_a_variable_no_key_is_sent_whatever_the_environment_holds(rana, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-operator")
     chat = open_chat(LanguageModel(owner=rana, name="small", spec=HOST))
-    assert chat.server._key() == ""
+    assert chat.server._read_key() == ""
