@@ -25,7 +25,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import and return a name of `__all__` on its first use.
+    """Import a public name of the package on its first use and return it.
 
     Every module of this package loads this one, and most need no estimator.
     """

@@ -245,7 +245,7 @@ class AQER:
         return self
 
     def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        """Return one exemplary answer per question, as rows, from the final weights in float64."""
         return self.fitted_.exemplars()
 
     def score_models(
@@ -395,7 +395,7 @@ class AQER:
         return start
 
     def _find_reason(self, means: WorkerMeans) -> str | None:
-        """Return "disconnected" where question effects have no common scale, else None."""
+        """Return "disconnected" if question effects have no common scale, else None."""
         if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
@@ -403,7 +403,10 @@ class AQER:
     def _compute_raw_intervals(
         self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
-        """Return ends (M,), (M,) of the raw scores' 95% intervals, and why one is NaN."""
+        """Return the ends of the raw scores' 95% intervals, and the reason of each NaN.
+
+        One per worker.
+        """
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"

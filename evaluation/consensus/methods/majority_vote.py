@@ -94,17 +94,20 @@ class MajorityVote:
         return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions of the answers' vectors, as under mean vote."""
+        """Return one dispersion per question, from the answers' vectors as under mean vote."""
         return self.mean_vote.dispersion(weights)
 
     def gather_votes(self, place: int, weights: Floats) -> Floats:
-        """Return (m, D) votes on the question at a place of the cell order; ones if all are 0."""
+        """Return the votes on one question, answers x draws, by its position.
+
+        Ones if all are 0.
+        """
         start = self.cells.starts[place]
         part = slice(start, start + self.cells.sizes[place])
         return _use_equal_votes_if_none(weights[self.cells.worker[part]], axis=0)
 
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
-        """Return (m, D) similarities of m bags with D exemplary bags (words, D).
+        """Return similarities of a question's answers with one exemplary bag per draw.
 
         `words` (m,) says how many words each bag has where `bag` holds only some of them.
         """

@@ -1,4 +1,4 @@
-"""Scores of language models against the exemplary answers, and their place among workers (4.5)."""
+"""Scores of language models against the exemplary answers, and their percentile among workers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """Codes and kinds of R answers of K models.
+    """Answers of language models: model code, question code and kind of each answer.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class ModelAnswers:
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """(R,) true where the answer has a text and its question an exemplary answer."""
+        """Flags of the answers that have a text and whose question has an exemplary answer."""
         return np.asarray((self.kind == TEXT) & (self.question >= 0))
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Result of `AQER.score_models`; arrays over K models unless stated otherwise.
+    """Scores, intervals, percentiles and ranks of language models; mostly one element per model.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ def compute_answer_scores(
 def compute_means_by_model(
     scores: Floats, answers: ModelAnswers, times: Floats | None = None
 ) -> tuple[Floats, Integers]:
-    """Return (K, D) mean scores by model from (R, D), and (K,) numbers of known scores.
+    """Return mean scores, models x draws, and each model's number of known scores.
 
     `times` (Q, D) says how often a question counts in each of the D columns.
     """
@@ -232,7 +232,7 @@ def compute_means_by_model(
 def compute_percentiles(
     answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
-    """Return (K,) percentiles among workers, on the questions a model answered with a text."""
+    """Return each model's percentile among workers, on the questions it answered with a text."""
     able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):

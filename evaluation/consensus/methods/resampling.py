@@ -1,4 +1,4 @@
-"""Bootstrap draws of questions, and of workers too for "another crowd of the same kind"."""
+"""Bootstrap draws of questions, and on request of workers too."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class DrawnVotes:
-    """Draws of a run with the voting weights (M, n_draws) in each.
+    """Bootstrap draws of a run together with each worker's voting weight in every draw.
 
     Attributes
     ----------
@@ -72,11 +72,17 @@ class DrawStore(Protocol):
     """Store of finished draws, so that an interrupted bootstrap continues where it ended."""
 
     def earlier(self) -> tuple[Floats, Floats] | None:
-        """Return stored ``raw, votes``, both (M, k), of the first k draws; None without any."""
+        """Return stored raw scores and votes (workers x draws) of the first draws.
+
+        None without any.
+        """
         ...
 
     def keep(self, raw: Floats, votes: Floats) -> None:
-        """Store ``raw, votes``, both (M, k), of the first k draws; may raise to interrupt."""
+        """Store raw scores and votes (workers x draws) of the first draws.
+
+        May raise to interrupt.
+        """
         ...
 
 
@@ -88,7 +94,7 @@ def resample(
     progress: Progress | None = None,
     kept: DrawStore | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return raw scores and voting weights (M, n_draws), re-estimated in every bootstrap draw.
+    """Return raw scores and voting weights, workers x draws, re-estimated in every bootstrap draw.
 
     Parameters
     ----------
