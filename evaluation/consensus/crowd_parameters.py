@@ -53,6 +53,6 @@ class CrowdParameters(Parameters):
     }
 
     def grading(self) -> AqerParameters:
-        """Return the `AqerParameters` of that grading: 0 draws, no excluded workers left in it."""
+        """Return the `AqerParameters` of this grading step: no bootstrap, no excluded workers."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})

@@ -400,7 +400,7 @@ class AcceptingViewSet(GradingViewSet):
     )
     @repeatable
     def accept(self, request: Request, run_id: Any) -> Response:
-        """Accept them, and return the id by which it is taken back."""
+        """Accept the undecided workers and return the batch id, needed to take it back."""
         run = self._get_editable_run(request, run_id)
         values = self.checked(AcceptRestSerializer).validated_data
         try:

@@ -48,7 +48,7 @@ AboutDecision = build_serializer(Decision, without=("trust", "best", "look_at", 
 
 @rename_keys(best_said="best_message", look_said="review_message", models_said="models_message")
 class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
-    """Whether to believe a run, whom to keep, whom to look at, which model is best, what next."""
+    """Decision summary: trust in the run, best workers, workers to review, best model."""
 
     trust = build_serializer(TrustReport, without=("about", "facts"))()
     concerns = FactSerializer(many=True)

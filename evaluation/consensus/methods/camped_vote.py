@@ -20,7 +20,7 @@ from evaluation.core.stats.grams import Vectors
 
 @dataclass(frozen=True)
 class CampedVote:
-    """The answered cells, with one exemplary answer for each camp of the questions that have camps.
+    """Vote over answers with one exemplary answer for each camp (cluster) of a question's answers.
 
     Attributes
     ----------

@@ -273,7 +273,7 @@ class AQER:
         return score_models(crowd, answers, x)
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores of an iteration that starts from weights `start` (M, D)."""
+        """Return raw scores, workers x columns, of an iteration started from weights `start`."""
         return self.fitted_.crowd.restarted(start, copies)
 
     # The steps of fit, in their order.
@@ -384,7 +384,7 @@ class AQER:
     def _compute_start(
         self, cells: Cells, electorate: Electorate, initial_scores: ArrayLike | None
     ) -> Floats:
-        """Return (M,) first weights: those of the electorate, else by the initialisation."""
+        """Return the first weight of each worker, from the electorate or the initialisation."""
         start = electorate.start
         if start is None:
             start = initialization.compute_first_weights(

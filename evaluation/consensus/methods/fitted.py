@@ -217,7 +217,7 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """This fit itself; `Fitted.crowd` may be another one."""
+        """The same fit; `Fitted.crowd` may be another one."""
         return self
 
     @property
@@ -285,7 +285,7 @@ class FittedCrowd(Fitted):
 
     @cached_property
     def human_ceiling(self) -> Ceiling:
-        """Mean leave-one-out score of the best quarter of the workers with enough answers."""
+        """Return raw scores, workers x columns, of an iteration started from weights `start`."""
         if not self.ranked:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
         return compute_human_ceiling(self.left_out, self.vote.cells)

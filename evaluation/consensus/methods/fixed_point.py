@@ -33,11 +33,11 @@ class Vote(Protocol):
         ...
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities of the answers to their exemplary answers."""
+        """Return each answer's similarity to its exemplary answer, one column per weighting."""
         ...
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers of weights (M,), questions in code order."""
+        """Return one exemplary answer per question, as rows in code order."""
         ...
 
     def dispersion(self, weights: Floats) -> Floats:
@@ -58,7 +58,7 @@ class Rules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return (N,) false for a question's only answer where it is compared with the others."""
+        """Return a flag per answer: false for a question's only answer if left out of the vote."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out

@@ -78,7 +78,7 @@ class MajorityVote:
         return out
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
-        """Return (Q, d) exemplary bags of words, sparse, in code order, for weights (M,)."""
+        """Return one sparse exemplary bag of words per question, in code order."""
         cells, dimension = self.cells, vectors.shape[1]
         rows = []
         for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):

@@ -107,7 +107,7 @@ class ModelScores:
 
 
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
-    """Return scores, intervals, percentiles and ranks of models from R answer vectors (R, d)."""
+    """Return scores, intervals, percentiles and ranks of models from their answers' vectors."""
     rows = np.flatnonzero(answers.compared)
     targets = build_targets(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
@@ -153,7 +153,7 @@ def _compute_intervals(
     mean: Floats,
     n: Integers,
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return ends (K,), (K,) of the 95% intervals of mean scores, and why one is NaN."""
+    """Return the ends of the 95% interval of each model's mean score, and why one is NaN."""
     k = len(answers.names)
     if crowd.drawn is not None:
         drawn = np.empty((k, crowd.drawn.draws.n_draws))
@@ -186,7 +186,7 @@ def _compute_intervals(
 def compute_answer_scores(
     answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
-    """Return (R,) answer scores and, for each, the reason why it is NaN or the lowest score.
+    """Return each model answer's score, and why it is NaN or the lowest score, else None.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def compute_percentiles(
 def rank_models(
     answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
 ) -> tuple[Integers, list[Comparison]]:
-    """Return (K,) significant ranks, 0 for models with a missing answer, and all comparisons."""
+    """Return each model's significant rank (0 if answers are missing) and all comparisons."""
     k = len(answers.names)
     table = np.full((k, n_questions), np.nan)
     known = ~np.isnan(scores)

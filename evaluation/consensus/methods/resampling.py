@@ -33,7 +33,7 @@ class Draws:
     workers: bool = False
 
     def __iter__(self) -> Iterator[tuple[slice, Floats, Floats | None]]:
-        """Yield chunks ``(columns, question_times (Q, D), copies (M, D) or None)``.
+        """Yield chunks of draws: column slice, copies of each question, copies of each worker.
 
         Questions and workers have a stream of random numbers each, so that neither the size of a
         chunk nor the resampling of workers changes which questions are drawn.

@@ -24,7 +24,7 @@ class Targets(Protocol):
     """Answers to compare with the exemplary answers of a vote, without a vote of their own."""
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the exemplary answers of weights (M, D)."""
+        """Return each answer's similarity to its exemplary answer, one column per weighting."""
         ...
 
 
@@ -91,7 +91,7 @@ class MeanVoteTargets:
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the mean-vote exemplary answers of weights (M, D)."""
+        """Return each target's similarity to the exemplary answer, one column per weighting."""
         if not len(self._place):
             return np.empty((0, weights.shape[1]))
         v = self._vote.votes(weights)

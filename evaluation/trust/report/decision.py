@@ -131,7 +131,7 @@ def decision_and_people(
     models: Page[ModelRow] | None = None,
     listed: Q | None = None,
 ) -> tuple[Decision, People]:
-    """Return `decision` with the people it read, and among them whom `listed` chooses."""
+    """Return the decision summary, the worker rows behind it, and those that `listed` selects."""
     marks, counts = alarms or read_marks_and_counts(run)
     answered = Q(n_answers__gt=0)
     left_out = TableCounts(WorkerGrade.of_excluded(run).filter(answered), (Count("pk"),))
