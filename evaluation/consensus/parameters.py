@@ -48,10 +48,7 @@ def _list_estimator_parameters() -> frozenset[str]:
 
 
 def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
-    """Return the signature's part on workers merged into one vote.
-
-    "" if all copy groups are merged.
-    """
+    """Return the signature's part on workers merged into one vote; "" for all copiers."""
     return f"-of-{len(workers)}-{compute_short_hash(sorted(workers))}" if workers else ""
 
 

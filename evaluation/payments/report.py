@@ -180,7 +180,7 @@ class PayRow:
 
     @property
     def has_page(self) -> bool:
-        """Whether the worker has a page that shows the decision and the answer."""
+        """Whether the worker has a page here that shows the decision and appeal answer."""
         return has_page(self.submission)
 
     @property

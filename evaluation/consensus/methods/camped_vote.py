@@ -72,7 +72,7 @@ class CampedVote:
         return self.whole.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities of each answer to its nearest camp's exemplary answer.
+        """Return each answer's similarity to its nearest camp, one column per worker weighting.
 
         With `leave_one_out` an answer is left out of its own camp.
         """
@@ -131,7 +131,7 @@ class CampedTargets:
     row: Integers
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the nearest camp for voting weights (M, D)."""
+        """Return each model answer's similarity to the nearest camp, one column per weighting."""
         out = self.whole.similarity(weights)
         out[self.row] = -np.inf
         np.maximum.at(out, self.row, self.split.similarity(weights))
@@ -162,7 +162,7 @@ def _pair_answers_with_camps(
 def _pair_answers_with_other_camps(
     question_of_answer: Integers, own_camp: Integers, question_of_camp: Integers
 ) -> tuple[Integers, Integers]:
-    """Return (answer, camp) index pairs of equal question, without each answer's own camp."""
+    """Return index pairs (answer, camp) of each answer with the question's other camps."""
     row, camp = _pair_answers_with_camps(question_of_answer, question_of_camp)
     other = camp != own_camp[row]
     return row[other], camp[other]

@@ -217,7 +217,7 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The same fit; `Fitted.crowd` may be another one."""
+        """The fit itself, where `Fitted.crowd` may be another one."""
         return self
 
     @property
@@ -241,7 +241,7 @@ class FittedCrowd(Fitted):
 
     @cached_property
     def scores(self) -> Floats:
-        """(N,) in-sample similarity to the exemplary answers of the weights that produced raw."""
+        """In-sample similarity of each answer to the exemplary answer behind the raw scores."""
         return self._compute_scores_by_row(self.previous, leave_one_out=False)
 
     @cached_property
@@ -259,7 +259,7 @@ class FittedCrowd(Fitted):
 
     @property
     def left_out(self) -> Floats:
-        """(N,) `leave_one_out_scores` in cell order."""
+        """Leave-one-out similarity of each answer in internal order, by question and worker."""
         return self.leave_one_out_scores[self.vote.cells.row]
 
     def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:
@@ -291,7 +291,7 @@ class FittedCrowd(Fitted):
         return compute_human_ceiling(self.left_out, self.vote.cells)
 
     def compute_lowest_scores(self) -> Floats:
-        """Return (Q,) lowest worker score on each question: that of an empty reply.
+        """Return the lowest worker score on each question, the score of an empty model reply.
 
         Under cosine it is at most 0.
         """

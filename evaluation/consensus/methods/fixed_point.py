@@ -195,7 +195,7 @@ def iterate(
     copies: Floats | None = None,
     watch: Callable[[Floats, Floats], None] | None = None,
 ) -> FixedPoint:
-    """Iterate from weights `start` (M, D) until each column meets the stopping rule or the limit.
+    """Iterate from weights `start` (workers x draws) until each column converges or is stopped.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class MajorityVote:
         return cls(cells, bags, words, mean_vote, similarity == "euclidean")
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities to the exemplary bags; see `MeanVote.similarity`."""
+        """Return each answer's similarity to the exemplary bag, one column per weighting."""
         out = np.empty((len(self.cells), weights.shape[1]))
         for place, bag in enumerate(self.bags):
             start, size = self.cells.starts[place], self.cells.sizes[place]
@@ -127,5 +127,5 @@ def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
 
 
 def find_majority_words(bag: Floats, v: Floats) -> Floats:
-    """Return (words, D) ones for majority words, from bags (m, words) and votes (m, D)."""
+    """Return ones for majority words, words x draws, from one bag and vote row per answer."""
     return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

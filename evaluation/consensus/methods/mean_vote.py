@@ -89,7 +89,7 @@ class MeanVote:
         return square, self.cells.sum_by_question(v), lengths
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities of the cells to their exemplary answers, in cell order.
+        """Return each answer's similarity to its exemplary answer, one column per weighting.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class MeanVote:
         return compute_cosines(product, square, total)
 
     def _compare_with_others(self, block: GramBlock, v: Floats) -> Floats:
-        """Return (B, m, D) leave-one-out similarities, from sums less the answer's own term."""
+        """Return leave-one-out similarities, questions x answers x draws."""
         own = block.own[:, :, None]
         u = self._scale_votes(block, v)
         product = block.multiply(u)
@@ -191,7 +191,7 @@ class MeanVote:
             others[b, i, d] = other_votes.sum(axis=1)
 
     def _compute_distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
-        """Return (B, m, D) negative distances from inner products with the mean."""
+        """Return negative distances, questions x answers x draws, from inner products."""
         own = block.own[:, :, None]
         return compute_negative_distances(own, inner, square, block.exponent[:, None, None])
 

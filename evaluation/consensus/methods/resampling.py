@@ -63,7 +63,7 @@ class DrawnVotes:
     votes: Floats
 
     def __iter__(self) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield chunks ``(columns, question_times (Q, D), votes (M, D))``."""
+        """Yield chunks of draws: column slice, copies of each question, worker weights."""
         for columns, times, _ in self.draws:
             yield columns, times, self.votes[:, columns]
 

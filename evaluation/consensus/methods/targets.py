@@ -129,7 +129,7 @@ class MajorityVoteTargets:
             self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the majority-vote exemplary bags of weights (M, D)."""
+        """Return each target's similarity to the exemplary bag, one column per weighting."""
         out = np.empty((self._n, weights.shape[1]))
         for at, rows, known, sizes in self._of_place:
             exemplar = find_majority_words(

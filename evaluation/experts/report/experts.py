@@ -105,5 +105,5 @@ def difficulty_table(run: Run) -> Table:
 
 
 def estimates_table(run: Run) -> Table:
-    """Return a row for each worker and model with a graded answer."""
+    """Return the table of estimated mean grades: one row per worker or model."""
     return Table(ESTIMATES, estimate_rows(experts_report(run).found))

@@ -305,7 +305,7 @@ def of_changes(has_changed: bool) -> Fact | None:
 
 
 def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
-    """Return the lower median of answers, out of (answers, number of questions), ascending."""
+    """Return the lower median of answers per question, from (answers, count) pairs."""
     seen = 0
     for answers, count in answered:
         seen += count

@@ -90,7 +90,7 @@ class WavesReport:
 
     @property
     def n_moved(self) -> int:
-        """Questions whose consensus moved at least twice the distance expected by chance."""
+        """Number of questions that moved at least twice the distance expected by chance."""
         return sum(question.moved for question in self.questions)
 
     @property
