@@ -12,7 +12,7 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        """Erase copies of what a worker takes back; record payment decisions as verdicts."""
+        """Connect receivers that erase withdrawn answers and record payment decisions."""
         from annotations.answering.withdrawals import withdrawing
         from annotations.ledger.decision_signal import decisions_stored
 

@@ -35,7 +35,7 @@ EXCLUDED_SENTENCES = {
 
 @dataclass(frozen=True)
 class CrowdParameters(Parameters):
-    """Options of a run type that grades the crowd inside: embedding, similarity, switches."""
+    """Grading options of run types that grade workers as one step: embedding and scoring."""
 
     embedder: str = declare_option("minilm", OF_GRADING["embedder"])
     precision: str = declare_option("float32", OF_GRADING["precision"])

@@ -91,7 +91,7 @@ class ModelAnswers(_AnswerTable):
         return {model for model, of_row in pairs if of_row is status}
 
     def only_cut_off(self) -> set[Any]:
-        """Return the ids of the models whose failures are all cut-off replies, none an ERROR."""
+        """Return the ids of the models with cut-off replies but none of status ERROR."""
         return self.with_status(AnswerStatus.CUT_OFF) - self.with_status(AnswerStatus.ERROR)
 
     def with_text(self) -> Self:

@@ -47,7 +47,7 @@ class SoFar:
 
     @property
     def may_grade(self) -> bool:
-        """Whether a grading can be asked for now: not a second time of the same answers."""
+        """Whether an interim grading can be requested: enough new answers, none in progress."""
         changed = self.interim is None or self.since > 0 or self.done != self.interim.n_people
         return self.going is None and self.done >= self.fewest and changed
 

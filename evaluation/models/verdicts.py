@@ -161,7 +161,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def of_author(cls) -> Coalesce:
-        """Return the decision that counts of the author of an answer, "" for none.
+        """Return the database expression of the current verdict on an answer's author.
 
         For queries of rows with a `response` of a person or without one.
         """

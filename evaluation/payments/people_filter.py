@@ -108,7 +108,7 @@ class PayFilter(ListFilter):
         return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
 
     def filter_by_end(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions by survey outcome: completed, or ended by practice or checks."""
+        """Select submissions by their state, or submitted ones with failed attention checks."""
         if value == FAILED_CHECKS:
             return rows.filter(state=Submission.State.SUBMITTED, failed_checks=True)
         return rows.filter(state=value)

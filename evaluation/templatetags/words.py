@@ -30,7 +30,7 @@ def evidence(message: Any) -> str:
 
 @register.filter
 def of_worker(found: Mapping[UUID, Any], worker: UUID) -> Any:
-    """Return a worker's entry in a mapping, such as alarms; None without one."""
+    """Return a worker's entry in a mapping, such as alarms; () without one."""
     return found.get(worker, ())
 
 

@@ -105,7 +105,7 @@ class TwoWayEffects:
         return self._center_by_component(np.asarray(effects))
 
     def _solve(self, target: Floats) -> Floats:
-        """Return the effects of the smaller side (workers or questions) for target sums."""
+        """Solve for the effects of the smaller side (workers or questions), from its sums."""
         if self._inverse is not None:
             return np.asarray(self._inverse @ target)
         n = len(target)

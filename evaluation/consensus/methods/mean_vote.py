@@ -65,7 +65,7 @@ class MeanVote:
         return np.where(self.cells.spread(nobody), 1.0, v) if nobody.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return inner products, squares and lengths of each question's weighted sum of answers.
+        """Return squared norm, weight sum and sum of lengths of each question's weighted sum.
 
         Parameters
         ----------

@@ -147,7 +147,7 @@ def step(removal: Removal) -> Went:
 
 
 def _drop_facts(versions: list[int]) -> None:
-    """Delete fact values that no answer states any more; agreed values have several.
+    """Delete values without agreement that no answer states any more.
 
     A claim about meaning is a text, which was taken out of its row if it was theirs alone.
     """

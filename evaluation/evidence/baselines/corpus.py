@@ -137,7 +137,7 @@ class Corpus:
         return self.cache(("pairs", name), lambda: self._fill_pair_table(table))
 
     def _fill_pair_table(self, table: Callable[[Integers], Floats]) -> Floats:
-        """Compute the (Q, k, k) table question by question, with a zero diagonal."""
+        """Compute the table (question, answer, answer) by question, with zero diagonals."""
         size = max(len(rows) for rows in self.members)
         similarities = np.zeros((self.n_questions, size, size))
         for question, rows in enumerate(self.members):
@@ -194,7 +194,7 @@ class Crowd:
 
     @property
     def order(self) -> Integers:
-        """(N,) answer indices in corpus order, which does not depend on the workers' quality."""
+        """Indices of the answers in corpus order, independent of the workers' quality."""
         return np.argsort(self.rows, kind="stable")
 
     def compute_worker_means(self, scores: Floats) -> Floats:

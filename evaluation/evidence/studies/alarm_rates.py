@@ -76,7 +76,7 @@ class RaisedAlarms:
 
     @classmethod
     def _from_triples(cls, triples: list[tuple[str, str, map[int]]]) -> RaisedAlarms:
-        """Build it from (kind, severity, workers) triples; notices count only as partly copied."""
+        """Build the object from (kind, severity, workers) triples."""
         groups: dict[str, list[frozenset[int]]] = {}
         for kind, severity, members in triples:
             if severity == "alarm":

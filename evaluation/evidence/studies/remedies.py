@@ -113,7 +113,7 @@ def _list_anchor_settings() -> Iterator[Setting]:
 
 
 def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
-    """Return r with the true quality, plain and with anchors, and 1.0 if the alarm was raised.
+    """Return r with the true quality, plain and with anchors, and 1.0 if an alarm was raised.
 
     An expert grades the suggested answers: 5 times the cosine to the truth, and noise.
     """
@@ -147,7 +147,7 @@ def sort_raw_by_worker(aqer: AQER) -> Floats:
 
 
 def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
-    """Yield the settings with copiers, repaired by collapsing the copies."""
+    """Yield the settings with copiers, repaired by giving each group of copies one vote."""
     for kind, edit in (("pasted", None), ("lightly edited", edit_text)):
         crowds = CopyingCrowds(corpus, request, edit)
         for count in QUESTIONS:
@@ -195,7 +195,7 @@ class CopyingCrowds:
         return dealt.workers, questions, texts, np.sort(copiers)
 
     def run(self, seed: int, n_questions: int) -> Outcome:
-        """Return Spearman's r, plain and collapsed, and 1.0 if exactly the copiers were named."""
+        """Return Spearman's r, plain and collapsed, and 1.0 if exactly the copiers are named."""
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]

@@ -173,7 +173,7 @@ class LanguageModelViewSet(ApiViewSet):
         return Response(self.get_serializer(_stored(model)).data)
 
     def destroy(self, request: Request, model_id: Any) -> Response:
-        """Delete a model without answers or results."""
+        """Delete a model that has no answers."""
         model = get_editable(request, LanguageModel.objects.all(), model_id)
         try:
             model.delete()

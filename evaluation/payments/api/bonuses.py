@@ -111,7 +111,7 @@ class RoundTotalSerializer(StrictSerializer):
 
 
 class RoundDoneSerializer(serializers.Serializer[Any]):
-    """Result of confirming or cancelling a round: the numbers of payments changed."""
+    """Result of confirming or cancelling a round: number of payments and their sum."""
 
     round = serializers.CharField()
     state = serializers.ChoiceField(choices=["confirmed", "cancelled"])

@@ -57,7 +57,7 @@ class RoundField(serializers.CharField):
 
 
 class BonusRuleSerializer(StrictSerializer):
-    """Rule for bonuses: score threshold or share, amount, and conditions."""
+    """Bonus rule: who gets it (best share, score threshold, or per answer) and the amount."""
 
     kind = serializers.ChoiceField(
         choices=list(KINDS),

@@ -278,7 +278,7 @@ def _code(counts: _Counts) -> Iterable[Evidence]:
 
 
 def _problem_with(code: str, shown: str, version: QuestionSetVersion) -> str | None:
-    """Return the code shown to the panel if it is missing or not the study's, else None."""
+    """Return the received completion code if it is missing or not the study's, else None."""
     collection: Collecting | None = getattr(version, "collection", None)
     if collection is None:
         return None
