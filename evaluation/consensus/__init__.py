@@ -1,4 +1,4 @@
-"""AQER: grades of people by their answers, without ground truth (Yahav et al. 2025).
+"""AQER: grade workers by their answers, without ground truth (Yahav et al. 2025).
 
 `AQER` is the estimator; `inputs` are the columns that it grades, `parameters` its options,
 `vectors` the texts as vectors, `signatures` how a number was made. Nothing here imports Django,

@@ -448,7 +448,7 @@ class AqerParameters(Parameters):
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """Names of the options against copiers or outliers that differ from their default."""
+        """Names of the remedies (options against bad data) that differ from their default."""
         return tuple(
             name
             for name, known in self.options().items()

@@ -41,7 +41,7 @@ WorkerRowSerializer = build_serializer(WorkerRow)
 
 
 class InterimSerializer(serializers.Serializer[Interim]):
-    """Interim grading of the submissions at its request; it never becomes the official run."""
+    """Interim grading of the submissions at its request; not an official run by itself."""
 
     run = serializers.UUIDField(source="run.public_id", help_text="Watch it at runs/RUN/.")
     name = serializers.CharField(source="run.name", help_text="Such as Interim, 12 people.")

@@ -161,7 +161,7 @@ class RunCommand(SetCommand):
 
 
 def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
-    """Return the parameters with file names replaced by the files' ids."""
+    """Return the parameters with file arguments replaced by the ids read from the files."""
     for name, option in parameters.options().items():
         if isinstance(option, RegisteredModels):
             continue

@@ -18,7 +18,7 @@ class ScoreRule(Scoped):
     """
 
     class End(models.TextChoices):
-        """Number compared with the minimum: the score or an interval end.
+        """Number compared with the minimum: the score or an end of its interval.
 
         The lower is cautious.
         """

@@ -1,4 +1,4 @@
-"""Export page of a question set, and the files it sends."""
+"""Export page of a question set, and downloads of the exports."""
 
 from __future__ import annotations
 

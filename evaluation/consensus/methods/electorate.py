@@ -1,4 +1,4 @@
-"""Electorate: who votes, the cap of a voting weight, and whose scores set the scale of grades.
+"""Electorate: which workers vote, the weight cap, and whose scores set the scale of grades.
 
 Everybody alike in the published method. The remedies of `evaluation.grading.remedies.methods`
 change it.

@@ -131,7 +131,7 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def crowd(self) -> FittedCrowd:
-        """The fit of the workers who vote; this fit itself if all workers vote."""
+        """Fit of the workers who vote; the fit of all workers if all vote."""
 
     @abstractmethod
     def exemplars(self) -> Vectors:
@@ -300,7 +300,7 @@ class FittedCrowd(Fitted):
         return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores of an iteration that starts from weights `start` (M, D).
+        """Return raw scores, workers x columns, of an iteration started from weights `start`.
 
         `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
         with raw NaN.

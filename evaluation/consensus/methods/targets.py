@@ -1,4 +1,4 @@
-"""Answers that are compared with exemplary answers and never vote: those of models (4.5)."""
+"""Answers of models, which are compared with exemplary answers and never vote (section 4.5)."""
 
 from __future__ import annotations
 

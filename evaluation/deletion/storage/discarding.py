@@ -1,4 +1,4 @@
-"""Delete a language model with its answers; runs keep the results of all others."""
+"""Delete a language model with its answers; runs keep the results of other models."""
 
 from __future__ import annotations
 

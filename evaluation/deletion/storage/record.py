@@ -66,7 +66,7 @@ def ask(
     asked_by: int | None,
     pending: dict[str, Any] | None = None,
 ) -> Removal:
-    """Store a request to delete an object; call it inside a transaction."""
+    """Store a request to delete, undo or erase an object; call it inside a transaction."""
     removal = Removal.objects.create(
         kind=kind,
         target=thing.pk,

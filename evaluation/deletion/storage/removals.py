@@ -187,7 +187,7 @@ def _owner(thing: Thing) -> int:
 
 
 def _runs_of(thing: Thing) -> Any:
-    """Return the runs deleted with an object; for a model, the runs to wait for."""
+    """Return the runs that are deleted with a set or a run; none for a model."""
     if isinstance(thing, LanguageModel):
         return Run.objects.none()
     if isinstance(thing, Run):

@@ -120,7 +120,10 @@ def inspect_texts(
     questions: NDArray[np.generic],
     texts: list[str],
 ) -> RaisedAlarms:
-    """Return the alarms of a crowd with texts; `embedder` specifies who made the vectors."""
+    """Return the alarms of a crowd with texts.
+
+    `embedder` is the vectors' embedder specification.
+    """
     parameters = AqerParameters(embedder=embedder, bootstrap=0)
     worker_list, question_list = workers.tolist(), questions.tolist()
     aqer = parameters.estimator().fit(vectors, workers, questions)

@@ -1,4 +1,4 @@
-"""Measure whether cosine tells a wrong fact from a paraphrase, on 200 minimal pairs.
+"""Measure whether cosine separates wrong facts from paraphrases, on 200 minimal pairs.
 
 Each original has a paraphrase, which says the same in other words, and a minimal change, in which
 one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be

@@ -1,4 +1,4 @@
-"""Measure whether extracted facts tell a wrong fact from a paraphrase, on the minimal pairs.
+"""Measure whether extracted facts separate wrong facts from paraphrases, on minimal pairs.
 
 The crowd of each pair are four workers who say the original. Models, who have no vote, answer with
 its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with the wrong

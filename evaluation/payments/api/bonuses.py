@@ -305,7 +305,7 @@ class TakenListSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class TakenListViewSet(ApiViewSet):
-    """Payment lists for panels; each payment is in exactly one list."""
+    """Payment lists for panels; no payment is in two lists."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = TakenListSerializer

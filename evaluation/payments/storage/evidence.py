@@ -1,4 +1,4 @@
-"""Count the evidence for each reason of a rejection that panels accept.
+"""Count the evidence for each reason to reject a submission that panels accept.
 
 Neither the typing and pasting of answers nor their content is read: panels accept no suspicion of a
 language model and no disagreement as a reason.

@@ -1,4 +1,4 @@
-"""Compare how often groups of workers are favoured by a decision or a rule, before it is applied.
+"""Compare how often groups of workers are favoured by a decision or rule, before its use.
 
 Groups come from the submissions: language of the texts, kind of device, and whether the worker
 switched off the recording of how answers are written. Workers with assistive technology do so, and
@@ -52,7 +52,7 @@ Groupable = Answerer | Person
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Workers who have a property in common; a number is None if it cannot be computed.
+    """Workers with a property in common, and how often they are favoured; None if undefined.
 
     Attributes
     ----------

@@ -97,7 +97,7 @@ class QuestionDrift:
 def load_drifts(
     before: Run, after: Run, shifts: Mapping[str, Shift], *, comparable: bool
 ) -> list[QuestionDrift]:
-    """Return how the answers to each question of both runs drifted; six queries.
+    """Return how the answers to each question of both runs drifted; makes six queries.
 
     Questions that count as moved come first, then the largest distance beyond chance. `comparable`
     : whether scores are on one scale; otherwise there are no distances of exemplary answers.
