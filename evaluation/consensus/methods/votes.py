@@ -32,7 +32,7 @@ class LeftOutVote:
         return self.vote.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return each answer's similarity.
+        """Return each answer's similarity to its exemplary answer, one column per weighting.
 
         Answers flagged in `of_cells` are always left out of the vote.
         """
