@@ -1,4 +1,4 @@
-"""What the machine computed, and its judgement of what the machine wrote.
+"""Evaluation app: grades, scores and studies of workers' and language models' answers.
 
 A feature that has a folder (`maqa`) holds all of its files; platform/docs/kinds.md names them. Two
 sentences place every other file. It knows arrays: `methods`. It tells a whole computation on plain

@@ -1,4 +1,4 @@
-"""Django's entry for the evaluation app."""
+"""Django app configuration of the evaluation app."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from django.utils.module_loading import import_string
 
 
 class EvaluationConfig(AppConfig):
-    """Grades, exemplary answers and scores."""
+    """Configuration of the evaluation app; connects its signal receivers."""
 
     name = "evaluation"
 
     def ready(self) -> None:
-        """Erase copies of what a worker takes back; record payment decisions as verdicts."""
+        """Connect receivers that erase withdrawn answers and record payment decisions."""
         from annotations.answering.withdrawals import withdrawing
         from annotations.ledger.decision_signal import decisions_stored
 
@@ -21,10 +21,10 @@ class EvaluationConfig(AppConfig):
 
 
 def erase_copies(sender: Any, **sent: Any) -> None:
-    """Erase the copies of what a worker takes back; erasing is loaded by the first call."""
+    """Signal receiver that erases copies of a worker's withdrawn answers; imports lazily."""
     import_string("evaluation.deletion.storage.erasing.withdrawing")(sender, **sent)
 
 
 def mirror_decisions(sender: Any, decisions: Any, **sent: Any) -> None:
-    """Record payment decisions as verdicts; triage is loaded by the first call."""
+    """Signal receiver that records payment decisions as verdicts; imports lazily."""
     import_string("evaluation.triage.storage.mirror_decisions")(decisions)

@@ -1,4 +1,4 @@
-"""The doors for Celery."""
+"""Celery tasks of the evaluation app."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from evaluation.runs.background.work import work_one_turn
 
 @shared_task(ignore_result=True, acks_late=True, reject_on_worker_lost=True)
 def work() -> None:
-    """Work on the oldest free run for some minutes; a failure is stored and let out."""
+    """Work on the oldest free run for some minutes; store and re-raise a failure."""
     work_one_turn(lane=request_process.get_own_lane())
 
 
 @shared_task(ignore_result=True)
 def ring_again() -> None:
-    """Ring for runs whose message was lost or whose worker died."""
+    """Requeue runs whose message was lost or whose background process died."""
     notify_if_needed(request_process.get_own_lane())

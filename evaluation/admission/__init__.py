@@ -1,1 +1,1 @@
-"""Admission to a collection by the scores of an earlier one."""
+"""Admission of workers to a collection by their scores in an earlier set."""

@@ -1,4 +1,4 @@
-"""Who may take part by what they scored in an earlier set."""
+"""REST API for admission to a collection by scores in an earlier set."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST = 1_000
 
 
 class ScoreRuleSerializer(StrictSerializer):
-    """Only who scored at least so much in the earlier set may take part."""
+    """Admission rule: only workers with a minimum score in the earlier set may take part."""
 
     earlier = serializers.UUIDField(help_text="A graded set of the same owner.")
     at_least = serializers.FloatField(
@@ -40,7 +40,7 @@ class ScoreRuleSerializer(StrictSerializer):
 
 
 class AdmissionRuleSerializer(serializers.Serializer[Any]):
-    """The rule, and what it does; without one nobody is asked for a score."""
+    """Admission rule of a set and its effect; null if admission needs no score."""
 
     earlier = serializers.UUIDField(
         allow_null=True, help_text="Null without a rule, and for a set that you do not see."
@@ -56,7 +56,7 @@ class AdmissionRuleSerializer(serializers.Serializer[Any]):
 
 
 class AdmissionCountSerializer(serializers.Serializer[Any]):
-    """What a rule would do now."""
+    """Numbers of workers that a rule would admit now."""
 
     admitted = serializers.IntegerField()
     graded = serializers.IntegerField(help_text="People of the panel in the earlier grading.")
@@ -68,7 +68,7 @@ class AdmissionCountSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["collecting"])
 class ScoreRuleViewSet(ApiViewSet):
-    """Recruiting: who did well in an earlier set is admitted to this one."""
+    """Admission of workers by their score in an earlier question set."""
 
     queryset = Collection.objects.all()
     serializer_class = AdmissionRuleSerializer
@@ -78,7 +78,7 @@ class ScoreRuleViewSet(ApiViewSet):
         summary="Read by what earlier score people are admitted",
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Read the rule."""
+        """Return the admission rule."""
         return self._told(self._collection(set_id))
 
     @extend_schema(
@@ -89,7 +89,7 @@ class ScoreRuleViewSet(ApiViewSet):
         request=ScoreRuleSerializer,
     )
     def update(self, request: Request, set_id: UUID) -> Response:
-        """Keep a rule; the same again only brings the list up to date."""
+        """Store an admission rule; repeating it updates the list of admitted workers."""
         collection = self._collection(set_id)
         recruiting.set_rule(collection, **self._rule(collection))
         return self._told(collection)
@@ -101,7 +101,7 @@ class ScoreRuleViewSet(ApiViewSet):
         responses={200: AdmissionRuleSerializer},
     )
     def destroy(self, request: Request, set_id: UUID) -> Response:
-        """Take the rule away."""
+        """Delete the admission rule."""
         collection = self._collection(set_id)
         recruiting.drop_rule(collection)
         return self._told(collection)
@@ -114,7 +114,7 @@ class ScoreRuleViewSet(ApiViewSet):
         responses=AdmissionCountSerializer,
     )
     def count(self, request: Request, set_id: UUID) -> Response:
-        """Count them."""
+        """Return the number of workers a rule would admit, without storing it."""
         collection = self._collection(set_id)
         found = recruiting.chosen(collection, **self._rule(collection))
         told = {

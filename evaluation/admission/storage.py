@@ -1,4 +1,4 @@
-"""Recruiting: who did well in an earlier set is admitted to a collection.
+"""Store admission rules, and admit workers by their scores in an earlier set.
 
 Across sets the raw leave-one-out score is used, never the grade, which is relative to the others of
 its own run. It is that of the grading that counts for the earlier set. When another one counts from
@@ -28,7 +28,7 @@ End = ScoreRule.End
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Who keeps a rule now.
+    """Workers who meet an admission rule now.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Chosen:
 
 
 def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
-    """Return the gradings of a set that are done; not those of a part, while people answer."""
+    """Return the finished gradings of a set, without interim gradings."""
     return Run.objects.filter(
         version__question_set=question_set,
         kind=GRADING,
@@ -55,7 +55,7 @@ def gradings_of(question_set: QuestionSet | int) -> QuerySet[Run]:
 
 
 def earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[QuestionSet]:
-    """Return the owner's other sets whose grades the one who asks may see."""
+    """Return the owner's other sets whose grades the user may see."""
     graded = select_visible(request, Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     return (
         select_visible(request, QuestionSet.objects.filter(owner=question_set.owner_id))
@@ -66,7 +66,7 @@ def earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[Qu
 
 
 def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> Chosen:
-    """Return who would be admitted now; changes nothing.
+    """Return the workers a rule would admit now; stores nothing.
 
     Workers are those of the collection's panel, and those of files that name no panel.
     """
@@ -88,7 +88,7 @@ def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: s
 
 
 def set_rule(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> ScoreRule:
-    """Admit by score from now on; the same rule again changes nothing but brings it up to date."""
+    """Store an admission rule; repeating it only updates the list of admitted workers."""
     with transaction.atomic():
         rule, _ = ScoreRule.objects.update_or_create(
             collection=collection,
@@ -99,14 +99,14 @@ def set_rule(collection: Collection, earlier: QuestionSet, at_least: float, end:
 
 
 def drop_rule(collection: Collection) -> None:
-    """Admit by score no longer; who was written on the list by hand stays there."""
+    """Delete the admission rule; workers admitted by hand stay on the list."""
     with transaction.atomic():
         ScoreRule.objects.filter(collection=collection).delete()
         collecting.admit_by_score(collection, None)
 
 
 def apply(rule: ScoreRule) -> Chosen:
-    """Put those on the list who keep the rule now, and take those off who do not any more."""
+    """Update the admission list: add workers who meet the rule, remove those who no longer do."""
     with transaction.atomic():
         found = chosen(rule.collection, rule.earlier, rule.at_least, rule.end)
         collecting.admit_by_score(rule.collection, found.ids, f"score in {rule.earlier.name}"[:200])
@@ -117,7 +117,7 @@ def apply(rule: ScoreRule) -> Chosen:
 
 
 def follow(earlier: QuestionSet | int) -> int:
-    """Apply the rules that look at a set anew, where another grading counts; return how many."""
+    """Reapply the rules that use a set after a new official grading; return their number."""
     rules = ScoreRule.objects.filter(earlier=earlier, collection__closed_at=None)
     rules = rules.select_related("collection__version__question_set", "earlier")
     if not rules:
@@ -130,7 +130,7 @@ def follow(earlier: QuestionSet | int) -> int:
 
 
 def _reached(score: RawScore | None, end: str) -> float | None:
-    """Return the score, or an end of its interval; None without it or with too few answers."""
+    """Return the score or an interval end; None if missing or based on too few answers."""
     if score is None or not score.supported:
         return None
     return {End.LOW: score.low, End.HIGH: score.high}.get(End(end), score.value)

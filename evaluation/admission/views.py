@@ -1,4 +1,4 @@
-"""Who may take part by what they scored in an earlier set."""
+"""Page of the admission rule of a collection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.models import ScoreRule
 
 
 class RuleForm(forms.Form):
-    """Which set, which score, how much."""
+    """Form of an admission rule: earlier set, compared number and minimum."""
 
     earlier: forms.ModelChoiceField[QuestionSet] = forms.ModelChoiceField(
         QuestionSet.objects.none(), label="Earlier question set", empty_label=None
@@ -49,7 +49,7 @@ class RuleForm(forms.Form):
 
 
 def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the rule, count who would be admitted by another, keep it or take it away."""
+    """Show the admission rule and the effect of another one; a POST stores or deletes it."""
     question_set = answered_editable(request, set_id)
     collection = (
         Collection.objects.filter(version__question_set=question_set)

@@ -52,7 +52,7 @@ def describe_export(summary: str, *parameters: OpenApiParameter) -> Callable[[Ac
 
 
 class ExportViewSet(ApiViewSet):
-    """Everything that is stored, in long format; our imports read the files back."""
+    """Exports of all stored data in long format, which the imports can read again."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
@@ -60,7 +60,7 @@ class ExportViewSet(ApiViewSet):
 
     @describe_export("Take away answers", RUN, PSEUDONYMS)
     def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
-        """Return a row for each answer, with times and flags."""
+        """Return the workers' answers with times and flags, one row per answer."""
         version = self._version(get_answered_set(request, set_id), answered=True)
         run = self._run(version)
         pseudonyms = parse_flag(request.query_params, "pseudonyms")
@@ -69,18 +69,18 @@ class ExportViewSet(ApiViewSet):
 
     @describe_export("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
-        """Return a row for each answer of a language model."""
+        """Return the language models' answers, one row per answer."""
         version = self._version(get_answered_set(request, set_id), answered=True)
         return self._file(exports.model_answers(version, self._run(version), user=request.user))
 
     @describe_export("Take away questions")
     def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
-        """Return a row for each question."""
+        """Return the questions, one row per question."""
         return self._file(exports.questions(self._asked(set_id), user=request.user))
 
     @describe_export("Take away passages")
     def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
-        """Return a row for each passage."""
+        """Return the passages, one row per passage."""
         return self._file(exports.passages(self._asked(set_id), user=request.user))
 
     def _asked(self, set_id: Any) -> QuestionSetVersion:

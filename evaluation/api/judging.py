@@ -1,4 +1,4 @@
-"""Serve blind judging: requesters ask experts, experts read and judge."""
+"""REST API for blind judging: requesters assign experts, experts judge texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAME = OpenApiParameter(
 
 
 class ScaleSerializer(serializers.Serializer[Any]):
-    """How something is judged."""
+    """Judgement scale: its choices and instructions."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -43,14 +43,14 @@ class ScaleSerializer(serializers.Serializer[Any]):
 
 
 class JudgingReportSerializer(AboutJudging):  # type: ignore[misc, valid-type]
-    """What was drawn, who judges it, and what came."""
+    """State of a run's judging: sample, experts, progress and agreement."""
 
     scale = ScaleSerializer(source="judging")
     experts = build_serializer(ExpertProgress, "is_done", without=("user",))(many=True)
 
 
 class AskExpertsSerializer(StrictSerializer):
-    """How many things are drawn, and who judges them."""
+    """Request body to assign experts: sample size, seed and experts."""
 
     count = serializers.IntegerField(
         min_value=1,
@@ -72,7 +72,7 @@ class AskExpertsSerializer(StrictSerializer):
 
 
 class ToJudgeSerializer(serializers.Serializer[Any]):
-    """What you are asked to judge on one scale."""
+    """Progress of an expert's tasks on one scale."""
 
     scale = ScaleSerializer(source="judging")
     total = serializers.IntegerField(source="progress.total")
@@ -83,13 +83,13 @@ class ToJudgeSerializer(serializers.Serializer[Any]):
 
 
 class ToJudgeListSerializer(serializers.Serializer[Any]):
-    """What you are asked to judge in a set."""
+    """An expert's open and finished tasks in a question set."""
 
     results = ToJudgeSerializer(many=True)
 
 
 class TaskSerializer(serializers.Serializer[Any]):
-    """One thing to judge, and all that may be known about it."""
+    """A judging task: the text to judge, and the context an expert may see."""
 
     scale = ScaleSerializer()
     number = serializers.IntegerField(source="task.number")
@@ -100,13 +100,13 @@ class TaskSerializer(serializers.Serializer[Any]):
 
 
 class JudgementSerializer(StrictSerializer):
-    """A judgement: the code of a choice of the scale."""
+    """Request body with a judgement: the code of a choice of the scale."""
 
     choice = serializers.CharField(max_length=40)
 
 
 class JudgedSerializer(serializers.Serializer[Any]):
-    """What was saved."""
+    """The saved judgement."""
 
     choice = serializers.CharField()
     next = serializers.UUIDField(allow_null=True, help_text="Null where everything is judged.")
@@ -114,7 +114,7 @@ class JudgedSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["results"], parameters=[NAME])
 class RunJudgingViewSet(DoneRunViewSet):
-    """What experts judge of a run."""
+    """API endpoint of a run's sample for experts to judge, and the experts assigned."""
 
     @extend_schema(
         operation_id="results_judging",
@@ -124,7 +124,7 @@ class RunJudgingViewSet(DoneRunViewSet):
         responses=JudgingReportSerializer,
     )
     def judging(self, request: Request, run_id: Any, name: str) -> Response:
-        """Return the report."""
+        """Return the state of one judging of a run."""
         run, judging = self._of(request, run_id, name)
         return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
@@ -137,7 +137,7 @@ class RunJudgingViewSet(DoneRunViewSet):
         responses=JudgingReportSerializer,
     )
     def ask(self, request: Request, run_id: Any, name: str) -> Response:
-        """Draw, ask, and return the report."""
+        """Draw the sample, assign the experts, and return the state of the judging."""
         run, judging = self._of(request, run_id, name)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
@@ -160,21 +160,21 @@ class RunJudgingViewSet(DoneRunViewSet):
 
 
 class InboxRowSerializer(ToJudgeSerializer):
-    """What you are asked to judge of one set on one scale."""
+    """Progress of an expert's tasks in one set on one scale."""
 
     question_set = serializers.UUIDField(source="question_set.public_id")
     name = serializers.CharField(source="question_set.name", help_text="Of the set.")
 
 
 class InboxSerializer(serializers.Serializer[Any]):
-    """All that you are asked to judge, what is not done first."""
+    """All tasks of an expert, unfinished ones first."""
 
     results = InboxRowSerializer(many=True)
 
 
 @extend_schema(tags=["answers"])
 class JudgingViewSet(ApiViewSet):
-    """What you are asked to judge."""
+    """Judging tasks of the requesting expert."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
@@ -185,7 +185,7 @@ class JudgingViewSet(ApiViewSet):
         responses=InboxSerializer,
     )
     def inbox(self, request: Request) -> Response:
-        """Return it."""
+        """Return the expert's tasks of all sets."""
         sets = select_visible(request, QuestionSet.objects.all())
         rows = []
         for one in load_inbox(sets, get_user_id(request)):
@@ -203,7 +203,7 @@ class JudgingViewSet(ApiViewSet):
         responses=ToJudgeListSerializer,
     )
     def queues(self, request: Request, set_id: Any) -> Response:
-        """Return what you are asked to judge, by scale."""
+        """Return the expert's tasks in a set, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         found = []
         for queue in door.load_queues(question_set, get_user_id(request)):
@@ -220,7 +220,7 @@ class JudgingViewSet(ApiViewSet):
         responses=TaskSerializer,
     )
     def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
-        """Return it."""
+        """Return a judging task."""
         _, judging, task = self._task(request, set_id, task_id)
         code = judging.code_of(task.grade, task.label)
         return Response(
@@ -234,7 +234,7 @@ class JudgingViewSet(ApiViewSet):
         responses=JudgedSerializer,
     )
     def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
-        """Save a judgement; the same one again changes nothing."""
+        """Save a judgement; repeating the same one has no effect."""
         question_set, judging, _ = self._task(request, set_id, task_id)
         choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
         if choice is None:
@@ -253,7 +253,7 @@ class JudgingViewSet(ApiViewSet):
         responses={204: None},
     )
     def undo(self, request: Request, set_id: Any, task_id: UUID) -> Response:
-        """Take it back."""
+        """Delete a judgement."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         try:
             door.delete_judgement(question_set, get_user_id(request), task_id)

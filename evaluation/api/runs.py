@@ -1,4 +1,4 @@
-"""Serve runs: start, watch, rename, pause, cancel and repeat."""
+"""REST API for runs: start, watch, rename, pause, cancel and repeat."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ LOCATION = {"Location": {"schema": {"type": "string", "format": "uri"}}}
 
 
 class RunLabelSerializer(StrictSerializer):
-    """What people call a run, and note about it; what is left out stays."""
+    """Name and notes of a run; omitted fields stay unchanged."""
 
     name = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_NAME)
     notes = serializers.CharField(required=False, allow_blank=True, max_length=LONGEST_NOTES)
@@ -147,7 +147,7 @@ ARCHIVED = OpenApiParameter(
 )
 @extend_schema(tags=["runs"])
 class RunViewSet(ApiViewSet):
-    """Computations over a version; never overwritten, only followed by others."""
+    """Runs (computations over a version of a question set), which are never overwritten."""
 
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
@@ -156,7 +156,7 @@ class RunViewSet(ApiViewSet):
     filterset_class = RunApiFilter
 
     def list(self, request: Request) -> Response:
-        """List the runs that you see."""
+        """List the runs that the user may see."""
         rows = select_visible(request, Run.objects.all()).select_related("version__question_set")
         rows = rows.defer("version__question_set__description", "version__question_set__notice")
         if parse_flag(request.query_params, "archived"):
@@ -209,11 +209,11 @@ class RunViewSet(ApiViewSet):
         return self._started(run)
 
     def retrieve(self, request: Request, run_id: Any) -> Response:
-        """Say how a run stands."""
+        """Return a run with its state and progress."""
         return self._shown(get_visible_or_404(request, self._rows(), run_id))
 
     def partial_update(self, request: Request, run_id: Any) -> Response:
-        """Change name and notes."""
+        """Change name and notes of a run."""
         run = get_editable(request, self._rows(), run_id)
         values = self.checked(RunLabelSerializer).validated_data
         lifecycle.rename_run(run, values.get("name", run.name), values.get("notes", run.notes))
@@ -221,7 +221,7 @@ class RunViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     def use(self, request: Request, run_id: Any) -> Response:
-        """Let a run count for its set."""
+        """Make a run the official one of its question set."""
         run = get_editable(request, self._rows(), run_id)
         if run.state != Run.State.DONE:
             raise ApiProblem("conflict", f"Only a run that is done can count: it is {run.state}.")
@@ -231,7 +231,7 @@ class RunViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, run_id: Any) -> Response:
-        """End a run that waits or works."""
+        """Cancel a queued or running run."""
         run = get_editable(request, self._rows(), run_id)
         if not lifecycle.cancel_run(run) and run.state != Run.State.CANCELLED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
@@ -239,7 +239,7 @@ class RunViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, run_id: Any) -> Response:
-        """Let nobody work on a run for now."""
+        """Pause a run."""
         run = get_editable(request, self._rows(), run_id)
         if not lifecycle.pause_run(run) and run.state != Run.State.PAUSED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
@@ -247,7 +247,7 @@ class RunViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, run_id: Any) -> Response:
-        """Let a paused run go on."""
+        """Resume a paused run."""
         run = get_editable(request, self._rows(), run_id)
         if not lifecycle.resume_run(run) and run.is_finished:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
@@ -256,7 +256,7 @@ class RunViewSet(ApiViewSet):
     @action(detail=True, methods=["post"])
     @repeatable
     def again(self, request: Request, run_id: Any) -> Response:
-        """Start a run with the same parameters over the same version as it is now."""
+        """Start a run with the same parameters over the current state of the version."""
         run = get_editable(request, self._rows(), run_id)
         try:
             return self._started(lifecycle.repeat_run(run, get_user_id(request)))
@@ -264,16 +264,16 @@ class RunViewSet(ApiViewSet):
             raise build_options_problem(get_run_kind(run), error, "conflict") from None
 
     def _rows(self) -> Any:
-        """Return the runs with their question sets, without long fields."""
+        """Return the runs joined with their question sets, without long fields."""
         return Run.objects.select_related("version__question_set").defer("summary", "reasons")
 
     def _shown(self, run: Run) -> Response:
-        """Return the response with a run, and with Retry-After until it has ended."""
+        """Return the response with a run; it has Retry-After while the run is unfinished."""
         headers = {} if run.is_finished else {"Retry-After": str(SECONDS_BETWEEN_LOOKS)}
         return Response(self.get_serializer(run).data, headers=headers)
 
     def _started(self, run: Run) -> Response:
-        """Return the 202 response with the address of the started run."""
+        """Return the 202 response with the URL of the started run."""
         return Response(
             self.get_serializer(run).data,
             status.HTTP_202_ACCEPTED,

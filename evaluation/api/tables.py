@@ -1,4 +1,4 @@
-"""Serve the tables of a run of any type as files."""
+"""REST API for the tables of a run of any type, as files."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_z
 
 
 class TableSerializer(serializers.Serializer[Any]):
-    """A table of a run."""
+    """A table of a run: its name, title and URL."""
 
     name = serializers.CharField()
     url = serializers.URLField(help_text="Address of its rows.")
 
 
 class TableListSerializer(serializers.Serializer[Any]):
-    """The tables of a run, as its kind has them."""
+    """List of the tables that the run's type declares."""
 
     results = TableSerializer(many=True)
 
 
 @extend_schema(tags=["results"])
 class TableViewSet(DoneRunViewSet):
-    """What a run of any kind wrote, table by table."""
+    """Result tables of a run of any type."""
 
     content_negotiation_class = AnyForm
 
@@ -46,7 +46,7 @@ class TableViewSet(DoneRunViewSet):
         responses=TableListSerializer,
     )
     def tables(self, request: Request, run_id: Any) -> Response:
-        """Return their names and addresses."""
+        """Return the names and URLs of a run's tables."""
         run = self.done(request, run_id, summary=RunSummary)
         found = [
             {
@@ -70,7 +70,7 @@ class TableViewSet(DoneRunViewSet):
         },
     )
     def data(self, request: Request, run_id: Any) -> StreamingHttpResponse:
-        """Return all of it."""
+        """Return all tables of a run in one file."""
         run = self.done(request, run_id, summary=RunSummary)
         kind = self.kind_of(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
@@ -87,7 +87,7 @@ class TableViewSet(DoneRunViewSet):
         },
     )
     def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
-        """Return every row."""
+        """Return one table of a run, with every row."""
         run = self.done(request, run_id, summary=RunSummary)
         table_of = self.kind_of(run).tables.get(name)
         if table_of is None:

@@ -1,4 +1,4 @@
-"""AQER: grades of people by their answers, without ground truth (Yahav et al. 2025).
+"""AQER: grade workers by their answers, without ground truth (Yahav et al. 2025).
 
 `AQER` is the estimator; `inputs` are the columns that it grades, `parameters` its options,
 `vectors` the texts as vectors, `signatures` how a number was made. Nothing here imports Django,
@@ -25,7 +25,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import and return a name of `__all__` on its first use.
+    """Import a public name of the package on its first use and return it.
 
     Every module of this package loads this one, and most need no estimator.
     """

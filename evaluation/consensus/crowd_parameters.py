@@ -35,7 +35,7 @@ EXCLUDED_SENTENCES = {
 
 @dataclass(frozen=True)
 class CrowdParameters(Parameters):
-    """Options of a run type that grades the crowd inside: embedding, similarity, switches."""
+    """Grading options of run types that grade workers as one step: embedding and scoring."""
 
     embedder: str = declare_option("minilm", OF_GRADING["embedder"])
     precision: str = declare_option("float32", OF_GRADING["precision"])
@@ -53,6 +53,6 @@ class CrowdParameters(Parameters):
     }
 
     def grading(self) -> AqerParameters:
-        """Return the `AqerParameters` of that grading: 0 draws, no excluded workers left in it."""
+        """Return the `AqerParameters` of this grading step: no bootstrap, no excluded workers."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})

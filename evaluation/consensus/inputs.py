@@ -15,17 +15,17 @@ from evaluation.consensus.parameters import AqerParameters
 
 @dataclass(frozen=True)
 class _AnswerTable:
-    """Columns of equal length, one element a row."""
+    """Base class of answer tables: each field is a column, and all columns have equal length."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]]) -> Self:
-        """Return the columns of `rows`, each a sequence with one value for every column."""
+        """Build the table from `rows`, where each row has one value for every column."""
         rows = list(rows)
         width = len(rows[0]) if rows else len(fields(cls))
         return cls(*([row[at] for row in rows] for at in range(width)))
 
     def kept(self, wanted: Iterable[bool]) -> Self:
-        """Return the columns with only the rows whose flag in `wanted` is true, in their order."""
+        """Return a copy with only the rows whose flag in `wanted` is true, in their order."""
         wanted = list(wanted)
         if all(wanted):
             return self
@@ -72,7 +72,7 @@ class ModelAnswers(_AnswerTable):
         return len(self.keys)
 
     def asked_once(self) -> Self:
-        """Return one answer for each model and question: sample 0 of the latest asking.
+        """Return one answer for each model and question: sample 0 of the latest request.
 
         An ERROR of the latest is not made up for by an earlier answer, which another prompt or
         other parameters brought: the model has to be asked again.
@@ -91,7 +91,7 @@ class ModelAnswers(_AnswerTable):
         return {model for model, of_row in pairs if of_row is status}
 
     def only_cut_off(self) -> set[Any]:
-        """Return the ids of the models with cut-off replies and without an ERROR."""
+        """Return the ids of the models with cut-off replies but none of status ERROR."""
         return self.with_status(AnswerStatus.CUT_OFF) - self.with_status(AnswerStatus.ERROR)
 
     def with_text(self) -> Self:
@@ -101,7 +101,7 @@ class ModelAnswers(_AnswerTable):
 
 @dataclass(frozen=True)
 class GradingInput:
-    """Input of one grading run: parameters, answers, and what was left out of them.
+    """Input of one grading run: parameters, answers, and counts of the answers left out.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class GradingInput:
 def select_graded_answers(
     parameters: AqerParameters, answers: Answers, models: ModelAnswers | None = None
 ) -> GradingInput:
-    """Return the input of a grading: without rejected answers, one answer a model and question.
+    """Return the input of a grading: no rejected answers, one answer for each model and question.
 
     `answered` is empty where no answer has a text, or all of them were rejected.
     """

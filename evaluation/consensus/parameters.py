@@ -48,12 +48,12 @@ def _list_estimator_parameters() -> frozenset[str]:
 
 
 def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
-    """Return the signature's part on collapsed workers, count and hash; "" for all groups."""
+    """Return the signature's part on workers merged into one vote; "" for all copiers."""
     return f"-of-{len(workers)}-{compute_short_hash(sorted(workers))}" if workers else ""
 
 
 def _check_embedder(spec: str) -> Problem | None:
-    """Return the problem of an embedder SPEC that cannot be parsed, else None."""
+    """Return the problem of an embedder specification that cannot be parsed, else None."""
     try:
         parse_spec(spec)
     except BackendError as error:
@@ -62,7 +62,7 @@ def _check_embedder(spec: str) -> Problem | None:
 
 
 def build_draws_option(what: str, **other: Any) -> Whole:
-    """Return the option "Bootstrap draws" of `what`: 0, or 2 to 100,000."""
+    """Return the option "Bootstrap draws" of `what`; its values are 0, or 2 to 100,000."""
     return Whole(
         label="Bootstrap draws",
         help=f"Draws of {what} for the 95% intervals; 0 for none.",
@@ -448,7 +448,7 @@ class AqerParameters(Parameters):
 
     @property
     def remedies(self) -> tuple[str, ...]:
-        """Names of the remedies that differ from their default, in the order of the options."""
+        """Names of the remedies (options against bad data) that differ from their default."""
         return tuple(
             name
             for name, known in self.options().items()
@@ -457,7 +457,7 @@ class AqerParameters(Parameters):
 
     @property
     def score_name(self) -> str:
-        """Name of what `raw` holds: raw score, in-sample score or adjusted score."""
+        """Name of the run's worker score: raw score, in-sample score or adjusted score."""
         if self.difficulty or self.discrimination:
             return "adjusted score"
         return "raw score" if self.leave_one_out else "in-sample score"
@@ -476,7 +476,7 @@ class AqerParameters(Parameters):
         return AQER(**self.of_estimator())
 
     def of_estimator(self) -> dict[str, Any]:
-        """Return the keyword arguments of `AQER`."""
+        """Return the parameters as keyword arguments of `AQER`."""
         known = _list_estimator_parameters()
         own = {name: getattr(self, name) for name in self.options() if name in known}
         return {**own, "n_draws": self.bootstrap}

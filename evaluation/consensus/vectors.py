@@ -28,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Embedded:
-    """Vectors of N workers' answers and R models' answers, with how they were made.
+    """Vectors of workers' answers and models' answers, with embedder and warnings.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def embed(
 
 
 def build_truncation_warning(cut: int, info: EmbedderInfo) -> Message | None:
-    """Return a warning that `cut` answers exceed the embedder's longest input; None for 0."""
+    """Return a warning that the embedder cut `cut` texts at its longest input; None for 0."""
     if not cut:
         return None
     values = {"answers": int(cut), "tokens": info.max_length, "model": info.model}
@@ -97,7 +97,7 @@ def compute_entailment_scores(
     questions: Sequence[Hashable],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """Return (N,) mean probability that the other answers to the question entail each answer.
+    """Return for each answer the mean probability that the question's other answers entail it.
 
     NaN for a question's only answer. (Yahav et al. 2025, appendix B.1.) Raises `BackendError`.
     """
@@ -146,7 +146,7 @@ def embed_graded_answers(given: GradingInput, embed: EmbedTexts) -> Embedded:
 
 
 def _place_rows(vectors: Vectors, rows: list[int], count: int) -> Vectors:
-    """Return (count, d) vectors with the given ones at `rows` and zeros elsewhere."""
+    """Return `count` vectors: those of `vectors` at the positions `rows`, zeros elsewhere."""
     if len(rows) == count:
         return vectors
     if isinstance(vectors, np.ndarray):

@@ -1,1 +1,1 @@
-"""Deletion of sets, runs and models, erasure of people, undoing of imports."""
+"""Delete question sets, runs and models, erase workers' answers, and undo imports."""

@@ -1,4 +1,4 @@
-"""The files that came into a question set, and what is still there of each."""
+"""Report on the imports of a question set, with the number of rows left of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.models import LLMResponse, Removal
 
 @dataclass(frozen=True)
 class ImportShown:
-    """An import in a list.
+    """An import as a row of the list of imports.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ BROUGHT: Final[dict[str, QuerySet[Any, Any]]] = {
 
 
 def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
-    """Return the imports of a set with who brought them."""
+    """Return the imports of a set with the user who imported each."""
     return Import.objects.filter(question_set=question_set).select_related("imported_by")
 
 
 def shown_imports(page: Page[Import]) -> list[ImportShown]:
-    """Return the rows of a page, by as many queries whatever its length."""
+    """Return the list rows of a page of imports; the number of queries is constant."""
     left: dict[int, int] = {}
     for what, of_what in BROUGHT.items():
         if keys := [one.pk for one in page if one.what == what]:
@@ -99,7 +99,7 @@ def shown_imports(page: Page[Import]) -> list[ImportShown]:
 
 
 def n_without_import(question_set: QuestionSet) -> int:
-    """Return how many answers came in a file and do not say in which: those of older imports."""
+    """Return the number of imported answers without a recorded import (from older versions)."""
     return Response.objects.filter(
         submission__version__question_set=question_set,
         submission__source=Submission.Source.IMPORTED,

@@ -1,4 +1,4 @@
-"""Studies on data with known truth; no database.
+"""Evidence studies: validate methods on data with known truth, without a database.
 
 A study (`studies`, by name in `registry`) reads public data (`data_sets`) or simulates it, makes
 texts ready to be scored (`corpus`), lets AQER, its variants and what it is compared with

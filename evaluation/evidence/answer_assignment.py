@@ -14,13 +14,13 @@ CROWD = 20
 
 @dataclass(frozen=True)
 class AnswerAssignment:
-    """The answers (rows of the corpus) of each simulated worker."""
+    """Row numbers of the corpus answers that each simulated worker gives."""
 
     rows: NDArray[np.int64]
     workers: NDArray[np.int64]
 
     def compute_true_grades(self, grades: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (M,) the mean expert grade of each worker's answers."""
+        """Return each simulated worker's mean expert grade over its answers."""
         return np.bincount(self.workers, weights=grades[self.rows]) / np.bincount(self.workers)
 
 

@@ -48,7 +48,7 @@ class AnswerMeasure:
     found: ClusteredEstimate
 
     def cells(self) -> tuple[object, ...]:
-        """Return the row in the order of `HEADER`; None for an empty cell."""
+        """Return the table row of the measure in the order of `HEADER`; None for an empty cell."""
         of = self.found
         return (self.setting, self.method, self.measure, of.value, of.low, of.high, of.n_clusters)
 
@@ -86,7 +86,10 @@ def _compute_measures(
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     seed: int,
 ) -> Iterator[tuple[str, ClusteredEstimate]]:
-    """Yield (measure, estimate) pairs; all are empty, with a reason, without answer scores."""
+    """Yield (measure, estimate) pairs.
+
+    Estimates are empty, with a reason, without answer scores.
+    """
     crowd = trial.crowd
     reason = NO_ANSWER_SCORES
     scores = None

@@ -30,7 +30,7 @@ from evaluation.llm_judge.prompts import SCORE
 
 
 class CorpusVectors:
-    """Vectors of a corpus by embedder SPEC, each computed once.
+    """Vectors of a corpus by embedder specification, each computed once.
 
     `others` are texts that are embedded in the same space; no embedder is fitted on them.
 
@@ -50,11 +50,11 @@ class CorpusVectors:
         self._fitted: dict[str, Embedder] = {}
 
     def embed_texts(self, spec: str) -> Vectors:
-        """Return the (N, d) vectors of the texts. Raises `BackendError`."""
+        """Return one vector per text of the corpus. Raises `BackendError`."""
         return self._embed(spec).answers
 
     def embed_others(self, spec: str) -> Vectors:
-        """Return the vectors of the other texts, which must exist. Raises `BackendError`."""
+        """Return the vectors of the reference texts, which must exist. Raises `BackendError`."""
         found = self._embed(spec).models
         assert found is not None
         return found
@@ -66,14 +66,14 @@ class CorpusVectors:
         return self._fitted[spec].embed(texts)
 
     def _embed(self, spec: str) -> Embedded:
-        """Return the vectors of texts and others by one embedder, computed once."""
+        """Return the vectors of texts and reference texts by one embedder, computed once."""
         if spec not in self._made:
             parameters = AqerParameters(embedder=spec)
             self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
         return self._made[spec]
 
     def describe(self) -> dict[str, dict[str, str]]:
-        """Return model, revision and precision of each embedder used so far, by SPEC."""
+        """Return model, revision and precision of each embedder used so far, by specification."""
         return {
             spec: {
                 "model": found.info.model,
@@ -94,7 +94,7 @@ def build_corpus(
     asked: Mapping[str, str] | None = None,
     references: bool = False,
 ) -> tuple[Corpus, dict[str, object] | None]:
-    """Return the corpus, and how the judge was asked (None without one).
+    """Return the corpus, and the judge's settings (None without a judge).
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _load_contradiction(
 
 @dataclass(frozen=True)
 class GradedCorpus:
-    """Answers with expert grades, and the corpus built of them.
+    """Answers with expert grades, and the corpus built from them.
 
     Attributes
     ----------

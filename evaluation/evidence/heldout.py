@@ -39,7 +39,7 @@ class MethodChoice:
     seed: int
 
     def describe(self) -> dict[str, object]:
-        """Return the entries of summary.json on the choice."""
+        """Return the entries about the choice for summary.json."""
         return {
             "chosen": self.method,
             "chosen_by": "greatest mean over settings, on the questions listed",
@@ -49,7 +49,7 @@ class MethodChoice:
 
 
 def draw_choosing_half(n_questions: int, seed: int) -> Booleans:
-    """Return (Q,) True for a random half of the questions, rounded down."""
+    """Return flags of a random half of the questions, rounded down."""
     half = np.zeros(n_questions, dtype=bool)
     half[np.random.default_rng(seed).permutation(n_questions)[: n_questions // 2]] = True
     return half
@@ -58,7 +58,7 @@ def draw_choosing_half(n_questions: int, seed: int) -> Booleans:
 def choose_method(
     rows: Sequence[EvidenceRow], methods: Sequence[Method], questions: Sequence[object], seed: int
 ) -> MethodChoice:
-    """Return the unsupervised method of greatest mean correlation; the first wins a tie."""
+    """Return the unsupervised method of greatest mean correlation; the first of ties."""
     means: dict[str, float] = {}
     for method in methods:
         found = [row.pearson_mean for row in rows if row.method == method.name]
@@ -69,7 +69,7 @@ def choose_method(
 
 
 def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
-    """Write choosing.csv and choosing.md: all candidates on the half that chooses."""
+    """Write choosing.csv and choosing.md: all candidates on the half used for choosing."""
     cells = [
         (
             row.method,

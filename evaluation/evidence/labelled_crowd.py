@@ -91,27 +91,27 @@ class LabelledCrowd:
 
     @cached_property
     def codes(self) -> Integers:
-        """(N,) worker codes, 0 to M-1."""
+        """Worker code of each answer, from 0."""
         return encode_labels(self.workers)[0]
 
     @property
     def n_workers(self) -> int:
-        """Number M of workers."""
+        """Number of workers."""
         return int(self.codes.max()) + 1
 
     def build_trial(self, keep: Booleans | None = None, seed: int = 0) -> Trial:
-        """Return the crowd, or its answers in `keep` (N,), with (M,) true values."""
+        """Return the crowd, or its answers flagged in `keep`, with each worker's true value."""
         rows = np.arange(len(self.codes)) if keep is None else np.flatnonzero(keep)
         everybody = np.ones(self.n_workers, dtype=bool)
         crowd = Crowd(self.corpus, rows, self.codes[rows], everybody, seed)
         return self.add_true_values(crowd)
 
     def add_true_values(self, crowd: Crowd) -> Trial:
-        """Return a crowd of these answers with its workers' true values; NaN without any."""
+        """Add to a crowd of these answers each worker's true value; NaN without any."""
         return Trial(crowd, crowd.compute_worker_means(self.values[crowd.rows]))
 
     def draw_parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
-        """Return a crowd for each seed, of a random share of the answers.
+        """Return one crowd per seed, each of a random share of the answers.
 
         Answers are drawn one by one without replacement, whoever gave them to whichever question.
         """
@@ -126,7 +126,7 @@ class LabelledCrowd:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A method's correlations with the true values, with both intervals.
+    """Correlations of a method with the true values, with intervals over workers and questions.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Agreement:
     n_answers: int
 
     def cells(self) -> tuple[object, ...]:
-        """Return the row in the order of `AGREEMENT_HEADER`; None for an empty cell."""
+        """Return the table row in the order of `AGREEMENT_HEADER`; None for an empty cell."""
         found: list[object] = [self.row.setting, self.row.method]
         for name, value in (
             ("pearson", self.row.pearson_mean),
@@ -226,7 +226,7 @@ def _compute_agreement(
 
 
 def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:
-    """Return (2, DRAWS) Pearson and Spearman correlations of resampled workers.
+    """Return Pearson and Spearman correlations of resampled workers, one column per draw.
 
     Draw b takes the workers of repetition b, from the first again after the last.
     """
@@ -245,7 +245,7 @@ def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:
 def _correlate_halves(
     labelled: LabelledCrowd, trials: Sequence[Trial], scored: MethodScores, seed: int
 ) -> Floats:
-    """Return (2, HALVES) correlations on random halves of the questions; NaN where undefined.
+    """Return both correlations on random halves of the questions, a column per half; else NaN.
 
     Half b is one of repetition b, from the first again after the last.
     """
@@ -267,7 +267,7 @@ def _correlate_halves(
 
 
 def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
-    """Return (2,) standard errors of both correlations on the arctanh scale."""
+    """Return the standard errors of both correlations on the arctanh scale."""
     # A half in which two columns are the same to rounding would be infinite.
     inside = np.clip(halves, -1 + 1e-9, 1 - 1e-9)
     n_half = n_questions // 2
@@ -277,7 +277,7 @@ def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
 
 
 def _find_undefined_reason(truth: Floats) -> str | None:
-    """Return why no method can be correlated with the truth (R, M); None if it can."""
+    """Return why no method can be correlated with the true values; None if it can."""
     for one in truth:
         known = one[~np.isnan(one)]
         if len(known) < FEWEST_WORKERS:

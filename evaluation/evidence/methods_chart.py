@@ -1,4 +1,4 @@
-"""Draw the table of methods, one chart for each setting."""
+"""Draw charts of the methods' correlations with the truth, one for each setting."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def draw_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
 
 
 def draw_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
-    """Return the chart of one setting's rows, without the methods that have no number."""
+    """Return the chart of the methods in one setting; omit methods without a result."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
     chart = draw_estimates(

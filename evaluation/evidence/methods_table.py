@@ -23,7 +23,7 @@ StepCallback = Callable[[], None]
 
 @dataclass(frozen=True)
 class Trial:
-    """One repetition: a crowd, and the true value of each of its M workers (M,)."""
+    """One repetition of a study: a crowd, and the true value of each worker."""
 
     crowd: Crowd
     truth: Floats
@@ -31,7 +31,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class MethodScores:
-    """A method's (R, M) scores in all repetitions, NaN for none; or the reason for having none.
+    """Scores of a method, repetitions x workers, NaN for none; or the reason for having none.
 
     Repetitions with fewer workers than the largest are filled up with NaN.
     """
@@ -72,7 +72,7 @@ def compare_methods(
 def build_rows(
     setting: str, scored_methods: Sequence[MethodScores], truth: Floats, seed: int = 0
 ) -> list[EvidenceRow]:
-    """Return a row for each scored method; `truth` is (R, M)."""
+    """Return a row for each scored method; `truth` is repetitions x workers."""
     rows = [_build_row(setting, scored, truth) for scored in scored_methods]
     baselines = [
         index
@@ -106,7 +106,7 @@ def find_best_baselines(rows: Sequence[EvidenceRow]) -> dict[str, str]:
 
 
 def _build_row(setting: str, scored: MethodScores, truth: Floats) -> EvidenceRow:
-    """Return the row of one method: mean correlations, or an empty row with its reason."""
+    """Return the table row of one method: mean correlations, or empty with a reason."""
     name = scored.method.name
     if scored.scores is None:
         return _build_empty_row(setting, name, scored.reason or UNDEFINED)
@@ -128,13 +128,13 @@ def _build_row(setting: str, scored: MethodScores, truth: Floats) -> EvidenceRow
 
 
 def _build_empty_row(setting: str, method: str, reason: str) -> EvidenceRow:
-    """Return an empty row with the reason for its correlations."""
+    """Return an empty table row with the reason for its missing correlations."""
     row = EvidenceRow.empty(setting, method, reason)
     return replace(row, reasons={**row.reasons, "paper": NOT_VERIFIED})
 
 
 def _drop_p_value(row: EvidenceRow, reason: str) -> EvidenceRow:
-    """Return the row with the reason for having no p-value, unless it has one already."""
+    """Return the row with a reason for its missing p-value, unless it has one already."""
     if "p_value" in row.reasons:
         return row
     return replace(row, reasons={**row.reasons, "p_value": reason})

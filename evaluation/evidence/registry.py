@@ -1,4 +1,4 @@
-"""Register all studies of the evidence by name."""
+"""Registry of all evidence studies, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define the arguments of a study and its result for the terminal."""
+"""Arguments of an evidence study and its result for the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIRST_SEED = 1000
 
 @dataclass(frozen=True)
 class Request:
-    """The arguments of ``manage.py reproduce``; each study uses those that concern it.
+    """Arguments of ``manage.py reproduce``; each study uses those it needs.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class Request:
 
     @property
     def seeds(self) -> range:
-        """The seed of each repetition: 1000 + r + `seed`."""
+        """Seeds of the repetitions: 1000 + number of the repetition + `seed`."""
         return range(FIRST_SEED + self.seed, FIRST_SEED + self.seed + self.repetitions)
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A study's table for the terminal, and its conclusion in words ("" for none)."""
+    """Table of a study's result for the terminal, with its conclusion ("" for none)."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]

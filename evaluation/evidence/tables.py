@@ -1,4 +1,4 @@
-"""Build and write the tables of evidence: a row for each setting and method."""
+"""Build and write the tables of evidence: one row per setting and method."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class EvidenceRow:
 
     @classmethod
     def empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
-        """Return the row of a method without a number, with the reason."""
+        """Return the row of a method without a result, with the reason."""
         columns = ("pearson_mean", "pearson_sd", "spearman_mean", "p_value")
         reasons = dict.fromkeys(columns, reason)
         return cls(setting, method, math.nan, None, math.nan, 0, reasons=reasons)
 
     def cells(self) -> tuple[object, ...]:
-        """Return the row in the order of `HEADER`; None for an empty cell."""
+        """Return the table row in the order of `HEADER`; None for an empty cell."""
         return tuple(_replace_nan(getattr(self, name)) for name in HEADER)
 
     def reason(self, column: str) -> str:
@@ -77,11 +77,11 @@ class Correlations:
 
     @classmethod
     def empty(cls) -> Correlations:
-        """Return an object without repetitions."""
+        """Return an object without any repetition."""
         return cls([], [])
 
     def add(self, scores: ArrayLike, truth: ArrayLike) -> None:
-        """Append the correlations of one repetition: two arrays (M,) over the workers."""
+        """Append the correlations of one repetition, from one score and true value per worker."""
         linear, of_ranks = compute_correlations(scores, truth)
         self.pearson.append(linear)
         self.spearman.append(of_ranks)
@@ -143,7 +143,7 @@ def write_evidence(
 def write_table(
     folder: OutputFolder, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]
 ) -> None:
-    """Write NAME.csv with all digits and NAME.md with three decimals."""
+    """Write a table as CSV with all digits and as Markdown with three decimals."""
     folder.write_csv(f"{name}.csv", header, rows)
     lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
     lines += ["| " + " | ".join(map(_format_cell, row)) + " |" for row in rows]
@@ -151,7 +151,7 @@ def write_table(
 
 
 def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
-    """Write each chart as NAME.svg."""
+    """Write each chart as an SVG file of its name."""
     for chart in charts:
         folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
 

@@ -1,1 +1,1 @@
-"""Answers graded by experts, beside the grades of the crowd."""
+"""Expert check: answers graded by experts, compared with the grades of the crowd."""

@@ -1,4 +1,4 @@
-"""The arguments and the help of ``manage.py evaluate experts``."""
+"""Arguments and help text of ``manage.py evaluate experts``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the file of grades, the folder with scores, and where the tables go."""
+    """Add the arguments for the file of grades, the folder with scores, and the output folder."""
     add = parser.add_argument
     add("judgements", type=Path, metavar="JUDGEMENTS", help="experts' grades of answers, 0 to 5")
     add(

@@ -1,4 +1,4 @@
-"""Experts' grades over files: ``manage.py evaluate experts JUDGEMENTS --output DIR``."""
+"""Command ``manage.py evaluate experts``: evaluate a file of experts' grades."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 20
 def evaluate(
     parameters: ExpertsParameters, arguments: Mapping[str, Any], _progress: Progress
 ) -> str:
-    """Evaluate, write the tables, and say what came out and where it is."""
+    """Evaluate the experts' grades, write the tables, and return a summary for the terminal."""
     request = ExpertsRequest(
         judgements=arguments["judgements"],
         scores=arguments["scores"],
@@ -35,7 +35,7 @@ def evaluate(
 
 
 def text_of(found: ExpertFindings) -> str:
-    """Return counts, agreement and what it means, and the first of the means."""
+    """Return the findings as text: counts, agreement with its meaning, and the first means."""
     panel = found.panel
     parts = [
         f"{found.n_graded} answers graded by {len(found.experts)} experts, {panel.n_by_two} by two "

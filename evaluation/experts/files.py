@@ -1,4 +1,4 @@
-"""Experts' grades of a file: what ``manage.py evaluate experts`` does around the flow."""
+"""File input and output of ``manage.py evaluate experts``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ HIGHEST = 5.0
 
 @dataclass(frozen=True)
 class ExpertsRequest:
-    """What to read, how, and where the tables go.
+    """Paths and options of one evaluation of experts' grades from files.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ExpertsRequest:
 
 
 def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
-    """Read, find and write. Raises `InputError`; nothing is written then."""
+    """Evaluate experts' grades from files and write the tables; on `InputError` write nothing."""
     paths = [request.scores / name for name, *_ in SCORES] if request.scores else []
     refuse_to_replace(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
     grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
@@ -76,7 +76,7 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
 
 
 def _graded(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
-    """Return the graded answers in the order of the file; of several that settle, their mean."""
+    """Return the graded answers in file order; several settling grades of one are averaged."""
     answer_of = {_key(one): one for one in answers}
     own: dict[tuple[str, str, str], dict[str, float]] = {}
     settled: dict[tuple[str, str, str], list[float]] = {}
@@ -102,7 +102,7 @@ def _key(one: Answer) -> tuple[str, str, str]:
 
 
 def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
-    """Yield the answers of a folder with their scores. Raises `InputError`."""
+    """Yield the answers of a folder with their scores; raise `InputError` for invalid files."""
     if not (folder / SCORES[0][0]).exists():
         raise InputError.single(
             str(folder),

@@ -1,4 +1,4 @@
-"""What experts' grades say of each other, in words for who reads the results."""
+"""Messages on the agreement of experts' grades."""
 
 from __future__ import annotations
 

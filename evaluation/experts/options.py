@@ -1,4 +1,4 @@
-"""How experts' grades are read."""
+"""Options of the evaluation of experts' grades."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evaluation.core.options import Parameters, Whole, declare_option
 
 @dataclass(frozen=True)
 class ExpertsParameters(Parameters):
-    """How often questions are drawn for the intervals."""
+    """Options of the evaluation of experts' grades: number of bootstrap draws of questions."""
 
     bootstrap: int = declare_option(
         400,

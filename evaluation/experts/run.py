@@ -1,4 +1,4 @@
-"""What experts' grades of some answers say, on plain records.
+"""Compute agreement, question difficulty and mean grades from experts' grades, on records.
 
 How far they agree, how hard each question is by their grades, how their grades correlate with the
 automatic scores, and what each worker's or model's mean grade would be if all answers were graded.
@@ -28,7 +28,7 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer: whose (and whether that is a model), to which question, with its automatic score.
+    """An answer with its author (worker or model), question and automatic score.
 
     `score` None where there is none. Names are ids; `question` those of the other answers to it.
     """
@@ -41,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class GradedAnswer:
-    """An answer that experts graded.
+    """An answer with its experts' grades.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class GradedAnswer:
 
     @property
     def grade(self) -> float:
-        """The grade that counts: of who settled it, else the mean."""
+        """Final grade of the answer: the settling expert's grade, else the mean of all."""
         if self.settled is not None:
             return self.settled
         return sum(self.grades.values()) / len(self.grades)
@@ -82,7 +82,7 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """A question by the grades of people's answers to it.
+    """Difficulty of a question, from experts' grades of workers' answers to it.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Difficulty:
 
 @dataclass(frozen=True)
 class TrueMean:
-    """The mean grade of all answers of a worker or model, from few grades and all scores.
+    """Estimated mean grade of all answers of a worker or model, from few grades and all scores.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class TrueMean:
 
 @dataclass(frozen=True)
 class ExpertFindings:
-    """All of it.
+    """All findings from experts' grades: agreement, difficulty, correlations and mean grades.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def find(
     *,
     random: bool = True,
 ) -> ExpertFindings:
-    """Return what grades say.
+    """Return all findings from experts' grades and automatic scores.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def find(
 
 
 def level_of(panel: PanelAgreement) -> str:
-    """Return how far the grades can be used, by Krippendorff's alpha of intervals.
+    """Return the level of agreement, by Krippendorff's alpha for interval data.
 
     Reliable are grades whose alpha is surely above that of tentative conclusions.
     """
@@ -210,7 +210,7 @@ def level_of(panel: PanelAgreement) -> str:
 
 
 def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> list[Difficulty]:
-    """Return the questions with a graded answer of a person, the hardest first."""
+    """Return the difficulty of each question with a graded worker answer, hardest first."""
     given: dict[str, list[GradedAnswer]] = {}
     for one in graded:
         if not one.answer.of_model:
@@ -237,7 +237,7 @@ def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) ->
 
 
 def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
-    """Return the means of workers, then of models, the best first; of each with a grade and scores.
+    """Return the mean grades of workers, then models, best first, if graded and scored.
 
     How a score becomes a grade is learned from the other workers, or the other models. Of who has
     grades that stand for different numbers of answers it is the weighted mean of these.
@@ -278,7 +278,7 @@ def _true_mean(kind: str, one: GroupMean) -> TrueMean:
 
 
 def _cut(grade: float | None) -> float | None:
-    """Return a grade within the scale. The mean of who has a grade is never missing."""
+    """Return a grade cut to the ends of the scale; None for None."""
     return None if grade is None else min(HIGHEST, max(0.0, grade))
 
 
@@ -308,7 +308,7 @@ Rows = Iterator[tuple[object, ...]]
 
 
 def agreement_rows(found: ExpertFindings) -> Rows:
-    """Yield the rows of `AGREEMENT`."""
+    """Yield the rows of the agreement table; columns as in `AGREEMENT`."""
     yield from map(astuple, found.agreement)
     for name, one in zip(CORRELATIONS, (found.people, found.models), strict=True):
         if one.n:
@@ -316,10 +316,10 @@ def agreement_rows(found: ExpertFindings) -> Rows:
 
 
 def difficulty_rows(found: ExpertFindings) -> Rows:
-    """Yield the rows of `DIFFICULTY`."""
+    """Yield the rows of the difficulty table; columns as in `DIFFICULTY`."""
     yield from map(astuple, found.difficulty)
 
 
 def estimate_rows(found: ExpertFindings) -> Rows:
-    """Yield the rows of `ESTIMATES`."""
+    """Yield the rows of the table of mean grades; columns as in `ESTIMATES`."""
     yield from map(astuple, found.means)

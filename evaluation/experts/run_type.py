@@ -1,4 +1,4 @@
-"""What experts' grades in a file say; over a question set it is the page “What experts say”."""
+"""Run type that evaluates experts' grades from a file; for question sets there is a page."""
 
 from evaluation.runs.run_types.kind import Kind
 

@@ -1,4 +1,4 @@
-"""Grades of the answers so far, while people still answer."""
+"""REST API for interim gradings of an open collection."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WorkerRowSerializer = build_serializer(WorkerRow)
 
 
 class InterimSerializer(serializers.Serializer[Interim]):
-    """A grading of what had been handed in when it was asked for; it does not count for its set."""
+    """Interim grading of the submissions at its request; not an official run by itself."""
 
     run = serializers.UUIDField(source="run.public_id", help_text="Watch it at runs/RUN/.")
     name = serializers.CharField(source="run.name", help_text="Such as Interim, 12 people.")
@@ -65,34 +65,34 @@ class InterimSerializer(serializers.Serializer[Interim]):
     )
 
     def get_results(self, interim: Interim) -> str | None:
-        """The address of the results."""
+        """Return the URL of the results; null if not finished."""
         if interim.run.state != Run.State.DONE:
             return None
         address = reverse("api:results-run", args=[interim.run.public_id])
         return str(self.context["request"].build_absolute_uri(address))
 
     def get_headline(self, interim: Interim) -> str | None:
-        """The sentence of the page of results."""
+        """Return the headline of the results page; null if not finished."""
         said = (interim.found or {}).get("headline")
         return None if said is None else SaidField().to_representation(said)
 
     def get_alarms(self, interim: Interim) -> int | None:
-        """Alarms."""
+        """Return the number of alarms; null if not finished."""
         return (interim.found or {}).get("alarms")
 
     def get_notices(self, interim: Interim) -> int | None:
-        """Notices."""
+        """Return the number of notices; null if not finished."""
         return (interim.found or {}).get("notices")
 
     @extend_schema_field(TenMoreSerializer(allow_null=True))
     def get_ten_more(self, interim: Interim) -> dict[str, Any] | None:
-        """The forecast."""
+        """Return the forecast for ten more workers; null without one."""
         hint = (interim.found or {}).get("hint")
         return None if hint is None else dict(TenMoreSerializer(hint).data)
 
 
 class SoFarSerializer(serializers.Serializer[SoFar]):
-    """What can be said of the answers so far."""
+    """Latest interim grading, grading in progress and forecast of a collection."""
 
     people = serializers.IntegerField(source="done", help_text="Who has handed in.")
     needed = serializers.IntegerField(source="fewest", help_text="As many can be graded.")
@@ -113,7 +113,7 @@ class SoFarSerializer(serializers.Serializer[SoFar]):
 
 @extend_schema(tags=["collecting"])
 class InterimViewSet(ApiViewSet):
-    """Gradings of the answers so far, and what ten more people would bring."""
+    """Interim gradings of a collection, and the forecast for ten more workers."""
 
     queryset = Interim.objects.all()
     serializer_class = InterimSerializer
@@ -124,7 +124,7 @@ class InterimViewSet(ApiViewSet):
         responses=InterimSerializer(many=True),
     )
     def list(self, request: Request, set_id: UUID) -> Response:
-        """List them."""
+        """List the interim gradings of a collection."""
         collection = _collection(get_answered_set(request, set_id))
         rows = Interim.objects.filter(collection=collection).select_related("run")
         page = load_page(request, rows, NEWEST_RUN)
@@ -145,7 +145,7 @@ class InterimViewSet(ApiViewSet):
     )
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Start one."""
+        """Start an interim grading."""
         get_answered_set(request, set_id)
         collection = _collection(get_editable(request, QuestionSet.objects.all(), set_id))
         try:
@@ -173,7 +173,7 @@ class InterimViewSet(ApiViewSet):
         responses=SoFarSerializer,
     )
     def latest(self, request: Request, set_id: UUID) -> Response:
-        """Read it."""
+        """Return the latest interim grading and the forecast."""
         collection = _collection(get_answered_set(request, set_id))
         told = SoFarSerializer(so_far(collection), context=self.get_serializer_context())
         return Response(told.data)

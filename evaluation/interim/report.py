@@ -1,4 +1,4 @@
-"""What can be said of the answers so far, while people still answer."""
+"""Report on the answers so far of an open collection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class SoFar:
-    """The latest interim grading that is done, and the one that is under way.
+    """Latest finished interim grading of a collection, and the one in progress.
 
     Attributes
     ----------
@@ -47,20 +47,20 @@ class SoFar:
 
     @property
     def may_grade(self) -> bool:
-        """Whether a grading can be asked for now: not a second time of the same answers."""
+        """Whether an interim grading can be requested: enough new answers, none in progress."""
         changed = self.interim is None or self.since > 0 or self.done != self.interim.n_people
         return self.going is None and self.done >= self.fewest and changed
 
     @property
     def narrower(self) -> int:
-        """By how many percent the middle question comes nearer with ten more people."""
+        """Percentage by which ten more workers would narrow the median question's error."""
         if not self.hint or not self.hint["off"]:
             return 0
         return round(100 * (1 - self.hint["off_then"] / self.hint["off"]))
 
 
 def so_far(collection: Collection) -> SoFar:
-    """Return it, by five queries at most; what costs more was worked out in the background."""
+    """Return the report on the answers so far; at most five queries."""
     here = handed_in().filter(version=collection.version_id)
     rows = Interim.objects.filter(collection=collection).select_related("run").order_by("-pk")
     newest = rows.first()

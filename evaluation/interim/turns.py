@@ -1,4 +1,4 @@
-"""Grading the answers so far while people still answer: by a button, or after every so many.
+"""Start interim gradings of open collections, on request or after every so many workers.
 
 One at a time for a collecting. What the page says of it is worked out here, by a worker, and never
 while somebody waits for the page.
@@ -33,7 +33,7 @@ WITHOUT_MEANING = "tfidf-char"
 
 
 class TooFewError(ValueError):
-    """Too few people have handed in; `done` of them."""
+    """Too few workers have submitted: `done` of them."""
 
     def __init__(self, done: int) -> None:
         super().__init__(f"{done} of {FEWEST} people have handed in")
@@ -41,23 +41,23 @@ class TooFewError(ValueError):
 
 
 class NotDueError(ValueError):
-    """Another worker has just started the one that was due."""
+    """Another background process has just started the interim grading that was due."""
 
 
 def n_done(collection: Collection) -> int:
-    """Return how many people have handed in."""
+    """Return how many workers have submitted."""
     return handed_in().filter(version=collection.version_id).count()
 
 
 def under_way(collection: Collection) -> Interim | None:
-    """Return the interim grading that waits or works; None without one."""
+    """Return the queued or running interim grading; None without one."""
     rows = Interim.objects.filter(collection=collection).exclude(run__state__in=FINISHED)
     return rows.select_related("run").first()
 
 
 @transaction.atomic
 def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> Interim:
-    """Grade what has been handed in; where an interim grading is under way, that one comes back.
+    """Start an interim grading of the submissions; return the unfinished one if there is one.
 
     Raises `TooFewError`, `NotDueError` for one `by_itself`, and what `runs.queue` raises.
     """
@@ -86,7 +86,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
 
 
 def turn() -> None:
-    """Start what is due by itself, and work out what pages say of what is done."""
+    """Start interim gradings that are due, and compute page texts of finished ones."""
     for interim in untold().select_related("run__version", "collection__version"):
         try:
             found = _found(interim)
@@ -105,7 +105,7 @@ def turn() -> None:
 
 
 def _options(collection: Collection) -> AqerParameters:
-    """Return how it is graded: with intervals, an answer against those of the others."""
+    """Return the grading options: with intervals and leave-one-out scores."""
     known = collection.version.every_language
     english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
     embedder = AqerParameters().embedder if english else WITHOUT_MEANING

@@ -1,4 +1,4 @@
-"""The page of a collecting, with what can be said of the answers so far."""
+"""Page of a collection, with the interim grading of the answers so far."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 
 
 def collect(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Show how the collecting stands, with the latest grading of the answers so far."""
+    """Show the state of the collection, with the latest interim grading."""
     return _with_so_far(monitor_page.show_collection(request, set_id))
 
 
 @require_GET
 def live(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Return the part of it that changes."""
+    """Return the part of the page that updates itself."""
     return _with_so_far(monitor_page.render_live_part(request, set_id))
 
 
 @require_POST
 def places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Let more people take part; a form that is refused comes back on the page."""
+    """Raise the number of places for workers; an invalid form is shown again."""
     return _with_so_far(pages.add_places(request, set_id))
 
 
 @require_POST
 def ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Make signed links for ids, or admit them; a form that is refused comes back on the page."""
+    """Create signed links for ids, or admit the ids; an invalid form is shown again."""
     return _with_so_far(pages.submit_ids(request, set_id))
 
 
 @require_POST
 def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Grade the answers so far, in the background; pressed twice, there is one grading."""
+    """Start an interim grading in the background; repeating starts no second one."""
     question_set = answered_editable(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
@@ -71,7 +71,7 @@ def grade(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _with_so_far(response: HttpResponseBase) -> HttpResponseBase:
-    """Add to what the page shows; nothing to one without a collecting, or to no page."""
+    """Add the interim report to the page's context, if there is a collection."""
     context = response.context_data if isinstance(response, TemplateResponse) else None
     if context is not None and "collection" in context:
         found = so_far(context["collection"])

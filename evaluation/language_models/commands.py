@@ -1,4 +1,4 @@
-"""What a terminal shows of a run that asked models."""
+"""Terminal report of a run that asked models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADER = (
 
 
 def report_of_run(run: Run) -> str:
-    """Return what came of each model, and why not more did."""
+    """Return the numbers of replies of each model, and reasons for missing ones."""
     summary = AskSummary.of(run.summary)
     rows = [
         (

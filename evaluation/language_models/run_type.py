@@ -1,4 +1,4 @@
-"""Asking: answers of registered language models to the questions of a version.
+"""Run type that asks registered language models the questions of a version.
 
 What it collects is graded like imported answers, by the next run of AQER. The room of its steps is
 `evaluation.runs.steps.asking`; its options are in `evaluation.runs.flow.asking.options`.

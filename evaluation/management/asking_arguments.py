@@ -1,4 +1,4 @@
-"""Arguments of commands that ask a model: which, how it is sampled, how fast, for how much."""
+"""Arguments of commands that ask a model: model, sampling, rate and cost limits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SPEC is one of {FORMS}
 
 
 def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
-    """Add them; `without` names those that the command has already, such as "seed"."""
+    """Add the arguments, except those in `without`, which the command has already."""
 
     def add(flag: str, **more: Any) -> None:
         if flag.removeprefix("--").replace("-", "_") not in without:
@@ -117,7 +117,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
 
 
 def asking_of(options: Mapping[str, Any]) -> AskSettings:
-    """Return what was chosen; raises CommandError (2) where it will not do."""
+    """Return the settings for asking from the options; CommandError (2) if invalid."""
     given = options["parameters"]
     parameters = {
         "temperature": options["temperature"],

@@ -1,4 +1,4 @@
-"""Commands whose code is part of a checkout, not of the installed package."""
+"""Base class of commands whose code is in a source checkout, not in the package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MISSING = (
 
 
 class CheckoutCommand(BaseCommand):
-    """A command that a module of the checkout declares and runs.
+    """Command that a module of the source checkout declares and runs.
 
     The module has two functions: `add_arguments(parser)` and `run(command, options)`. It is loaded
     when the command is called.
@@ -24,14 +24,14 @@ class CheckoutCommand(BaseCommand):
     module: ClassVar[str]
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the arguments of the module; end with a message if there is no checkout."""
+        """Add the arguments of the checkout's module; raise CommandError without a checkout."""
         try:
             self._load().add_arguments(parser)
         except CommandError as error:
             parser.error(str(error))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the module's command."""
+        """Run the command of the checkout's module."""
         self._load().run(self, options)
 
     def _load(self) -> ModuleType:

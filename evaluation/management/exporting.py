@@ -1,4 +1,4 @@
-"""What the export commands share: where to, which version, which run, how the end is told."""
+"""Base class and helpers of the export commands: arguments, version, run, report."""
 
 from __future__ import annotations
 
@@ -25,40 +25,40 @@ KILOBYTE = 1000
 
 
 class ExportCommand(SetCommand):
-    """A door to an export of a question set; `answered` where answers of it are written."""
+    """Base class of export commands; `answered` is whether the export contains answers."""
 
     answered = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, and which version of it."""
+        """Add the arguments for the set and its version."""
         super().add_arguments(parser)
         add_version(parser)
 
     def add_output(self, parser: CommandParser) -> None:
-        """Where one file goes, and as what."""
+        """Add the arguments for the output file and its format."""
         parser.add_argument("--output", type=Path, required=True, metavar="FILE")
         parser.add_argument(
             "--format", choices=tuple(FORMATS), help="if the ending of FILE does not say it"
         )
 
     def add_run(self, parser: CommandParser, what: str) -> None:
-        """Whose grades stand beside."""
+        """Add the argument for the run whose grades are exported too."""
         parser.add_argument("--run", metavar="ID|record|latest", help=what)
 
     def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
-        """The version that is meant; exit status 2 if there is none."""
+        """Return the requested version; exit status 2 if there is none."""
         question_set = self.question_set(options)
         return version_read(self.stdout, question_set, options["in_version"], self.answered)
 
     def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
-        """The run that is meant, None if none was asked for; exit status 2 for a bad one."""
+        """Return the requested run, None if none is requested; exit status 2 if invalid."""
         try:
             return chosen_run(version, options["run"]) if options["run"] else None
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
     def write(self, export: Export, options: dict[str, Any]) -> None:
-        """Write the file, show how far it is, and say what was written."""
+        """Write the file, show the progress, and print a summary."""
         path: Path = options["output"]
         begin = perf_counter()
         with report_bad_input(), exit_on_signal(), Bars() as bars:
@@ -72,7 +72,7 @@ class ExportCommand(SetCommand):
 
 
 def add_version(parser: CommandParser) -> None:
-    """Add which version of the set is read."""
+    """Add the argument for the version of the set."""
     parser.add_argument(
         "--in-version",
         type=int,
@@ -85,7 +85,7 @@ def add_version(parser: CommandParser) -> None:
 def version_read(
     stdout: OutputWrapper, question_set: QuestionSet, number: int | None, answered: bool
 ) -> QuestionSetVersion:
-    """Return the version of that number, or the default one and say which where there are others.
+    """Return the version of that number or the default one; print which if there are several.
 
     `answered` as in `default_version`. Exit status 2 if there is none.
     """
@@ -103,7 +103,7 @@ def version_read(
 
 
 def readable(size: int) -> str:
-    """A number of bytes for people."""
+    """Return a number of bytes in a readable unit."""
     if size < KILOBYTE:
         return f"{size} bytes"
     for unit in ("kB", "MB"):

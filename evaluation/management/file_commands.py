@@ -1,4 +1,4 @@
-"""Commands whose first argument is a kind of run: a sub-command a kind, out of its declaration."""
+"""Base class of commands with one sub-command per run type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.runs.run_types.kind import Command
 
 
 class KindCommand(BaseCommand):
-    """A command whose first argument is the name of a kind.
+    """Command whose first argument is the name of a run type.
 
     Where the terminal names it before anything else, the others add no sub-command, and so their
     arguments are not loaded.
@@ -22,19 +22,19 @@ class KindCommand(BaseCommand):
     first = ""
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """Keep the first argument of the command."""
+        """Remember the command's first argument, and run the command."""
         self.first = argv[2] if len(argv) > 2 else ""
         super().run_from_argv(argv)
 
     def asked(self, names: Collection[str]) -> list[str]:
-        """Return those of the names whose sub-command is needed."""
+        """Return the run types in `names` whose sub-command must be built."""
         return [self.first] if self.first in names else list(names)
 
 
 def add_kinds(
     parser: argparse.ArgumentParser, commands: Mapping[str, tuple[Kind, Command | None]]
 ) -> dict[str, argparse.ArgumentParser]:
-    """Add a sub-command for each kind that has one: its files, then its options.
+    """Add a sub-command for each run type that has one: files, then options.
 
     Returns the parsers by the names of the kinds.
     """

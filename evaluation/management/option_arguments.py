@@ -1,4 +1,4 @@
-"""Arguments of commands out of declared options: a flag each, refused in the terminal's words."""
+"""Build command-line arguments from declared options: one flag per option."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add_option_arguments(
     groups: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> None:
-    """Add an argument for each option of a class.
+    """Add an argument for each option of a class to a parser.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def add_option_arguments(
 
 
 def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked:
-    """Return what was chosen; raises CommandError (2) where it will not do.
+    """Return the chosen option values; raise CommandError (2) if invalid.
 
     Ids that come in a file, and models, are left out: they are read later, with what they belong
     to. Options of the other place have their defaults, whatever arguments are called like them.
@@ -83,7 +83,7 @@ def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked
 
 
 class BadArgumentError(argparse.ArgumentTypeError):
-    """A value will not do; `problem` says why."""
+    """The value of an argument is invalid; `problem` is the reason."""
 
     def __init__(self, said: str, error: OptionError) -> None:
         super().__init__(said)
@@ -101,7 +101,7 @@ def _reader(of: type[Parameters], option: Option) -> Callable[[str], Any]:
 
 
 def _told(of: type[Parameters], option: Option) -> str:
-    """Return the help of an argument, with its default."""
+    """Return the help text of an argument, with its default."""
     told = TERMINAL.described(of, option.name)
     if isinstance(option, Text) and option.suggestions:
         told = f"{told} See below."
@@ -114,7 +114,7 @@ def _told(of: type[Parameters], option: Option) -> str:
 
 @singledispatch
 def arguments_of(option: Option, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
-    """Return what `add_argument` takes for an option."""
+    """Return the keyword arguments of `add_argument` for an option."""
     return {"type": read, "metavar": option.metavar, "default": option.default}
 
 

@@ -1,4 +1,4 @@
-"""Starting a run of any kind from the command line, and watching it to its end."""
+"""Base class of commands that start a run and show its progress."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ PAUSED = "the run is paused; it goes on when somebody resumes it"
 
 
 class RunCommand(SetCommand):
-    """Queues a run over a version of a set, shows how far it is and prints its report."""
+    """Command that queues a run over a version, shows its progress and prints its report."""
 
     def add_run_arguments(self, parser: CommandParser, options: type[Parameters]) -> None:
-        """Add what people call the run, whether to wait for it, and whether to read everybody."""
+        """Add the arguments for the run's name, waiting, and including excluded workers."""
         add = parser.add_argument
         add_version(parser)
         add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
@@ -68,7 +68,7 @@ class RunCommand(SetCommand):
         add("--no-wait", action="store_true", help="queue the run and end")
 
     def start(self, kind: Kind, options: dict[str, Any]) -> None:
-        """Queue, watch, print; with `output` among the options write the tables there."""
+        """Queue the run, show its progress and print it; with option `output` write its tables."""
         asked = with_ids(chosen(kind.options, options, files=False), options)
         version = self.version(options, answered=kind.needs_answers)
         parameters = with_models(asked, options, version.question_set)
@@ -86,7 +86,7 @@ class RunCommand(SetCommand):
     def without_excluded(
         self, parameters: Parameters, version: QuestionSetVersion, options: dict[str, Any]
     ) -> Parameters:
-        """Return the parameters without whom people excluded, unless the options say otherwise."""
+        """Return the parameters without excluded workers, unless the options include them."""
         if not has_exclusions(parameters) or options.get(EXCLUDE) is not None:
             return parameters
         if options["include_excluded"] or not (ids := list_excluded_ids(version)):
@@ -98,7 +98,7 @@ class RunCommand(SetCommand):
         return leave_out_excluded(parameters, version)
 
     def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
-        """Return the version that is named, or the default one of the set."""
+        """Return the requested version, or the default one of the set."""
         question_set = self.question_set(options)
         if not question_set.versions.exists():
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
@@ -112,7 +112,7 @@ class RunCommand(SetCommand):
         name: str = "",
         notes: str = "",
     ) -> Run:
-        """Return the run, queued; CommandError (2) for options that will not do."""
+        """Queue a run and return it; CommandError (2) for invalid options."""
         from evaluation.runs.background.runs import LabelError, queue_run
 
         owner = version.question_set.owner_id
@@ -131,7 +131,7 @@ class RunCommand(SetCommand):
         return run
 
     def watched(self, run: Run) -> bool:
-        """Show how far a run is until it has ended or is paused; False after Ctrl-C."""
+        """Show a run's progress until it ends or is paused; False after Ctrl-C."""
         from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 
         if not is_any_running():
@@ -145,13 +145,13 @@ class RunCommand(SetCommand):
         return True
 
     def show(self, kind: Kind, run: Run, options: dict[str, Any]) -> None:
-        """Print what a run found, and write its tables where that is asked for."""
+        """Print a run's report, and write its tables if requested."""
         print_report(self.stdout, kind.text(run) if kind.text else tables_as_text(kind, run))
         if options.get("output") is not None:
             self.write_tables(kind, run, options["output"])
 
     def write_tables(self, kind: Kind, run: Run, output: Path) -> None:
-        """Write the tables of a run as CSV, with its summary, or all in one file."""
+        """Write a run's tables as CSV with its summary, or all in one file."""
         from evaluation.runs.run_types.data_sheets import write_data
 
         with report_bad_input():
@@ -161,7 +161,7 @@ class RunCommand(SetCommand):
 
 
 def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
-    """Return the parameters with the ids of the files that were named for them."""
+    """Return the parameters with file arguments replaced by the ids read from the files."""
     for name, option in parameters.options().items():
         if isinstance(option, RegisteredModels):
             continue
@@ -176,7 +176,7 @@ def with_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
 def with_models(
     parameters: Parameters, options: dict[str, Any], question_set: QuestionSet
 ) -> Parameters:
-    """Return the parameters with the ids of the models that were named."""
+    """Return the parameters with model names replaced by the models' ids."""
     for name, option in parameters.options().items():
         if isinstance(option, RegisteredModels) and options[name]:
             found = ids_of_models(options[name], question_set)
@@ -188,7 +188,7 @@ def with_models(
 
 
 def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
-    """Return the public ids of models of the set's owner, each by its name or its id.
+    """Return the public ids of the owner's models from names or ids.
 
     A name may also be that of a file with one on each line. CommandError (2) for one that is not
     there.
@@ -212,7 +212,7 @@ def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str,
 
 
 def tables_as_text(kind: Kind, run: Run) -> str:
-    """Return the first rows of each table of a run."""
+    """Return the first rows of each table of a run, as text."""
     parts = []
     for name, table_of in kind.tables.items():
         table = table_of(run)

@@ -1,1 +1,1 @@
-"""Language models compared: leaderboard, pairs and groups of questions."""
+"""Comparison of language models: leaderboard, pairs and groups of questions."""

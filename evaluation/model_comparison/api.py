@@ -1,4 +1,4 @@
-"""Language models of a question set compared: leaderboard, two models, groups of questions."""
+"""REST API that compares language models: leaderboard, pairs, groups of questions."""
 
 from __future__ import annotations
 
@@ -53,45 +53,45 @@ AboutPair = build_serializer(PairDetail, without=("pair",))
 
 
 class LeaderSerializer(AboutLeader):  # type: ignore[misc, valid-type]
-    """A model on the leaderboard."""
+    """A model on the leaderboard, with score, interval and rank."""
 
     standing = build_serializer(ModelRow, "why")()
 
 
 class RelatedSerializer(AboutRelated):  # type: ignore[misc, valid-type]
-    """Two versions of a model, or one asked in two ways."""
+    """Two versions of a model, or two prompting strategies for one, with their difference."""
 
     pair = ModelPairSerializer()
 
 
 class LeaderboardSerializer(AboutLeaderboard):  # type: ignore[misc, valid-type]
-    """The models of a run by score, best first."""
+    """Leaderboard of a run: its models by score, best first."""
 
     models = LeaderSerializer(many=True)
     related = RelatedSerializer(many=True)
 
 
 class PairDetailSerializer(AboutPair):  # type: ignore[misc, valid-type]
-    """Two models of a run."""
+    """Comparison of two models of a run."""
 
     pair = ModelPairSerializer()
 
 
 class QuestionDifferencesSerializer(PageSerializer):
-    """Questions that both models were scored on, with both answers."""
+    """A page of the questions that both models were scored on, with both answers."""
 
     results = QuestionDifferenceSerializer(many=True)
 
 
 class GroupTablesSerializer(PageSerializer):
-    """Groups of questions by category, passage and language, with every model's mean score."""
+    """Mean score of every model by question group: category, passage and language."""
 
     results = build_serializer(GroupTable)(many=True)
 
 
 @extend_schema(tags=["results"])
 class ComparingViewSet(GradingViewSet):
-    """Leaderboards, pairs, groups."""
+    """Comparison of a run's models: leaderboard, pairs and groups of questions."""
 
     @extend_schema(
         operation_id="results_leaderboard",
@@ -119,7 +119,7 @@ class ComparingViewSet(GradingViewSet):
         responses=LeaderboardSerializer,
     )
     def of_set(self, request: Request, set_id: Any) -> Response:
-        """Return the leaderboard of a set."""
+        """Return the leaderboard of a question set's official run."""
         question_set = get_answered_set(request, set_id)
         wanted = parse_public_id(request.query_params, "run")
         if wanted is None:
@@ -139,7 +139,7 @@ class ComparingViewSet(GradingViewSet):
         responses=GroupTablesSerializer,
     )
     def groups(self, request: Request, run_id: Any) -> Response:
-        """Return the groups."""
+        """Return the models' scores by group of questions."""
         run = self.done(request, run_id)
         tables = build_serializer(GroupTable)(group_tables(ScoreTable.of(run)), many=True).data
         return Response({"next": None, "results": tables})
@@ -153,7 +153,7 @@ class ComparingViewSet(GradingViewSet):
         responses=PairDetailSerializer,
     )
     def pair(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
-        """Return both models."""
+        """Return the comparison of two models."""
         detail, _ = _found(self.done(request, run_id), first, second, _correction(request))
         return Response(PairDetailSerializer(detail).data)
 
@@ -176,7 +176,7 @@ class ComparingViewSet(GradingViewSet):
         responses=QuestionDifferencesSerializer,
     )
     def questions(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
-        """Return a page of questions."""
+        """Return a page of questions with the answers and scores of two models."""
         run = self.done(request, run_id)
         order = parse_choice(request.query_params, "order", ORDERS, "largest")
         name = f"differences-{order}"

@@ -1,4 +1,4 @@
-"""Two models in each group of questions: differences with intervals."""
+"""Chart of two models' score differences by group of questions, with intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST = 30
 
 
 def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
-    """Return the picture of at most 30 groups, those with the most questions first."""
+    """Return the chart of at most 30 groups, largest first."""
     first, second = detail.pair.first_name, detail.pair.second_name
     shown = grouping.groups[:MOST]
     rows = [

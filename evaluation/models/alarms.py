@@ -1,4 +1,4 @@
-"""What somebody should know before trusting a run: alarms.csv."""
+"""Alarms of runs, and their reviews by users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.models.runs import Run
 
 
 class Alarm(Result):
-    """One alarm of a run; the kinds and their statistics are in platform/docs/alarms.md.
+    """An alarm of a run; platform/docs/alarms.md lists the kinds and their statistics.
 
     The message is a code with values (`Message`), in runs older than codes a sentence; it names
     nobody. `workers` and `questions` are whom and what it is about, none for the
@@ -26,7 +26,7 @@ class Alarm(Result):
     """
 
     class State(models.TextChoices):
-        """What people made of it; the newest `AlarmReview` says who, when and why."""
+        """Review state of an alarm; the newest `AlarmReview` has the user, time and reason."""
 
         OPEN = "open", "Open"
         EXAMINED = "examined", "Examined"
@@ -34,7 +34,7 @@ class Alarm(Result):
         DISMISSED = "dismissed", "Dismissed"
 
     class Severity(models.TextChoices):
-        """How urgent it is."""
+        """Severity of an alarm: how much it affects the trust in the run."""
 
         ALARM = "alarm", "Alarm"
         NOTICE = "notice", "Notice"
@@ -76,7 +76,7 @@ SETTLED = Q(state=Alarm.State.DISMISSED) | (Q(answered=True) & ~Q(state=Alarm.St
 
 
 class AlarmReview(Record):
-    """What a person made of an alarm, and why; the newest one of an alarm is its state.
+    """A user's review of an alarm, with the reason; the newest one sets the alarm's state.
 
     `remedied_by` is the run that was made with a remedy, until that is deleted.
     """

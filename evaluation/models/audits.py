@@ -1,4 +1,4 @@
-"""Random samples of a run's answers that experts grade blindly, to see how far grades can be used.
+"""Random samples of a run's answers that experts grade blindly, to validate the scores.
 
 The experts' judgements are of the answers, not of the run: another run over the same version is
 held against the same ones.
@@ -17,14 +17,14 @@ from evaluation.models.runs import Run
 
 
 class Audit(Record):
-    """How a sample of a run's answers is drawn; a run has one at most, which may grow.
+    """Sampling design of a run's expert check; at most one per run, and it can be enlarged.
 
     `strata` counts the answers that could be drawn, by stratum, as they were at the latest draw.
     Experts whose grades of an answer are more than `step` apart disagree on it.
     """
 
     class Design(models.TextChoices):
-        """How people's answers are drawn; `evaluation.runs.judging.audit` says what each does."""
+        """Sampling design for workers' answers; `evaluation.runs.judging.audit` explains each."""
 
         RANDOM = "random", "at random"
         QUESTION = "question", "at random, spread evenly over the questions"
@@ -55,7 +55,7 @@ class Audit(Record):
 
 
 class AuditItem(Scoped):
-    """An answer of a sample, of a worker or of a model; `place` is that in the order of the draw.
+    """A sampled answer of a worker or a model; `place` is its position in the sampling order.
 
     It goes with its answer, where that is withdrawn. `adjudicator` is who was asked to settle what
     two experts disagree on; the grade of this one counts in place of theirs.
@@ -95,7 +95,7 @@ class AuditItem(Scoped):
 
 
 def counting(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
-    """Return those of some judgements of answers that count: an adjudicator's alone where it came.
+    """Select the judgements that count: for each answer only the adjudicator's if there is one.
 
     Where nobody has settled an answer, all of them count (their mean does, where there are several
     experts).

@@ -1,4 +1,4 @@
-"""Who is listening for work."""
+"""Background processes and their last sign of life."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from annotations.models import UNLISTED
 
 
 class BackgroundWorker(models.Model):
-    """A worker process and its last sign of life, by the database's clock.
+    """A background process and its last sign of life, by the database's clock.
 
     Rows belong to nobody: they say whether anybody listens, not what anybody does.
     """

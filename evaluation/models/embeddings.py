@@ -16,17 +16,17 @@ HASH_BYTES = 32
 
 
 def text_hash(text: str) -> bytes:
-    """SHA-256 of the text in UTF-8: the key of its vector."""
+    """Return the SHA-256 of a text in UTF-8: the key of its vector."""
     return hashlib.sha256(text.encode()).digest()
 
 
 def has_length(field: str, n_bytes: Any) -> Q:
-    """The condition that a column of bytes is `n_bytes` long."""
+    """Return the condition that a binary column is `n_bytes` long."""
     return Q(Exact(Length(field), n_bytes))
 
 
 class EmbedderVersion(models.Model):
-    """A way of making vectors: everything but the text that decides about their numbers.
+    """Embedder configuration: everything besides the text that determines the vectors.
 
     Rows hold no one's data and belong to nobody; pages never list them.
     """
@@ -59,7 +59,7 @@ class EmbedderVersion(models.Model):
 
 
 class Embedding(models.Model):
-    """The vector of one text under one embedder; equal texts of anybody share it.
+    """Vector of one text under one embedder; equal texts of different users share it.
 
     `vector` holds `dimension` numbers as float32, little-endian.
     """

@@ -1,4 +1,4 @@
-"""What the crowd agrees on, fact by fact, and what each answer says of it; columns as in the files.
+"""Facts on which workers agree, and the facts that each answer states.
 
 Evidence beside the grades, never part of one. Runs from before there were facts, and runs that did
 not look for them, have no rows.
@@ -16,13 +16,13 @@ from evaluation.models.runs import Run
 
 
 class CrowdFact(Result):
-    """A value that workers state of a slot of a question: facts.csv.
+    """A value that workers state for a slot of a question; one row of facts.csv.
 
     `mentions` of the `of` workers who state the slot say it; `place` is its row, from 0.
     """
 
     class State(models.TextChoices):
-        """What the crowd makes of a value."""
+        """Agreement of the workers on a value."""
 
         AGREED = "agreed"
         CONTESTED = "contested"
@@ -57,7 +57,7 @@ class CrowdFact(Result):
 
 
 class AnswerFact(Result):
-    """What an answer of a worker or of a model says of a slot: answer_facts.csv.
+    """A fact that an answer states for a slot; one row of answer_facts.csv.
 
     `of` others state the slot, `mentions` of them the same value. `crowd` is the agreed value that
     the answer agrees with, contradicts or lacks, and `n_crowd` others say it; "" and 0 without.
@@ -66,7 +66,7 @@ class AnswerFact(Result):
     """
 
     class Verdict(models.TextChoices):
-        """How a value stands to those of the others."""
+        """Comparison of an answer's value with those of the other workers."""
 
         AGREES = "agrees"
         CONTRADICTS = "contradicts", "contradicts the crowd"

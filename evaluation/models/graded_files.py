@@ -1,4 +1,4 @@
-"""Graded answers of a requester's domain, by which it is seen which method to trust there."""
+"""Uploaded files of expert-graded answers, used to compare methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST_NAME = 300
 
 
 class GradedAnswers(Record):
-    """The file that a question set has at present; another one takes its place.
+    """Current file of graded answers of a question set; a new upload replaces it.
 
     They need not be answers to questions of the set. `marked` is
     `annotations.exchange.graded.MarkedFile` as JSON, in which workers are numbers: their ids are

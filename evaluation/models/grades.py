@@ -1,4 +1,4 @@
-"""What AQER says about workers, questions and answers; the columns are those of the files.
+"""Results of AQER on workers, questions and answers; columns as in the result files.
 
 A statistic that is undefined is None, with the reason in the run's `reasons`.
 """
@@ -27,14 +27,14 @@ def _uuid(text: str) -> UUID | None:
 
 
 def undefined_or(condition: Q, *fields: str) -> Q:
-    """The condition that one of the fields is null or `condition` holds."""
+    """Return the condition that one of the fields is null or `condition` holds."""
     for field in fields:
         condition = Q(**{f"{field}__isnull": True}) | condition
     return condition
 
 
 class Result(Scoped):
-    """A row of a run's results; seen by whoever sees the answers of the question set."""
+    """Base class of result rows of a run; visible to users who may see the set's answers."""
 
     access = Access(question_set="run__version__question_set", readers=VIEWERS)
 
@@ -43,7 +43,7 @@ class Result(Scoped):
 
 
 class FactCounts(models.Model):
-    """How the facts of somebody's answers stand to what the crowd agrees on; in no grade.
+    """Counts of a worker's or model's facts by agreement with the crowd; not part of grades.
 
     All None in runs without facts; the agreement and its interval also below 5 facts.
     """
@@ -66,7 +66,7 @@ class FactCounts(models.Model):
 
 
 class WorkerGrade(FactCounts, Result):
-    """A worker in a run: workers.csv.
+    """Result for a worker in a run; one row of workers.csv.
 
     `weights` and `grades` hold the voting weight and the grade after each of the iterations that
     the run's summary names, as float32, little-endian (NaN for no grade); None in runs that kept
@@ -159,7 +159,7 @@ class WorkerGrade(FactCounts, Result):
 
 
 class ExemplaryAnswer(Result):
-    """A question in a run: exemplars.csv, and its vector out of exemplars.npz.
+    """Exemplary answer of a question in a run; one row of exemplars.csv, with its vector.
 
     `vector` holds `dimension` numbers as float32, little-endian; both are empty (None) where the
     exemplary answer is no dense vector. `nearest_response` is None if that answer was withdrawn.
@@ -234,7 +234,7 @@ class ExemplaryAnswer(Result):
 
 
 class AnswerScore(Result):
-    """An answer in a run: answers.csv.
+    """Score of a worker's answer in a run; one row of answers.csv.
 
     `place` is where it stands on the map of answers: x and y on the axes of the run, x and y on
     those of its question, as float32, little-endian; None in runs that made no map.

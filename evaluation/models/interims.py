@@ -1,4 +1,4 @@
-"""Gradings of the answers so far, while people still answer."""
+"""Interim gradings of the answers so far, while a collection is open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FEWEST = 3
 
 
 class Interim(Scoped):
-    """A grading of what `n_people` had handed in when it was asked for.
+    """Grading of the answers that `n_people` workers had submitted when it was requested.
 
     `found` is what the page of the collecting says of it, worked out in the background once the run
     is done; it names no worker, so that nothing of who withdraws stays in it. None before.
@@ -33,20 +33,20 @@ class Interim(Scoped):
 
 
 def handed_in() -> QuerySet[Submission]:
-    """Return who has handed in here."""
+    """Select the submissions that workers completed here."""
     return Submission.objects.filter(
         state=Submission.State.SUBMITTED, source=Submission.Source.COLLECTED
     )
 
 
 def untold() -> QuerySet[Interim]:
-    """Return those that are done, and of which it is not worked out what pages say."""
+    """Select finished interim gradings whose page texts are not computed yet."""
     # "found=None" would ask for the null of JSON, which nothing here is.
     return Interim.objects.filter(run__state=Run.State.DONE, found__isnull=True)
 
 
 def due() -> QuerySet[Collection]:
-    """Return collectings in which so many have handed in since the latest that one is due."""
+    """Select collections with enough submissions since the last interim grading for a new one."""
     done = handed_in().filter(version=OuterRef("version")).order_by().values("version")
     latest = Interim.objects.filter(collection=OuterRef("pk")).order_by("-pk")
     busy = latest.exclude(run__state__in=FINISHED)
@@ -69,5 +69,5 @@ def due() -> QuerySet[Collection]:
 
 
 def interims_wait() -> bool:
-    """Return whether a worker has something to do for interim gradings."""
+    """Return whether a background process has work to do for interim gradings."""
     return untold().exists() or due().exists()

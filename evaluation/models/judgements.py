@@ -1,4 +1,4 @@
-"""What experts are asked to judge, and what they think of it."""
+"""Texts that experts are asked to judge, the requests, and their judgements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_ONE_THING = reduce(
 
 
 class Exhibit(Record):
-    """Something that a run has judged by experts: a reply, a set of replies.
+    """Text of a run that experts judge: a model reply, or a set of replies.
 
     The kind of the run declares `judging`, what is judged and on which scale
     (`evaluation.runs.judging`). `key` tells what it is, by which the run finds it again; `shown` is
@@ -57,7 +57,7 @@ class Exhibit(Record):
 
 
 class HumanJudgement(Record):
-    """What an expert thinks of an answer, or an exhibit: a grade of 0 (worst) to 5, or a label.
+    """Expert's judgement of an answer or exhibit: a grade from 0 (worst) to 5, or a label.
 
     Experts see their own judgements only: each is to judge by the text alone. `created_at` is when
     it was given, `updated_at` when it was last changed.
@@ -112,7 +112,7 @@ class HumanJudgement(Record):
 
 
 class JudgementRequest(Record):
-    """What an expert is asked to judge; it is done once there is a `HumanJudgement`.
+    """Request to an expert to judge one text; done once there is a `HumanJudgement`.
 
     `place` orders what an expert judges at random, so that the order tells nothing about camps,
     scores or models. `run` is the one whose results led to it; None for a plain random sample, and

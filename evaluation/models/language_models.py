@@ -1,4 +1,4 @@
-"""Language models and what they answered."""
+"""Language models, their notes and their answers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ STATUSES = [status.value for status in AnswerStatus]
 
 
 def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
-    """SHA-256 of what a model was asked and how, in hexadecimal; equal requests have equal ones."""
+    """Return the SHA-256 of a prompt and its parameters, in hexadecimal."""
     request = json.dumps([prompt, parameters], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(request.encode()).hexdigest()
 
 
 class LanguageModel(Record):
-    """One version of a language model under one strategy of asking it, as it is ranked.
+    """A version of a language model with one prompting strategy; the unit that is ranked.
 
     `spec` says how it is reached (`evaluation.core.backends.chat.registry`), "" where its answers
     come from elsewhere; `parameters` are sent with every request. Prices are money for a million
@@ -101,12 +101,12 @@ class LanguageModel(Record):
 
     @property
     def has_prices(self) -> bool:
-        """Whether anybody knows what asking it costs."""
+        """Whether the model's prices are known."""
         return self.price_in is not None and self.price_out is not None
 
 
 class LanguageModelNote(Note):
-    """What somebody wrote down about a model, such as what to ask it differently.
+    """A user's note about a language model.
 
     Read by who wrote it, by the model's owner, and by who may change a set that it answered in.
     """
@@ -133,7 +133,7 @@ class LanguageModelNote(Note):
 
 
 class LLMResponse(Record):
-    """A model's answer to a question, asked with one prompt and one set of parameters.
+    """Answer of a model to a question, for one prompt and one set of parameters.
 
     `sample` counts the repetitions of the same request from 0. Imported answers have no prompt.
     `request` is `request_hash(prompt, parameters)`. The latest asking of a question, by
@@ -210,13 +210,16 @@ class LLMResponse(Record):
         return f"response {self.public_id}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, with the hash of the request if it has none (`bulk_create` wants it given)."""
+        """Save the answer.
+
+        Compute a missing request hash (`bulk_create` needs it set beforehand).
+        """
         self.request = self.request or request_hash(self.prompt, self.parameters)
         super().save(*args, **kwargs)
 
 
 class RawReply(Scoped):
-    """The request and the answer behind a collected response, as they were: without keys.
+    """Raw request and server reply of a collected answer, without API keys.
 
     `reply` is JSON, or text where a server sent something else; None where nothing came. Logprobs
     are in it where they were asked for and offered.

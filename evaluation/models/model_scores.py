@@ -1,4 +1,4 @@
-"""What AQER says about language models; the columns are those of the files."""
+"""Results of AQER on language models; columns as in the result files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evaluation.models.runs import Run
 
 
 class LLMScore(FactCounts, Result):
-    """A language model in a run: models.csv. `reason` says why something is None."""
+    """Result for a language model in a run; `reason` explains missing numbers."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_scores")
     model = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="scores")
@@ -54,7 +54,7 @@ class LLMScore(FactCounts, Result):
 
 
 class LLMAnswerScore(Result):
-    """A model's answer in a run: model_answers.csv. `reason` is given where `score` is None.
+    """Score of a model's answer in a run; `reason` explains a missing score.
 
     `place` is that of `AnswerScore`.
     """
@@ -84,7 +84,7 @@ class LLMAnswerScore(Result):
 
 
 class LLMComparison(Result):
-    """Two language models in a run, on the questions both were scored on.
+    """Comparison of two language models in a run, on the questions both were scored on.
 
     `difference` is the mean of model A less model B, its interval that of this pair alone,
     `adjusted_p_value` Holm's over all pairs of the run; `reason` says why something is None.

@@ -1,4 +1,4 @@
-"""Prompts that requesters keep: a name, and versions that never change."""
+"""Prompts of requesters: a name, and versions that never change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STRATEGIES = ("closed", "passage")
 
 
 class Prompt(Record):
-    """A way of asking, under the name that people know it by; its text is in its versions."""
+    """A named prompt; its text is in its versions."""
 
     access = Access(owner="owner")
 
@@ -41,7 +41,7 @@ class Prompt(Record):
 
 
 class PromptVersion(AppendOnly):
-    """What a model is told: a system text and a template; another edit is another version.
+    """Version of a prompt: system text and template; every edit creates a new version.
 
     `hash` is that of `evaluation.runs.flow.asking.prompts.Prompt`: equal texts have equal ones,
     whoever wrote them.

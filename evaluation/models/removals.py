@@ -1,4 +1,4 @@
-"""What was asked to go and goes in the background, some rows at a time."""
+"""Deletions that background processes carry out in batches of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ IMPORT = "import"
 
 
 class Removal(Record):
-    """Something that is being deleted, undone or erased, by its primary key.
+    """Object that is being deleted, undone or erased, by its primary key.
 
     `done` of `total` rows are gone. Every batch is a transaction of its own and may be done twice
     without harm, so nobody holds it: whichever worker has time goes on, also after a crash.
@@ -57,7 +57,7 @@ class Removal(Record):
 
     @property
     def words(self) -> str:
-        """What happens to it, in words."""
+        """Description of the deletion, for a page."""
         undone, erased = "is being undone", "is being erased"
         return {"import": undone, "worker": erased, "submission": erased}.get(
             self.kind, "is being deleted"
@@ -65,13 +65,13 @@ class Removal(Record):
 
     @property
     def percent(self) -> int:
-        """How far it is, from 0 to 100."""
+        """Progress of the deletion in percent, 0 to 100."""
         if self.finished_at is not None:
             return 100
         return min(99, int(100 * self.done / max(1, self.total)))
 
 
 def being_undone(question_set: int) -> bool:
-    """Return whether something of a set is going at this moment."""
+    """Return whether an import of a question set is being undone now."""
     imports = Import.objects.filter(question_set=question_set, undone_at=None).values("public_id")
     return Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=imports).exists()

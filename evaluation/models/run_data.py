@@ -1,4 +1,4 @@
-"""What a run keeps beside its rows: for its pages, and for the next turn."""
+"""Additional data of a run: page contents, and state kept between turns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.models.runs import Run
 
 
 class RunData(Result):
-    """Something a run made, as JSON by its name: the numbers of a picture, rows of a table.
+    """Named JSON value of a run, such as chart numbers or table rows.
 
     Or what a turn put aside for the next one (`evaluation.runs.steps.checkpoints.Turn.keep`).
     """
@@ -32,7 +32,7 @@ class RunData(Result):
 
 
 class DrawPart(Result):
-    """Some bootstrap draws of a run that is not done yet; deleted with its end.
+    """Some bootstrap draws of an unfinished run; deleted when the run ends.
 
     `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
     from `first` on, workers by rows. `input_hash` is that of what the draws were made of: the part

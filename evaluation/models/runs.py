@@ -1,4 +1,4 @@
-"""Runs: what was computed, out of what, and how far it is."""
+"""Runs: inputs, parameters, state and progress of computations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LONGEST_NOTES = 10_000
 
 
 def known_kinds() -> list[tuple[str, str]]:
-    """Return name and title of each kind with runs that the settings name."""
+    """Return name and title of each run type that is enabled in the settings."""
     kinds = map(import_string, settings.RUN_KINDS)
     return [(kind.name, kind.title) for kind in kinds if kind.has_runs]
 
 
 class Run(Record):
-    """One computation over one version of a question set; never overwritten, only followed.
+    """One computation over a version of a question set; never overwritten.
 
     A worker takes a run by a conditional update that sets `lease_owner`, `lease_until` and
     `attempt`, and writes results only in transactions that begin by updating the row of its own
@@ -40,7 +40,7 @@ class Run(Record):
     """
 
     class State(models.TextChoices):
-        """Done, failed and cancelled are final; a paused run goes on when it is resumed."""
+        """State of a run; done, failed and cancelled are final, a paused run can be resumed."""
 
         QUEUED = "queued"
         RUNNING = "running"
@@ -157,5 +157,5 @@ class Run(Record):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing will happen to it any more."""
+        """Whether the run is done, failed or cancelled."""
         return self.state in FINISHED

@@ -1,4 +1,4 @@
-"""Which run of a question set counts: the one that exports, the API and overviews take."""
+"""Official runs: the run of a question set that exports, the API and overviews use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.models.runs import Run
 
 
 class RunOfRecord(Scoped):
-    """The run of a kind that speaks for a question set, at most one each.
+    """Official run of a question set for a run type; at most one each.
 
     A table of its own, because a constraint on `Run` cannot reach the set, and because it says who
     chose the run and when. `chosen_by` is None where nobody did: the first run of a kind that was
@@ -49,7 +49,7 @@ class RunOfRecord(Scoped):
 
 
 def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | None:
-    """Return the run of record of a set, with the run, its version and who chose it.
+    """Return the official run of a set, with the run, its version and the user who chose it.
 
     None while it is archived: then the newest run that is done counts (`run_that_counts`), and it
     counts again once it is restored.
@@ -61,7 +61,7 @@ def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | N
 
 
 def run_that_counts(runs: QuerySet[Run]) -> Run | None:
-    """Return the run of record among runs of one set and kind that are done, else their newest.
+    """Return the official run among finished runs of one set and type, else their newest.
 
     One that is archived does not count, and a grading of the answers so far only where there is no
     other.
@@ -78,7 +78,7 @@ def run_that_counts(runs: QuerySet[Run]) -> Run | None:
 
 
 def take_first(run: Run) -> None:
-    """Let a run that is done count for its set, if no run of its kind does.
+    """Make a finished run the official one if its set has none of this run type.
 
     Not by itself a grading of the answers so far: people are still answering.
     """
@@ -92,7 +92,7 @@ def take_first(run: Run) -> None:
 
 
 def choose(run: Run, user: Any) -> RunOfRecord:
-    """Let a run count for its set, and keep who chose it and when.
+    """Make a run the official one, and store the user and the time.
 
     ValueError for a run that is not done: it has nothing to show.
     """

@@ -1,4 +1,4 @@
-"""By what score in an earlier set people are admitted to a collection."""
+"""Admission rules: minimum scores in an earlier set to take part in a collection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.models.runs import Run
 
 
 class ScoreRule(Scoped):
-    """Only who scored at least so much in an earlier set may take part.
+    """Admission rule: only workers with a minimum score in an earlier set may take part.
 
     The score is the raw leave-one-out one in the grading that counts for the earlier set, or an end
     of its 95% interval. The rule itself admits nobody: `evaluation.admission` puts the ids of who
@@ -18,7 +18,10 @@ class ScoreRule(Scoped):
     """
 
     class End(models.TextChoices):
-        """What has to reach the bound: the careful choice is the lower end."""
+        """Number compared with the minimum: the score or an end of its interval.
+
+        The lower is cautious.
+        """
 
         SCORE = "score", "their score"
         LOW = "low", "the lower end of its interval"

@@ -1,4 +1,4 @@
-"""What people decided of a worker in a run: rows that are added and never changed."""
+"""Decisions about workers of a run; rows are added and never changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evaluation.models.runs import Run
 
 
 class WorkerVerdict(AppendOnly):
-    """A decision about a worker, or one taken back.
+    """A decision about a worker, or the withdrawal of one.
 
     The newest row of a worker that is no `undo`, and that none takes back, is what counts. It says
     who votes in later runs of the question set. What a panel learns is a `Decision` about the
@@ -33,7 +33,7 @@ class WorkerVerdict(AppendOnly):
     """
 
     class Kind(models.TextChoices):
-        """What was decided."""
+        """Kind of decision about a worker."""
 
         ACCEPT = "accept", "Accepted"
         LOOK = "look", "Look again"
@@ -99,7 +99,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def of_submitter(cls, version: QuestionSetVersion) -> Coalesce:
-        """Return the kind of the verdict that counts of a submission's worker, "" for none.
+        """Return the database expression of a submission's current verdict kind, "" for none.
 
         For queries of submissions of a version.
         """
@@ -110,7 +110,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def of_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the rows `of_version` about the workers of a run.
+        """Select the `of_version` rows about the workers of a run.
 
         A worker has one decision, whichever run of the version showed the grades.
         """
@@ -119,12 +119,12 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the rows `of_run` that none takes back; a worker's newest one is what counts."""
+        """Select the `of_run` rows not taken back; a worker's newest one is current."""
         return cls.of_run(run).filter(takes_back=None, taken_back=None)
 
     @classmethod
     def excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
-        """Return the rows by which workers are excluded from a set, in the order of the decisions.
+        """Return the decisions that exclude workers from a set, oldest first.
 
         A worker's newest row that none takes back counts, whichever run of the set it was made in.
         """
@@ -136,7 +136,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def record_exclusions(cls, run: Run) -> None:
-        """Record with a run the decisions by which the workers it leaves out are excluded.
+        """Record with a run the decisions that exclude workers from it.
 
         Its pages then show them with reason, author and time. Ids without a decision have none.
         """
@@ -152,7 +152,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def apply_to(cls, run: Run, verdicts: Sequence[WorkerVerdict]) -> None:
-        """Record that a run was made with these decisions; a second time changes nothing."""
+        """Record that a run was made with these decisions; repeating has no effect."""
         through = cls.applied_in.through
         through.objects.bulk_create(
             [through(workerverdict_id=verdict.pk, run_id=run.pk) for verdict in verdicts],
@@ -161,7 +161,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def of_author(cls) -> Coalesce:
-        """Return the decision that counts of the author of an answer, "" for none.
+        """Return the database expression of the current verdict on an answer's author.
 
         For queries of rows with a `response` of a person or without one.
         """

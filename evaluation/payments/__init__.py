@@ -1,1 +1,1 @@
-"""Approving, rejecting and rewarding people's work, and inviting them again."""
+"""Payment decisions: approve, reject and reward workers' answers, and invite workers again."""

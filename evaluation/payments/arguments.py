@@ -46,7 +46,7 @@ def check_options(options: dict[str, Any]) -> None:
 
 
 def is_planning_parts(options: dict[str, Any]) -> bool:
-    """Return whether parts of the pay are planned or listed; CommandError for wrong options."""
+    """Return whether partial payments are planned or listed; CommandError for wrong options."""
     if options["parts"] and (options["rule"] or options["round"]):
         raise CommandError(PARTS.text("rule_or_round"), returncode=USAGE)
     if options["increase_places"] and not (options["parts"] and options["send"]):
@@ -55,7 +55,7 @@ def is_planning_parts(options: dict[str, Any]) -> bool:
 
 
 def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a rule."""
+    """Add the arguments of a bonus rule to a command."""
     group = parser.add_argument_group("with --rule")
     group.add_argument(
         "--amount", type=_parse_bonus, metavar="AMOUNT", help="of each bonus, or answer"

@@ -19,7 +19,7 @@ def _format_share(n: int, m: int, noun: str) -> str:
 
 
 def _describe_failed_checks(values: Mapping[str, Any]) -> str:
-    """Say how many attention checks were answered wrong."""
+    """Return a sentence with the number of attention checks answered wrong."""
     verb = "was" if values["failed"] == 1 else "were"
     return (
         f"{_format_share(values['failed'], values['checks'], 'attention check')} {verb} answered "
@@ -28,23 +28,23 @@ def _describe_failed_checks(values: Mapping[str, Any]) -> str:
 
 
 def _describe_empty_answers(values: Mapping[str, Any]) -> str:
-    """Say how many questions have no answer."""
+    """Return a sentence with the number of questions without an answer."""
     return f"{_format_share(values['empty'], values['asked'], 'question')} left without an answer."
 
 
 def _describe_repeated_text(values: Mapping[str, Any]) -> str:
-    """Say how many answers have the same text."""
+    """Return a sentence with the number of answers that have the same text."""
     return f"The same text stands in {_format_share(values['same'], values['answers'], 'answer')}."
 
 
 def _describe_few_answers(values: Mapping[str, Any]) -> str:
-    """Say how few answers were graded."""
+    """Return a sentence with the small number of graded answers."""
     n_answers = format_count(values["answers"], "answer")
     return f"Only {n_answers} graded: too few to say how good they are."
 
 
 def _describe_low_pay(values: Mapping[str, Any]) -> str:
-    """Warn how many workers earn less than the least hourly pay."""
+    """Return a warning with the number of workers below the minimum hourly pay."""
     n = values["below"]
     verb = "earns" if n == 1 else "earn"
     return (
@@ -55,7 +55,7 @@ def _describe_low_pay(values: Mapping[str, Any]) -> str:
 
 
 def _describe_unknown_pay(values: Mapping[str, Any]) -> str:
-    """Warn that the hourly pay is unknown, and which value is missing."""
+    """Return a warning that the hourly pay is unknown, with the missing value."""
     least = f"{values['least']} {values['currency']}".rstrip()
     unknown = "what each person is paid" if values["missing"] == "pay" else "how long anybody took"
     return (
@@ -65,7 +65,7 @@ def _describe_unknown_pay(values: Mapping[str, Any]) -> str:
 
 
 def _describe_few_assistive(values: Mapping[str, Any]) -> str:
-    """Say that too few workers use assistive technology for a verdict."""
+    """Return a sentence that too few workers use assistive technology for a comparison."""
     each_way = format_count(values["each_way"], "person")
     return (
         f"Assistive technology: too few people to tell. It is told once {values['fewest']:,} or "
@@ -75,7 +75,7 @@ def _describe_few_assistive(values: Mapping[str, Any]) -> str:
 
 
 def _describe_unfair_assistive(values: Mapping[str, Any]) -> str:
-    """Warn that one group is favoured less than four fifths as often as the other.
+    """Return a warning that one group is favoured less than four fifths as often as the other.
 
     No numbers: they could reveal which worker uses assistive technology.
     """
@@ -140,7 +140,7 @@ def draft_rejection(
     evidence: Sequence[tuple[str, Mapping[str, Any]]],
     checks: Any = (),
 ) -> str:
-    """Draft the message to a rejected worker: the reason, what was counted, and how to answer.
+    """Draft the message to a rejected worker: reason, evidence and how to appeal.
 
     `evidence` are message codes with values, all of this category. The draft has between 100 and
     1,000 characters, as Prolific requires; a person edits it before it is sent. "" without
@@ -165,7 +165,7 @@ def draft_rejection(
 
 
 def _describe_effort(code: str, values: Mapping[str, Any]) -> str:
-    """Return the clause of a draft for evidence of low effort."""
+    """Return a clause of a rejection draft for one kind of evidence of low effort."""
     if code == "paying.empty":
         return (
             f"{_format_share(values['empty'], values['asked'], 'question')} left without an answer"

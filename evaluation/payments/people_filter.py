@@ -26,7 +26,7 @@ from evaluation.payments.storage.suggestions import ACTIONS
 
 
 class PayFilter(ListFilter):
-    """Filters by worker id, decision, suggestion, status on the panel, end and appeal."""
+    """Filters by worker id, decision, suggestion, panel status, survey outcome and appeal."""
 
     q = SearchFilter("worker__external_id", label="Part of the worker's id")
     decided = django_filters.ChoiceFilter(
@@ -104,22 +104,22 @@ class PayFilter(ListFilter):
         )
 
     def filter_by_status(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this status on the panel, or without a known one."""
+        """Select submissions with this panel status, or those of unknown status."""
         return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
 
     def filter_by_end(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions that ended this way."""
+        """Select submissions by their state, or submitted ones with failed attention checks."""
         if value == FAILED_CHECKS:
             return rows.filter(state=Submission.State.SUBMITTED, failed_checks=True)
         return rows.filter(state=value)
 
     def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with an appeal, or with one that waits for an answer."""
+        """Select submissions with an appeal, or only those with an unanswered one."""
         return filter_with_appeal(rows, waiting=value == WAITING)
 
 
 class PayPageFilter(PayFilter):
-    """The filters of the page, whose first order is what needs a look."""
+    """Filters of the payment page; its default order puts submissions that need review first."""
 
     ORDERS: ClassVar[dict[str, Order]] = {
         "look": Order(
@@ -130,7 +130,7 @@ class PayPageFilter(PayFilter):
     }
 
     def in_order(self, rows: Rows) -> tuple[Rows, Keyset]:
-        """Return the rows with the values that the requested order needs, and that order."""
+        """Return the rows with the columns that the requested sort order needs, and that order."""
         if self.sort == "look":
             rows = rows.annotate(place=self.desk.build_place())
         return super().in_order(rows)

@@ -1,4 +1,4 @@
-"""The workers of a version with everything that supports a payment decision.
+"""Submissions of a version with all evidence for a payment decision.
 
 Each row has a suggested action, which decides nothing.
 """
@@ -101,7 +101,7 @@ DECIDERS = ("decided_by", "appeal__noted_by", "appeal__answer__answered_by")
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """A submission with everything that supports a decision.
+    """A submission with all evidence for a payment decision.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class PayRow:
 
     @property
     def facts(self) -> Message | None:
-        """Message with the number of facts that contradict the crowd; None without any."""
+        """Message with the number of stated facts that contradict the crowd; None without any."""
         if self.score is None:
             return None
         counts = (self.score.fact_questions, self.score.contradicted)
@@ -162,7 +162,7 @@ class PayRow:
 
     @property
     def refused_for(self) -> str:
-        """Label of the category of a rejection; "" where the work is not rejected."""
+        """Label of the category of a rejection; "" if the work is not rejected."""
         category = self.decision.category if self.decision else ""
         return CATEGORIES.get(category, category)
 
@@ -180,12 +180,12 @@ class PayRow:
 
     @property
     def has_page(self) -> bool:
-        """Whether the worker has a page that shows the decision and the answer."""
+        """Whether the worker has a page here that shows the decision and appeal answer."""
         return has_page(self.submission)
 
     @property
     def may_note(self) -> bool:
-        """Whether an appeal from elsewhere can be noted: rejected, without a page and an appeal."""
+        """Whether the user can enter an appeal received elsewhere, for a rejection without one."""
         if self.decision is None or self.decision.kind != REJECTED:
             return False
         if self.submission.withdrawn_at:
@@ -195,7 +195,7 @@ class PayRow:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the work is paid, and later grades leave the worker out."""
+        """Whether the work is paid although later grades exclude the worker."""
         is_approved = self.decision is not None and self.decision.kind == APPROVED
         return is_approved and self.submission.verdict == EXCLUDED  # type: ignore[attr-defined]
 
@@ -216,7 +216,7 @@ class PayRow:
 
 @dataclass
 class PaymentPeople:
-    """Records of the workers of a version, each loaded once, when it is needed.
+    """Records of a version's workers and payments, each loaded once on first use.
 
     Attributes
     ----------
@@ -242,12 +242,12 @@ class PaymentPeople:
 
     @cached_property
     def existing(self) -> Mapping[str, bool]:
-        """Whether any record of each kind in `THERE` exists."""
+        """Whether any record of each optional kind in `THERE` exists."""
         return dict(zip(OPTIONAL_RECORDS, map(bool, self.numbers["there"][0]), strict=True))
 
     @cached_property
     def marks(self) -> Mapping[Any, tuple[Mark, ...]]:
-        """Alarms and notices by the public id of the worker they name."""
+        """Alarms and notices by public id of the worker."""
         return read_all_marks(self.run) if self.run else {}
 
     @cached_property
@@ -288,11 +288,14 @@ class PaymentPeople:
         )
 
     def has(self, kind: str) -> bool:
-        """Return whether any record of this kind, one of `THERE`, exists."""
+        """Return whether any record of an optional kind, a key of `THERE`, exists."""
         return self.existing[kind]
 
     def _select_optional(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
-        """Return the rows of each kind in `THERE`; `scope` filters payments and decisions."""
+        """Return the rows of each optional kind in `THERE`.
+
+        `scope` filters payments and decisions.
+        """
         return (
             BonusPayment.objects.filter(**scope),
             Decision.objects.filter(**scope),
@@ -337,7 +340,7 @@ class PaymentPeople:
         )
 
     def build_place(self) -> Case:
-        """Return where a submission of `select_people` stands in the order of what needs a look.
+        """Return the database expression that ranks submissions by need for review.
 
         Undecided ones come first: failed checks, workers whom an alarm or a notice names, then the
         lowest quarter of the ranks, then all others. Work that was not handed in follows, and
@@ -359,7 +362,7 @@ class PaymentPeople:
         return Case(*whens, default=Value(3), output_field=IntegerField())
 
     def load_row(self, public_id: UUID, *, in_full: bool = False) -> PayRow | None:
-        """Return one submission with everything that supports a decision; None if unknown.
+        """Return one submission with all evidence for a decision; None for an unknown id.
 
         From then on the object loads records of this submission only, and skips kinds of records
         that it lacks.
@@ -454,7 +457,7 @@ class PaymentPeople:
 
     @property
     def ended(self) -> dict[str, int]:
-        """Number of workers who failed the practice, and of those who failed the checks."""
+        """Numbers of workers who failed the practice and who failed the attention checks."""
         failed, screened = self.numbers["ended"][0]
         return {"failed_checks": failed, "screened_out": screened}
 
@@ -465,7 +468,7 @@ class PaymentPeople:
 
     @property
     def n_all(self) -> int:
-        """Number of submissions."""
+        """Number of submissions of the version."""
         counts = self.count_decisions()
         return counts[OPEN] + counts[APPROVED] + counts[REJECTED]
 
@@ -475,7 +478,7 @@ class PaymentPeople:
         evidence: Mapping[int, list[Evidence]],
         scores: Mapping[int, RawScore],
     ) -> Suggestion:
-        """Return the suggested action for a submission, from the records of this object."""
+        """Return the suggested payment action for a submission, from loaded records."""
         return suggest_action(
             *(submission, submission.status or "", evidence.get(submission.pk, ())),
             *(self.marks.get(submission.worker.public_id, ()), scores.get(submission.worker_id)),

@@ -1,4 +1,4 @@
-"""Admin pages on computed results: overview, a set's page, runs, models.
+"""Pages of the site on sets, runs, results and models.
 
 As in `annotations.desk`: plain functions, one noun a module, everything scoped.
 """

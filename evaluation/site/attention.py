@@ -27,7 +27,7 @@ SETS_LOOKED_AT = 200
 
 @dataclass(frozen=True)
 class AttentionItem:
-    """One thing that needs attention, with a link.
+    """A problem that needs the requester's attention, with a link.
 
     `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
     """
@@ -41,7 +41,7 @@ class AttentionItem:
 
     @property
     def words(self) -> SafeString:
-        """Text for a page, with its commands marked."""
+        """Text of the item as HTML, with commands marked as code."""
         return mark_code(self.text)
 
 
@@ -114,7 +114,7 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
 
 
 def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
-    """Return state, error, start, warnings and alarms of runs, by primary key."""
+    """Return state, error, start time, warnings and alarm counts of runs, by primary key."""
     rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=count_alarms(OuterRef("pk")))
     told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in told}
@@ -123,7 +123,7 @@ def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
 def _select_latest(
     author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
-    """Return the query of each set's number of `counted` rows and time of the newest."""
+    """Return the query for each set's number of `counted` rows and newest time."""
     return (
         rows.filter(set__in=sets)
         .order_by()
@@ -134,7 +134,7 @@ def _select_latest(
 
 
 def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
-    """Yield what needs attention in one set: its last run and its official run."""
+    """Yield the attention items of one set, from its last run and its official run."""
     name, state = str(row["name"]), row["run_state"]
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
     grade = reverse("admin:grade", args=[row["public_id"]])
@@ -163,7 +163,7 @@ def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
 def _find_items_of_official_run(
     row: dict[str, Any], name: str, grade: str
 ) -> Iterator[AttentionItem]:
-    """Yield what needs attention in the run that exports and overviews use."""
+    """Yield the attention items of a set's official run."""
     run_name = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
     if n := row["counts_n_alarms"]:

@@ -1,4 +1,4 @@
-"""Export page of a question set, and the files it sends."""
+"""Export page of a question set, and downloads of the exports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FORMATS = (
 
 
 class ExportForm(forms.Form):
-    """Options of an export: format, run, pseudonyms; fields that do not apply are left out."""
+    """Form of export options: format, run, pseudonyms; omits fields that do not apply."""
 
     format = forms.ChoiceField(label="Format", choices=FORMATS)
     run = forms.ChoiceField(label="Grades of", required=False)
@@ -67,7 +67,7 @@ class ExportForm(forms.Form):
 
 @dataclass(frozen=True)
 class ExportKind:
-    """Declaration of an export: name, texts, options."""
+    """Declaration of an export: name, texts and options."""
 
     slug: str
     title: str
@@ -159,7 +159,7 @@ def _send_file(
     *,
     of_answers: bool,
 ) -> HttpResponseBase:
-    """Send an export, or its page with the form's errors; 404 for an unknown one."""
+    """Send an export, or its page with form errors; 404 for an unknown export."""
     export = EVERYTHING.get(slug)
     if export is None or version is None or export.of_answers != of_answers:
         raise Http404
@@ -215,7 +215,7 @@ def _show_page(
     forms_of: dict[str, ExportForm],
     status: int,
 ) -> HttpResponse:
-    """Show the export page, with forms that have errors."""
+    """Render the export page, with forms that have errors."""
     sections = []
     if version is not None:
         runs = _list_runs(request, version)

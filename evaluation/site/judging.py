@@ -1,4 +1,4 @@
-"""Pages on which an expert judges tasks, one after the other, blind."""
+"""Pages on which an expert judges tasks blindly, one after the other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class InboxRow:
-    """A row of an inbox: what an expert judges of a set, and the progress."""
+    """An expert's tasks in one question set, with the progress."""
 
     question_set: QuestionSet
     judging: Judging
@@ -39,7 +39,7 @@ class InboxRow:
 def list_to_judge(
     sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
 ) -> list[InboxRow]:
-    """Return what an expert is asked to judge in some sets, unfinished first.
+    """Return an expert's tasks in some sets, unfinished ones first.
 
     `known` says that they are asked something of some set.
     """
@@ -54,7 +54,7 @@ def list_to_judge(
 
 
 def show_judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show an expert the tasks of a set, and which are done."""
+    """Show an expert's tasks in a set, with the finished ones marked."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
     sets = QuestionSet.objects.filter(pk=question_set.pk)
@@ -117,7 +117,7 @@ def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpRes
 
 
 def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
-    """Return the task that was judged last; None where it is the one shown."""
+    """Return the task that was judged last; None if it is the shown one."""
     last = door.find_last_judged(question_set, expert)
     return None if last == shown_task else last
 
@@ -138,7 +138,7 @@ def _save_judgement(
 
 
 def _find_given_code(judging: Judging, task: Task) -> str:
-    """Return the code of the earlier choice; "" for none, or a grade between two."""
+    """Return the code of the earlier choice; "" for none, or for a grade between two choices."""
     return judging.code_of(task.grade, task.label)
 
 

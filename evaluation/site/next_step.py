@@ -1,4 +1,4 @@
-"""The one action that the page of a question set offers first, by the state of the set."""
+"""Recommended next action on the page of a question set."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.models.runs import ACTIVE, GRADING
 
 @dataclass(frozen=True)
 class NextStep:
-    """An action, its code, and the page where it is taken."""
+    """Recommended action: its code, and the link to its page."""
 
     code: str
     label: str
@@ -31,7 +31,7 @@ def find_next_step(
     record: RecordStanding | None,
     collecting: str | None,
 ) -> NextStep | None:
-    """Return what a user would do next with a set; None where there is nothing for them to do.
+    """Return the user's recommended next action on a set; None if there is nothing to do.
 
     Parameters
     ----------

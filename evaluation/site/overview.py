@@ -1,4 +1,4 @@
-"""Start page: counts, what needs attention, first steps."""
+"""Start page: counts, items that need attention, first steps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL = (Counted("pk"),)
 
 @dataclass(frozen=True)
 class Count:
-    """A count of the overview; `label` is the plural, `link` may be empty."""
+    """A count on the start page; `label` is the plural, `link` may be empty."""
 
     label: str
     number: int
@@ -45,7 +45,7 @@ class Count:
 
 @dataclass(frozen=True)
 class FirstStep:
-    """One of the three steps to the first grades."""
+    """One of a new requester's three steps to the first grades."""
 
     title: str
     text: str
@@ -55,7 +55,7 @@ class FirstStep:
 
 
 def show_overview(request: HttpRequest) -> TemplateResponse:
-    """Show counts from question sets to models, and what needs attention."""
+    """Show counts from question sets to models, and the items that need attention."""
     numbers = read_counts(request)
     counts = build_flow_counts(request, numbers)
     items = find_items_needing_attention(request.user, numbers[LISTENING] > 0)
@@ -93,7 +93,7 @@ def build_flow_counts(request: HttpRequest, numbers: dict[str, int]) -> list[Cou
 
 
 def read_counts(request: HttpRequest) -> dict[str, int]:
-    """Return the numbers of visible objects, background processes and tasks, in one query.
+    """Return the numbers of visible objects, background processes and tasks; one query.
 
     Beside it how many workers listen, and how many answers the one who asks is to judge.
     """

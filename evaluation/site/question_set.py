@@ -45,7 +45,7 @@ BEGINNING = 240
 
 
 def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show a question set; `version` in the address selects an older version."""
+    """Show a question set; query parameter `version` selects an older version."""
     sets = QuestionSet.objects.select_related("earlier_wave")
     shown = get_visible_or_404(request, sets, set_id)
     versions = load_versions(shown)
@@ -110,7 +110,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def build_ask_link(question_set: QuestionSet) -> str:
-    """Return the page where models are asked the questions of a set."""
+    """Return the URL of the page to ask models the questions of a set."""
     return reverse("admin:ask-models", kwargs={"set_id": question_set.public_id})
 
 
@@ -154,7 +154,7 @@ def find_visible_wave(request: HttpRequest, later: QuestionSet) -> QuestionSet |
 
 
 def build_asked_count(expert: int) -> TableCounts:
-    """Return the query of how many judgements an expert is asked for."""
+    """Return the query for the number of judgements requested from an expert."""
     return TableCounts(JudgementRequest.objects.filter(expert=expert), (Count("pk"),))
 
 
@@ -202,7 +202,7 @@ def load_questions_page(
 
 
 def build_question(row: Mapping[str, Any]) -> Question:
-    """Return a question of `load_questions_page` with the beginning and end of its text."""
+    """Return a question of `load_questions_page`, its text cut in the middle."""
     return Question(
         text=f"{row['beginning']} {row['ending']}".strip(),
         accepted_answers=row["accepted_answers"],
@@ -211,7 +211,7 @@ def build_question(row: Mapping[str, Any]) -> Question:
 
 
 def build_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
-    """Return the queries of `read_version_counts`, to run with `read_numbers`."""
+    """Return the count queries of a version, to run with `read_numbers`."""
     submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     numbers = (
         Count("pk", filter=Q(status=Response.Status.TEXT)),
@@ -233,7 +233,7 @@ def build_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
 
 
 def read_version_counts(found: Mapping[str, list[Numbers]]) -> dict[str, int]:
-    """Return the numbers of a version's questions, passages, workers and answers."""
+    """Return a version's numbers of questions, passages, workers and answers."""
     answers = zip(("answers", "empty", "refused"), found["submitted"][0], strict=True)
     counts = {name: found[name][0][0] for name in ("questions", "passages", "workers")}
     return {**dict(answers), **counts, "possible": counts["questions"] * counts["workers"]}
@@ -242,7 +242,7 @@ def read_version_counts(found: Mapping[str, list[Numbers]]) -> dict[str, int]:
 def load_models(
     request: HttpRequest, version: QuestionSetVersion, *, sees_all: bool
 ) -> list[LanguageModel]:
-    """Return the models with answers to a version, and how many each has.
+    """Return the models with answers to a version, with their numbers of answers.
 
     Who `sees_all` that came back to the version sees all of them, others their own.
     """

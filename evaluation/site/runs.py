@@ -67,7 +67,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def _show_page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpResponse:
-    """Show a run's page, with the errors of its label form."""
+    """Render a run's page, with the errors of its label form."""
     question_set = shown.version.question_set
     name, took = build_title(shown, get_options(shown)), None
     if shown.finished_at and shown.started_at:
@@ -95,7 +95,7 @@ def _show_page(request: HttpRequest, shown: Run, label: RunLabelForm) -> HttpRes
 
 
 def build_kind_context(run: Run) -> dict[str, Any]:
-    """Return the part of the page's context that depends on the run type."""
+    """Return the page context that depends on the run type."""
     try:
         kind = get_run_kind(run)
     except UnknownKindError as error:
@@ -112,7 +112,7 @@ def build_kind_context(run: Run) -> dict[str, Any]:
 
 
 def build_standing_context(kind: Kind, run: Run) -> dict[str, Any]:
-    """Return the run type's own status part and its template; {} without one."""
+    """Return context and template of the run type's own status part; {} without one."""
     if kind.standing is None:
         return {}
     return {**kind.standing.context(run), "standing": kind.standing.template}
@@ -131,7 +131,7 @@ def _build_settings_context(
 
 @require_GET
 def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show the run type's own status part, for the script of the page."""
+    """Render the run type's own status part, for the page's script."""
     shown = run_or_404(request, run_id)
     try:
         context = build_standing_context(get_run_kind(shown), shown)
@@ -211,7 +211,7 @@ def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def find_results_address(run: Run) -> str:
-    """Return the address of a finished run's results; "" where it has none."""
+    """Return the URL of a finished run's results; "" without one."""
     if run.state != Run.State.DONE:
         return ""
     try:

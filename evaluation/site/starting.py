@@ -1,4 +1,4 @@
-"""Start of a run of any type, by the form of its options."""
+"""Page that starts a run of any type, with a form of its options."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _show_form(
     like: Like,
     foreseen: RequestForecast | None = None,
 ) -> HttpResponse:
-    """Show the start form with its errors, label, files and forecast."""
+    """Render the start form with its errors, label, files and forecast."""
     context = {
         "title": kind.verb,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
@@ -155,7 +155,7 @@ def _show_form(
 def _forecast_requests(
     request: HttpRequest, version: QuestionSetVersion, kind: Kind, options: Parameters
 ) -> RequestForecast:
-    """Return what a run would ask. Raises `OptionError` where it could not start."""
+    """Return the forecast of a run's model requests; `OptionError` if it cannot start."""
     problems = kind.check(version, request.user, options) if kind.check else ()
     if problems:
         raise OptionError(problems)
@@ -193,7 +193,7 @@ def _take_file(
 
 
 def _format_problem(problem: Problem) -> str:
-    """Return a file's problem as a sentence, without command-line switches."""
+    """Return a file's problem as a sentence, without command-line options."""
     place = [f"Line {problem.line}"] if problem.line is not None else []
     place += [f"column {problem.column}"] if problem.column is not None else []
     where = f"{', '.join(place)}: " if place else ""

@@ -1,4 +1,4 @@
-"""Upload kinds for model answers and for questions of model studies."""
+"""Upload types for model answers and for questions of model studies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for somebody's judgement, for lists of question sets."""
+"""Template filters for an expert's progress in lists of question sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ register = template.Library()
 
 @register.simple_tag
 def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Progress]:
-    """Return how far the one who asks is with what they judge of some sets, by primary key.
+    """Return the user's progress with judging tasks in some sets, by set key.
 
     Sets of which nothing is asked are not in it. By two queries, however many sets there are.
     """
@@ -27,5 +27,5 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Pro
 
 @register.filter
 def of_set(found: dict[int, Progress], question_set: QuestionSet) -> Progress | None:
-    """Return what `to_judge` found of a set; None for nothing."""
+    """Return a set's progress from the result of `to_judge`; None without tasks."""
     return found.get(question_set.pk)

@@ -1,4 +1,4 @@
-"""What pages show of a run by its kind: what models gave, money, lengths of time."""
+"""Template filters for runs: reply status, money, percentages, list elements."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ STATUSES = {
 
 @register.filter
 def status_words(status: str) -> str:
-    """Return what a model gave in place of an answer, in words."""
+    """Return a model reply's status in words, for replies without a text."""
     return STATUSES.get(status, status)
 
 
 @register.filter
 def money(amount: float) -> str:
-    """Return an amount without its currency: two decimals, or two digits of less than 0.1."""
+    """Format an amount without currency: two decimals, or two digits below 0.1."""
     if not amount:
         return "0"
     if abs(amount) >= 0.1:
@@ -40,7 +40,7 @@ def money(amount: float) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    """Return a share as people read it: without decimals, but never 0 or 100 where it is not."""
+    """Format a share as a whole percentage; 0 and 100 only if exact."""
     if share is None:
         return ""
     rounded = f"{share:.0%}"
@@ -49,7 +49,7 @@ def percent(share: float | None) -> str:
 
 @register.filter
 def at(values: Sequence[Any], place: int) -> Any:
-    """Return one of several values by its place, from 0."""
+    """Return the element of a sequence at a position, from 0."""
     return values[place]
 
 

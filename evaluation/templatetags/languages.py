@@ -1,4 +1,4 @@
-"""The language of answers that are about to come in, with the warning of the default embedder."""
+"""Template filter that detects the language of uploaded answers and warns about the embedder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULT = EmbedderInfo(
 
 @dataclass(frozen=True)
 class Told:
-    """The name of the language, "" where nothing is sure; of how many texts; a warning or ""."""
+    """Detected language to display: its name ("" if unsure), number of texts, warning or ""."""
 
     name: str
     count: int
@@ -38,7 +38,7 @@ class Told:
 
 @register.simple_tag
 def languages_of(texts: Sequence[str]) -> Told:
-    """Return in which language answers are, and what grading them by default would miss."""
+    """Return the texts' language, with a warning if the default embedder does not support it."""
     try:
         code = detect_main_language(texts)
     except BackendError:

@@ -1,4 +1,4 @@
-"""Messages on pages, in the words of the site."""
+"""Template filters that format messages and p-values."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ LEAST = 0.001
 
 @register.filter
 def said(message: Any) -> str:
-    """Return the sentence of a message, or of what is stored of one."""
+    """Return the sentence of a message, or of its stored form."""
     return SITE.said(message)
 
 
 @register.filter
 def evidence(message: Any) -> str:
-    """Return the first sentence of a message: what was seen, before what it means."""
+    """Return the first sentence of a message: the evidence without the explanation."""
     first, stop, _ = SITE.said(message).partition(". ")
     return f"{first}." if stop else first
 
 
 @register.filter
 def of_worker(found: Mapping[UUID, Any], worker: UUID) -> Any:
-    """Return what a page has for a worker, such as the marks beside the name; else nothing."""
+    """Return a worker's entry in a mapping, such as alarms; () without one."""
     return found.get(worker, ())
 
 
 @register.filter
 def marked_for(marks: Iterable[Any]) -> str:
-    """Return what alarms say of a worker, each thing once, for where no link can stand."""
+    """Return a worker's alarms as plain text without duplicates, for places without links."""
     return "; ".join(dict.fromkeys(mark.words for mark in marks))
 
 
 @register.filter
 def each_once(marks: Iterable[Any]) -> list[Any]:
-    """Return marks without those that say what one before them said: the worst alarm keeps it."""
+    """Return alarms without repeated texts; the first and most severe one is kept."""
     kept: dict[str, Any] = {}
     for mark in marks:
         kept.setdefault(mark.words, mark)
@@ -51,7 +51,7 @@ def each_once(marks: Iterable[Any]) -> list[Any]:
 
 @register.filter
 def probability(p: float | None) -> str:
-    """Return a p-value to three places; never 0, which none is; a dash for none."""
+    """Format a p-value to three decimals, never as 0; a dash for None."""
     if p is None:
         return "–"
     return "< 0.001" if p < LEAST else f"{p:.3f}"

@@ -81,19 +81,19 @@ SEEN += "somebody decided since, 409 tells it. Left out, nothing is compared."
 
 
 class QueueRowSerializer(AboutRow):  # type: ignore[misc, valid-type]
-    """Somebody in the queue, with the alarms that name them."""
+    """A worker in the triage queue, with the alarms that name this worker."""
 
     marks = build_serializer(Mark, "word", "words")(many=True)
 
 
 class QueuePageSerializer(PageSerializer):
-    """Workers in the order in which they are looked at."""
+    """One page of the triage queue: workers in the order to review."""
 
     results = QueueRowSerializer(many=True)
 
 
 class QueueSerializer(serializers.Serializer[Any]):
-    """Who is worth looking at, and how many wait for a decision."""
+    """Triage queue of a run: workers to review, and the number without a decision."""
 
     n = serializers.IntegerField(help_text="People in the queue.")
     n_open = serializers.IntegerField(help_text="Of whom nobody decided.")
@@ -102,7 +102,7 @@ class QueueSerializer(serializers.Serializer[Any]):
 
 
 class TriagedSerializer(serializers.Serializer[Any]):
-    """A worker with the evidence, and what was decided."""
+    """A worker under review: evidence, reasons and the decisions so far."""
 
     entry = QueueRowSerializer()
     partners = build_serializer(Partner)(many=True)
@@ -111,7 +111,7 @@ class TriagedSerializer(serializers.Serializer[Any]):
 
 
 class DecideSerializer(StrictSerializer):
-    """A decision about a worker."""
+    """Request body of a decision about a worker: accept, look again or exclude."""
 
     verdict = serializers.ChoiceField(choices=[kind.value for kind in DECISIONS])
     category = serializers.ChoiceField(
@@ -130,13 +130,13 @@ class DecideSerializer(StrictSerializer):
 
 
 class TakeBackSerializer(StrictSerializer):
-    """What you know when you take something back."""
+    """Request body to take a decision back: the id of the verdict that the user saw last."""
 
     seen = serializers.UUIDField(required=False, allow_null=True, help_text=SEEN)
 
 
 class ApplySerializer(StrictSerializer):
-    """The run that is started."""
+    """The started run that leaves out the excluded workers."""
 
     name = serializers.CharField(max_length=LONGEST_NAME, required=False, allow_blank=True)
     notes = serializers.CharField(max_length=LONGEST_NOTES, required=False, allow_blank=True)
@@ -149,7 +149,7 @@ class ApplySerializer(StrictSerializer):
 
 @extend_schema(tags=["results"])
 class TriageViewSet(GradingViewSet):
-    """Deciding about people; nothing is paid, rejected or graded by it."""
+    """Decide which workers of a run to accept, review again or exclude; no payment is made."""
 
     # The action `queue` pages its own list; a history is sent whole.
     pagination_class = None  # type: ignore[assignment]
@@ -166,7 +166,7 @@ class TriageViewSet(GradingViewSet):
         responses=QueueSerializer,
     )
     def queue(self, request: Request, run_id: Any) -> Response:
-        """Return a page of the queue with what was decided."""
+        """Return a page of the workers to review, with the decisions so far."""
         run = self.done(request, run_id)
         scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
         show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
@@ -195,7 +195,7 @@ class TriageViewSet(GradingViewSet):
         responses=TriagedSerializer,
     )
     def worker(self, request: Request, run_id: Any, worker: UUID) -> Response:
-        """Return why the worker is here, the evidence and the history."""
+        """Return a worker's reasons for review, the evidence and the decision history."""
         run = self.done(request, run_id)
         subject = self._get_worker_or_404(run, worker)
         marks, naming = read_marks_and_naming(run, subject)
@@ -223,7 +223,7 @@ class TriageViewSet(GradingViewSet):
         responses=VerdictSerializer(many=True),
     )
     def decide(self, request: Request, run_id: Any, worker: UUID) -> Response:
-        """Keep the decision, and return the history."""
+        """Store a decision about a worker and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
         values = dict(self.checked(DecideSerializer).validated_data)
@@ -244,7 +244,7 @@ class TriageViewSet(GradingViewSet):
         responses=VerdictSerializer(many=True),
     )
     def undo(self, request: Request, run_id: Any, worker: UUID) -> Response:
-        """Take it back, and return the history."""
+        """Take back a worker's latest decision and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
         values = self.checked(TakeBackSerializer).validated_data
@@ -262,7 +262,7 @@ class TriageViewSet(GradingViewSet):
         responses=build_serializer(Preview, "said", "thin_said"),
     )
     def preview(self, request: Request, run_id: Any) -> Response:
-        """Return who is left out, what remains, and the questions below 3 answers."""
+        """Return the workers to leave out, what remains, and the questions below 3 answers."""
         run = self.done(request, run_id)
         serializer = build_serializer(Preview, "said", "thin_said")(preview_exclusion(run))
         return Response(serializer.data)
@@ -276,7 +276,7 @@ class TriageViewSet(GradingViewSet):
     )
     @repeatable
     def apply(self, request: Request, run_id: Any) -> Response:
-        """Start it."""
+        """Start a run without the excluded workers."""
         run = self._get_editable_run(request, run_id)
         values = dict(self.checked(ApplySerializer).validated_data)
         # Without ids the client accepts whatever is decided now.
@@ -340,7 +340,7 @@ TogetherSerializer = build_serializer(Together)
 
 @rename_keys(said="message")
 class RestSerializer(serializers.Serializer[Any]):
-    """Whom one request would accept, who stays open, and what was accepted so before."""
+    """Workers that one batch would accept, those who stay open, and earlier batches."""
 
     n = serializers.IntegerField(help_text="People who would be accepted.")
     n_left_out = serializers.IntegerField(
@@ -355,7 +355,7 @@ class RestSerializer(serializers.Serializer[Any]):
 
 
 class AcceptRestSerializer(StrictSerializer):
-    """Whom to accept, as they were shown."""
+    """Request body to accept a batch: the workers as the user saw them."""
 
     who = serializers.ChoiceField(choices=SCOPES, default="everybody", help_text=SCOPE_HELP)
     alarms = serializers.BooleanField(default=False, help_text=ALARMS_HELP)
@@ -366,7 +366,7 @@ class AcceptRestSerializer(StrictSerializer):
 
 @extend_schema(tags=["results"])
 class AcceptingViewSet(GradingViewSet):
-    """Accepting who is left; nothing is paid or graded by it."""
+    """Accept all undecided workers of a run in one batch; no payment is made."""
 
     pagination_class = None  # type: ignore[assignment]
 
@@ -382,7 +382,7 @@ class AcceptingViewSet(GradingViewSet):
         responses=RestSerializer,
     )
     def rest(self, request: Request, run_id: Any) -> Response:
-        """Return them, and what was accepted at once before."""
+        """Return the workers that a batch would accept, and the earlier batches."""
         run = self.done(request, run_id)
         scope = cast(WorkerScope, parse_choice(request.query_params, "who", SCOPES, "everybody"))
         undecided = find_undecided(
@@ -400,7 +400,7 @@ class AcceptingViewSet(GradingViewSet):
     )
     @repeatable
     def accept(self, request: Request, run_id: Any) -> Response:
-        """Accept them, and return the id by which it is taken back."""
+        """Accept the undecided workers and return the batch id, needed to take it back."""
         run = self._get_editable_run(request, run_id)
         values = self.checked(AcceptRestSerializer).validated_data
         try:
@@ -421,7 +421,7 @@ class AcceptingViewSet(GradingViewSet):
         responses=build_serializer(TakenBack),
     )
     def take_back(self, request: Request, run_id: Any, together: UUID) -> Response:
-        """Take it back, and say of how many."""
+        """Take back a batch of acceptances and return the number of workers."""
         run = self._get_editable_run(request, run_id)
         try:
             taken_back = take_back_accepted(run, request.user, together)
@@ -440,7 +440,7 @@ class AcceptingViewSet(GradingViewSet):
 
 
 def _build_body(undecided: UndecidedWorkers) -> dict[str, Any]:
-    """Build the body of a `RestSerializer`, with the first 50 workers who stay open."""
+    """Return the response body of a `RestSerializer`, with the first 50 workers who stay open."""
     message = API.said(undecided.said)
     return {
         "n": undecided.n,

@@ -33,11 +33,11 @@ DESPITE_ALARMS = "accepted although an alarm or a notice names them"
 
 
 class NobodyLeftError(RuntimeError):
-    """No worker of the run is left to accept."""
+    """The batch is empty: no worker of the run is left to accept."""
 
 
 class MovedMeanwhileError(RuntimeError):
-    """The undecided workers differ from those that the user saw; `rest` are the current ones."""
+    """The undecided workers differ from those the user saw; `rest` are the current ones."""
 
     def __init__(self, rest: UndecidedWorkers) -> None:
         super().__init__("the people are others than those that were shown")

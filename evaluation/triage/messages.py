@@ -25,7 +25,7 @@ def build_rejection_message(category: str, reason: str) -> str:
 
 
 def _describe_partner(values: Mapping[str, Any]) -> str:
-    """Say how many answers are nearly identical to the partner's."""
+    """Return a sentence with the number of answers that are nearly identical to the partner's."""
     if not values["read"]:
         return f"There is no question that {values['other']} answered too."
     if not values["same"]:
@@ -41,14 +41,14 @@ def _describe_partner(values: Mapping[str, Any]) -> str:
 
 
 def _describe_rank(values: Mapping[str, Any]) -> str:
-    """Say the rank of a worker among all ranked ones."""
+    """Return a sentence with the rank of a worker among all ranked ones."""
     if values["rank"] is None:
         return "Answered too little to be ranked."
     return f"Rank {values['rank']:,} of {values['ranked']:,}."
 
 
 def _describe_times(values: Mapping[str, Any]) -> str:
-    """Say who of two workers was first, how often, and who could have copied.
+    """Return a sentence on which of two workers answered first, how often, and who could copy.
 
     `values` has the names `me` and `other`, `n` common questions and the count of each order of
     time. Where all known times agree, one direction is possible; else either direction is.
@@ -119,7 +119,7 @@ def _format_times(n: int) -> str:
 
 
 def _describe_exclusion(values: Mapping[str, Any]) -> str:
-    """Say how many workers and answers remain after excluding some."""
+    """Return a sentence with the numbers of workers and answers that remain after an exclusion."""
     return (
         f"{format_count(values['out'], 'person')} left out; {values['left']:,} of "
         f"{format_count(values['all'], 'person')} and {values['answers']:,} of "
@@ -128,7 +128,7 @@ def _describe_exclusion(values: Mapping[str, Any]) -> str:
 
 
 def _describe_thin_questions(values: Mapping[str, Any]) -> str:
-    """Say how many questions fall below 3 answers."""
+    """Return a sentence with the number of questions that fall below 3 answers."""
     if not values["questions"]:
         return "Every question that had 3 answers or more keeps at least 3."
     verb = "keeps" if values["questions"] == 1 else "keep"
@@ -139,7 +139,7 @@ def _describe_thin_questions(values: Mapping[str, Any]) -> str:
 
 
 def _describe_undecided(values: Mapping[str, Any]) -> str:
-    """Say how many workers a batch would accept, and how many stay open and why."""
+    """Return a sentence with the number of workers a batch accepts, and who stay open and why."""
     n, named, again, silent = values["n"], values["named"], values["again"], values["silent"]
     parts = []
     if n:
@@ -164,7 +164,7 @@ def _describe_undecided(values: Mapping[str, Any]) -> str:
 
 
 def _choose_stay_form(n: int) -> str:
-    """Return the form of "stay" after a number."""
+    """Return the verb "stays" or "stay" to follow a number."""
     return "stays" if n == 1 else "stay"
 
 

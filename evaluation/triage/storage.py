@@ -72,7 +72,7 @@ VERDICT_PROBLEMS = {
 
 
 class VerdictError(ValueError):
-    """A decision is invalid: `code` is a key of `VERDICT_PROBLEMS`, `field` names the field."""
+    """The decision is invalid: `code` is a key of `VERDICT_PROBLEMS`, `field` the form field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(VERDICT_PROBLEMS[code].format(**values))
@@ -81,7 +81,10 @@ class VerdictError(ValueError):
 
 
 class DecidedMeanwhileError(RuntimeError):
-    """Another user decided about the worker since the page was opened; `newest` is that verdict."""
+    """Another user decided about the worker since the page was opened.
+
+    `newest` is that verdict.
+    """
 
     def __init__(self, newest: WorkerVerdict) -> None:
         super().__init__(f"{newest.decided_by} decided meanwhile")
@@ -94,14 +97,14 @@ class NothingToTakeBackError(RuntimeError):
 
 @dataclass(frozen=True)
 class TakenBack:
-    """Acceptances that were taken back; `n_otherwise` of the people were decided of since."""
+    """Acceptances that were taken back; `n_otherwise` counts workers with a later decision."""
 
     n: int
     n_otherwise: int
 
 
 class Unseen:
-    """Type of `UNSEEN`: the caller does not say which verdict the user saw last."""
+    """Type of `UNSEEN`, the default: the caller passes no verdict that the user saw last."""
 
 
 UNSEEN = Unseen()
@@ -181,7 +184,7 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
 
 
 def lock_grades(run: Run) -> None:
-    """Lock all workers of a run until the transaction ends: no other user can decide meanwhile."""
+    """Lock all workers of a run until the transaction ends, against simultaneous decisions."""
     submissions = Submission.objects.filter(version=run.version_id)
     lock_submissions(list(submissions.values_list("pk", flat=True)), also_withdrawn=True)
     # Fixed order: two transactions that lock all grades cannot deadlock.
@@ -324,7 +327,7 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
 def _build_mirrored(
     worker: int, decision: Decision, active: list[WorkerVerdict]
 ) -> Iterator[WorkerVerdict]:
-    """Yield the rows that make a worker's verdict imply a decision; none if it does already.
+    """Yield the verdict rows that make a worker's verdict agree with a payment decision.
 
     `active` are the worker's verdicts that none takes back, the newest last.
     """
@@ -357,7 +360,7 @@ def _build_mirrored(
 
 
 def _is_told(verdict: WorkerVerdict, decision: Decision) -> bool:
-    """Return whether a rejection in the log is that of a verdict, written by either side."""
+    """Return whether a rejection in the payment log states the same as a verdict."""
     if verdict.reason == decision.reason:
         return True
     proposed = propose_decision(verdict)
@@ -365,7 +368,7 @@ def _is_told(verdict: WorkerVerdict, decision: Decision) -> bool:
 
 
 def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
-    """Add to the log of payments what the verdicts of workers of a version imply, where it differs.
+    """Add to the payment log the decisions that workers' verdicts imply, where they differ.
 
     Nothing is added about withdrawn submissions. The caller has locked the submissions.
     """
@@ -399,14 +402,14 @@ def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
 
 
 def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
-    """Return the rejection in the log that a verdict mirrors; None for a verdict of triage."""
+    """Return the logged rejection that a verdict was copied from; None for other verdicts."""
     rows = Decision.objects.filter(submission=submission, kind=Decision.Kind.REJECT)
     row = rows.filter(reason=verdict.reason).order_by("-pk").first()
     return None if row is None else PanelDecision(row.kind, row.category, row.reason)
 
 
 def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdict]]:
-    """Return the verdicts of workers of a version that none takes back, the newest last."""
+    """Return each worker's verdicts in a version that are not taken back, the newest last."""
     active: dict[int, list[WorkerVerdict]] = {}
     for chunk in _split(workers):
         rows = WorkerVerdict.of_version(version).filter(worker__in=chunk)
@@ -416,7 +419,7 @@ def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdi
 
 
 def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
-    """Return the newest finished run of a version that graded each worker, by key."""
+    """Return the key of the newest finished run that graded each worker, by worker key."""
     runs: dict[int, int] = {}
     for chunk in _split(workers):
         grades = WorkerGrade.objects.filter(
@@ -428,7 +431,7 @@ def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
 
 
 def _split(keys: list[int]) -> Iterator[list[int]]:
-    """Yield keys in parts that one query can name."""
+    """Yield the keys in lists that are short enough for one query."""
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         yield keys[begin : begin + KEYS_PER_QUERY]
 
@@ -457,7 +460,7 @@ def _validate_decision(kind: str, category: str, reason: str, rejects: bool) -> 
 
 
 def _is_same_decision(row: WorkerVerdict, decision: dict[str, Any]) -> bool:
-    """Return whether a verdict equals a decision; one that was made in a batch never does."""
+    """Return whether a verdict equals a decision; always false for a verdict of a batch."""
     alone = row.together is None
     return alone and all(getattr(row, name) == value for name, value in decision.items())
 

@@ -1,1 +1,1 @@
-"""Whether a grading can be trusted, and what to decide next."""
+"""Assess whether a grading can be trusted, and recommend the next decision."""

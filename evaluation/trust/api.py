@@ -1,4 +1,4 @@
-"""What to decide, and how far a run can be trusted."""
+"""REST API for the trust report, the decision summary and the planner of a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PlannerReportSerializer = build_serializer(PlannerReport, without=("curve",))
 
 
 class TrustReportSerializer(AboutTrust):  # type: ignore[misc, valid-type]
-    """What speaks for and against a run, worst first."""
+    """Trust report of a run: facts for and against its grades, worst first."""
 
     facts = FactSerializer(many=True)
 
@@ -38,7 +38,7 @@ AboutPerson = build_serializer(Person, without=("marks",))
 
 
 class PersonSerializer(AboutPerson):  # type: ignore[misc, valid-type]
-    """A worker, and what alarms say of this one."""
+    """A worker, with the alarms that name this worker."""
 
     marks = build_serializer(Mark, "word", "words")(many=True)
 
@@ -48,7 +48,7 @@ AboutDecision = build_serializer(Decision, without=("trust", "best", "look_at", 
 
 @rename_keys(best_said="best_message", look_said="review_message", models_said="models_message")
 class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
-    """Whether to believe a run, whom to keep, whom to look at, which model is best, what next."""
+    """Decision summary: trust in the run, best workers, workers to review, best model."""
 
     trust = build_serializer(TrustReport, without=("about", "facts"))()
     concerns = FactSerializer(many=True)
@@ -62,7 +62,7 @@ class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
 
 @extend_schema(tags=["results"])
 class TrustViewSet(GradingViewSet):
-    """What to make of the numbers."""
+    """Trust report, decision summary and study plan of a run."""
 
     @extend_schema(
         operation_id="results_decision",
@@ -73,7 +73,7 @@ class TrustViewSet(GradingViewSet):
         responses=DecisionSerializer,
     )
     def decision(self, request: Request, run_id: Any) -> Response:
-        """Return the decision."""
+        """Return the decision summary: trust, best workers, workers to review, next step."""
         return Response(DecisionSerializer(decision(self.done(request, run_id))).data)
 
     @extend_schema(
@@ -85,7 +85,7 @@ class TrustViewSet(GradingViewSet):
         responses=TrustReportSerializer,
     )
     def trust(self, request: Request, run_id: Any) -> Response:
-        """Return the verdict and its facts."""
+        """Return the trust verdict of a run and the facts behind it."""
         report = trust_report(self.done(request, run_id))
         facts = FactSerializer(report.facts, many=True).data
         return Response({**AboutTrust(report).data, "facts": facts})
@@ -98,7 +98,7 @@ class TrustViewSet(GradingViewSet):
         responses=PlannerReportSerializer,
     )
     def planner(self, request: Request, run_id: Any) -> Response:
-        """Return the plan."""
+        """Return the plan: how many workers and answers a next study needs."""
         return Response(
             PlannerReportSerializer(build_planner_report(self.done(request, run_id))).data
         )

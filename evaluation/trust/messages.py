@@ -1,4 +1,4 @@
-"""What speaks for and against a run: of each fact what is so, why it matters, what to do.
+"""Messages of the trust report: for each fact the finding, why it matters, and what to do.
 
 Facts are called by name and case; the meaning that a case does not have is that of its name.
 """
@@ -64,7 +64,7 @@ ALWAYS = (
 
 @dataclass(frozen=True)
 class FactWords:
-    """The words of one case; `todo` is "" where there is nothing to do."""
+    """Message templates of one case of a fact; `todo` is "" if there is nothing to do."""
 
     said: Sentence
     todo: str = ""
@@ -89,7 +89,7 @@ def _answered_alarms(of: Mapping[str, Any]) -> str:
 
 
 def _with_unchecked(said: Sentence) -> Sentence:
-    """Return what is said of alarms, and which checks for groups had too little data."""
+    """Return the sentence on alarms, plus the checks for groups that had too little data."""
 
     def both(of: Mapping[str, Any]) -> str:
         first = said.format_map(of) if isinstance(said, str) else said(of)
@@ -103,7 +103,7 @@ def _with_unchecked(said: Sentence) -> Sentence:
 
 
 def _graded(rest: str = "") -> Sentence:
-    """Return what experts graded, and `rest`; without it what their grades say."""
+    """Return the sentence on what experts graded, followed by `rest` or by what it shows."""
 
     def said(of: Mapping[str, Any]) -> str:
         n, experts, kappa = of["count"], of["experts"], of["kappa"]
@@ -128,12 +128,12 @@ def _graded(rest: str = "") -> Sentence:
 
 
 def _plural(one: str, many: str) -> Sentence:
-    """Return the words for a `count` of one, and for any other."""
+    """Return a sentence with `one` for a `count` of 1 and `many` otherwise."""
     return lambda of: (one if of["count"] == 1 else many).format_map(of)
 
 
 def _checks(one: str, many: str, rest: str = "") -> Sentence:
-    """Return the words for a `count` of checks, and what no check can do."""
+    """Return a sentence with a `count` of checks, and the limits of such checks."""
     return _plural(f"{one}{rest} {ALWAYS}", f"{many}{rest} {ALWAYS}")
 
 

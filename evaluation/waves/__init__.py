@@ -1,1 +1,1 @@
-"""A question set asked again: further waves, links between waves, and how they differ."""
+"""Waves: repeated collections of a question set, their links and their comparison."""

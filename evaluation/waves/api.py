@@ -30,7 +30,7 @@ from evaluation.waves.report.workers import People, WorkerOfBoth
 
 
 class WaveSerializer(StrictSerializer):
-    """What a further wave is called, and who is asked."""
+    """Request body of a new wave: its name, and which workers it asks."""
 
     name = serializers.CharField(max_length=200)
     people = serializers.ChoiceField(
@@ -44,7 +44,7 @@ class WaveSerializer(StrictSerializer):
 
 
 class NewWaveSerializer(serializers.Serializer[Any]):
-    """The wave that was made."""
+    """The new wave that was created."""
 
     id = serializers.UUIDField(help_text="Of the new question set.")
     name = serializers.CharField()
@@ -57,7 +57,7 @@ class NewWaveSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["question sets"])
 class WaveViewSet(ApiViewSet):
-    """Question sets that are asked again."""
+    """Creation of further waves of a question set."""
 
     queryset = QuestionSet.objects.all()
     serializer_class = NewWaveSerializer
@@ -73,7 +73,7 @@ class WaveViewSet(ApiViewSet):
     )
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Make the next wave."""
+        """Create the next wave of a question set."""
         get_answered_set(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.checked(WaveSerializer).validated_data
@@ -106,7 +106,7 @@ class WaveViewSet(ApiViewSet):
 
 
 class LinkSerializer(StrictSerializer):
-    """Which set is the wave before."""
+    """Request body with the question set that is the earlier wave."""
 
     earlier_wave = serializers.UUIDField(help_text="A set of the same owner that you may edit.")
     with_models = serializers.BooleanField(
@@ -116,7 +116,7 @@ class LinkSerializer(StrictSerializer):
 
 
 class LinkedSerializer(serializers.Serializer[Any]):
-    """The wave before a set, and how the questions of the two match by their ids."""
+    """Earlier wave of a question set, with the match of their questions by id."""
 
     earlier_wave = serializers.UUIDField(
         allow_null=True, help_text="null: none, or one that you do not see."
@@ -133,7 +133,7 @@ class LinkedSerializer(serializers.Serializer[Any]):
 
 
 class BroughtSerializer(serializers.Serializer[Any]):
-    """Replies of language models that came from the wave before."""
+    """Numbers of language models' replies copied from the earlier wave."""
 
     replies = serializers.IntegerField()
     models = serializers.IntegerField()
@@ -143,14 +143,14 @@ class BroughtSerializer(serializers.Serializer[Any]):
 
 
 class LinkAndBroughtSerializer(LinkedSerializer):
-    """The same, and the replies that came along."""
+    """Earlier wave and question match, with the numbers of copied replies."""
 
     brought = BroughtSerializer()
 
 
 @extend_schema(tags=["question sets"])
 class EarlierWaveViewSet(ApiViewSet):
-    """The link of a set to the wave before."""
+    """Link of a question set to its earlier wave."""
 
     queryset = QuestionSet.objects.all()
     serializer_class = LinkedSerializer
@@ -160,7 +160,7 @@ class EarlierWaveViewSet(ApiViewSet):
         summary="Read which set is the wave before, and how the questions match",
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Read the link."""
+        """Return the earlier wave of a question set."""
         question_set = get_answered_set(request, set_id)
         return Response(
             self._build_body(question_set, storage.load_earlier_wave(request, question_set))
@@ -175,7 +175,7 @@ class EarlierWaveViewSet(ApiViewSet):
         responses={200: LinkAndBroughtSerializer},
     )
     def link(self, request: Request, set_id: UUID) -> Response:
-        """Link it."""
+        """Link a question set to its earlier wave."""
         question_set = self._get_editable_set(request, set_id)
         values = self.checked(LinkSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
@@ -201,7 +201,7 @@ class EarlierWaveViewSet(ApiViewSet):
         responses={204: None},
     )
     def unlink(self, request: Request, set_id: UUID) -> Response:
-        """Take it away."""
+        """Remove the link to the earlier wave."""
         try:
             remove_link(self._get_editable_set(request, set_id))
         except WaveError as error:
@@ -220,7 +220,7 @@ class EarlierWaveViewSet(ApiViewSet):
     )
     @repeatable
     def replies(self, request: Request, set_id: UUID) -> Response:
-        """Copy them."""
+        """Copy model replies from the earlier wave, and return their number."""
         try:
             later = self._get_editable_set(request, set_id)
             return Response(_build_counts(storage.copy_visible_replies(request, later)))
@@ -266,26 +266,26 @@ WITH = OpenApiParameter(
 
 
 class WavesReportSerializer(AboutWaves):  # type: ignore[misc, valid-type]
-    """Two waves, the earlier one first; people and questions have lists of their own."""
+    """Comparison of two waves, the earlier first; workers and questions have separate lists."""
 
     people = AboutPeople()
 
 
 class WorkersOfBothSerializer(PageSerializer):
-    """People of both waves, greatest change first."""
+    """A worker who took part in both waves; greatest change first."""
 
     results = WorkerOfBothSerializer(many=True)
 
 
 class QuestionDriftsSerializer(PageSerializer):
-    """Questions of both waves, first those that moved, then the furthest beyond chance."""
+    """A question of both waves, with the drift of its answers; changed ones first."""
 
     results = QuestionDriftSerializer(many=True)
 
 
 @extend_schema(tags=["results"])
 class WaveResultViewSet(GradingViewSet):
-    """A run against one of an earlier wave."""
+    """Comparison of a run with a run of an earlier wave."""
 
     @extend_schema(
         operation_id="results_waves",
@@ -298,7 +298,7 @@ class WaveResultViewSet(GradingViewSet):
         responses=WavesReportSerializer,
     )
     def waves(self, request: Request, run_id: Any) -> Response:
-        """Return both waves."""
+        """Return the comparison of both waves, without workers and questions."""
         report = self._load_report(request, run_id)
         people = AboutPeople(report.people).data
         return Response({**AboutWaves(report).data, "people": people})
@@ -310,7 +310,7 @@ class WaveResultViewSet(GradingViewSet):
         responses=WorkersOfBothSerializer,
     )
     def workers(self, request: Request, run_id: Any) -> Response:
-        """Return a page of people."""
+        """Return a page of the workers of both waves."""
         rows = self._load_report(request, run_id).people.workers
         return self._paginate(request, "wave-workers", rows, WorkerOfBothSerializer)
 
@@ -327,7 +327,7 @@ class WaveResultViewSet(GradingViewSet):
         responses=QuestionDriftsSerializer,
     )
     def questions(self, request: Request, run_id: Any) -> Response:
-        """Return a page of questions."""
+        """Return a page of the questions of both waves, with their drift."""
         rows = self._load_report(request, run_id).questions
         return self._paginate(request, "wave-questions", rows, QuestionDriftSerializer)
 

@@ -1,4 +1,4 @@
-"""Sentences that say why it is not tested which answers moved between two waves."""
+"""Messages on why the drift of answers between two waves was not tested."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ COPIED_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class NewWave:
-    """A new wave, with the number of copied replies and of their models."""
+    """A newly created wave, with the numbers of copied replies and their models."""
 
     question_set: QuestionSet
     n_replies: int = 0
@@ -57,7 +57,7 @@ class NewWave:
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """Numbers of replies of an earlier wave to questions of the same id and text.
+    """Counts of earlier-wave model replies to questions with the same id and text.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def link_waves(
 
 
 def load_earlier_wave(request: UserRequest, later: QuestionSet) -> QuestionSet | None:
-    """Return the wave before a question set, or None if the user sees none."""
+    """Return the earlier wave of a question set; None if there is none the user may see."""
     if later.earlier_wave_id is None:
         return None
     return select_visible(request, QuestionSet.objects.filter(pk=later.earlier_wave_id)).first()
@@ -144,7 +144,7 @@ def copy_replies(later: QuestionSet) -> Replies:
 
 @dataclass(frozen=True, slots=True)
 class CopyPlan:
-    """Replies to copy.
+    """Planned copy of model replies from an earlier wave.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ CACHE_SECONDS = 30 * 24 * 3600
 
 @dataclass(frozen=True)
 class Shift:
-    """How surely the answers to a question moved between two waves, every answer counting alike.
+    """Permutation test of whether a question's answers moved between waves, unweighted.
 
     Attributes
     ----------
@@ -244,7 +244,10 @@ def compute_shifts(before: Run, after: Run) -> Mapping[str, Shift]:
 
 
 def _build_cache_key(before: Run, after: Run) -> str:
-    """Return the cache key of a test: package version, both runs and withdrawn answers."""
+    """Return the cache key of two runs' shift test.
+
+    It depends on version and withdrawn answers.
+    """
     parts = [metadata.version("crowdgrade")]
     for run in (before, after):
         # A withdrawal deletes answers of a finished run, so its number is part of the key.
@@ -253,7 +256,7 @@ def _build_cache_key(before: Run, after: Run) -> str:
 
 
 def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
-    """Test all common questions and return the shift of each, by question id.
+    """Test the shift of all common questions; return the results by question id.
 
     Questions without a p-value, as with too few answers, are left out.
     """

@@ -45,7 +45,7 @@ IDS_SHOWN = 12
 
 
 class WaveForm(forms.Form):
-    """Name of the new wave, and which workers it asks."""
+    """Form of a new wave: its name, and which workers it asks."""
 
     name = forms.CharField(max_length=200, label="Name of the new wave")
     people = forms.ChoiceField(
@@ -101,7 +101,7 @@ def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 class LinkForm(forms.Form):
-    """The earlier wave to link, and whether model replies are copied."""
+    """Form to link an earlier wave, with the option to copy model replies."""
 
     earlier: forms.ModelChoiceField[QuestionSet] = forms.ModelChoiceField(
         QuestionSet.objects.none(),
@@ -219,7 +219,7 @@ def _report_copied_replies(request: HttpRequest, replies: storage.Replies) -> No
 
 
 def _summarize_match(match: QuestionMatch) -> dict[str, Any]:
-    """Return the context of a match: the counts, and the first question ids of each kind."""
+    """Return the template context of a question match: counts, and first ids of each kind."""
     kinds = [
         (
             "other_text",
@@ -269,7 +269,7 @@ def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
 
 
 def load_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
-    """Return the report of a file; 404 without a graded earlier wave."""
+    """Return the comparison for a download; 404 without a graded earlier wave."""
     earlier_run = _choose_run(request, list_earlier_runs(request, run))
     if earlier_run is None:
         raise Http404("an earlier wave with results is needed")

@@ -1,1 +1,1 @@
-"""Workers across runs and question sets."""
+"""Workers' histories across runs and question sets."""

@@ -1,4 +1,4 @@
-"""Workers across question sets."""
+"""REST API for workers across question sets: list, history and notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WorkerHistorySerializer = build_serializer(WorkerHistory)
 
 
 class WorkerNoteSerializer(NoteSerializer):
-    """A note about a worker."""
+    """A user's note about a worker."""
 
     class Meta(NoteSerializer.Meta):
         """The fields, in their order."""
@@ -35,7 +35,7 @@ class WorkerNoteSerializer(NoteSerializer):
 
 @extend_schema(tags=["workers"])
 class WorkerViewSet(NotingViewSet):
-    """People over all question sets whose answers you see."""
+    """Workers over all question sets whose answers the user may see."""
 
     queryset = Worker.objects.all()
     lookup_url_kwarg = "worker_id"
@@ -44,7 +44,7 @@ class WorkerViewSet(NotingViewSet):
     filterset_class = WorkerFilter
 
     def get_serializer_class(self) -> Any:
-        """Rows of the list are made by a report."""
+        """Return the serializer of notes; workers come from a report."""
         return WorkerAcrossSerializer if self.action == "list" else super().get_serializer_class()
 
     @extend_schema(
@@ -56,7 +56,7 @@ class WorkerViewSet(NotingViewSet):
         filters=True,
     )
     def list(self, request: Request) -> Response:
-        """List the workers that you see."""
+        """List the workers that the user may see."""
         workers = Workers(request.user)
         asked = WorkerFilter(request.query_params, workers=workers)
         page = workers.filled(load_filtered_page(request, asked))
@@ -69,7 +69,7 @@ class WorkerViewSet(NotingViewSet):
         filters=False,
     )
     def retrieve(self, request: Request, worker_id: Any) -> Response:
-        """Read the history of a worker, oldest set first, with the trend and the notes."""
+        """Return a worker's history, oldest question set first, with trend and notes."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
         return Response(WorkerHistorySerializer(worker_history(request.user, worker)).data)
 
@@ -80,12 +80,12 @@ class WorkerViewSet(NotingViewSet):
     )
     @repeatable
     def note(self, request: Request, worker_id: Any) -> Response:
-        """Keep a note; the history has all of them."""
+        """Add a note about a worker; earlier notes are preserved."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
         return self.kept(request, worker)
 
     @extend_schema(summary="Take back a note of your own", responses={204: None})
     def remove_note(self, request: Request, worker_id: Any, note_id: Any) -> Response:
-        """Remove a note."""
+        """Remove a note about a worker."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
         return self.taken_back(request, worker, note_id)

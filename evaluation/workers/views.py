@@ -1,4 +1,4 @@
-"""Workers across question sets: the list, one of them, and notes."""
+"""Pages on workers across question sets: list, history and notes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ AXIS = "raw score (leave-one-out)"
 
 
 class NoteForm(forms.Form):
-    """What is to be remembered about a worker."""
+    """Form of a note about a worker."""
 
     text = forms.CharField(
         label="New note",
@@ -42,7 +42,7 @@ class NoteForm(forms.Form):
 
 
 def workers(request: HttpRequest) -> HttpResponse:
-    """List the workers of all sets that the one who asks sees answers of."""
+    """List the workers of all question sets whose answers the user may see."""
     all_workers = Workers(request.user)
     asked = WorkerFilter(request.GET, workers=all_workers)
     page = all_workers.filled(asked.page(request))
@@ -59,13 +59,13 @@ def workers(request: HttpRequest) -> HttpResponse:
 
 
 def worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
-    """Show a worker over all sets."""
+    """Show a worker's history over all question sets."""
     shown = _worker(request, worker_id)
     return _shown(request, shown, NoteForm())
 
 
 def worker_picture(request: HttpRequest, worker_id: UUID) -> HttpResponse:
-    """Send the picture of a worker's scores as SVG."""
+    """Send the chart of a worker's scores as SVG."""
     shown = get_visible_or_404(request, Worker.objects.all(), worker_id)
     chart = chart_of(worker_history(request.user, shown))
     if chart is None:
@@ -75,7 +75,7 @@ def worker_picture(request: HttpRequest, worker_id: UUID) -> HttpResponse:
 
 @require_POST
 def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
-    """Write down something about a worker."""
+    """Add a note about a worker."""
     shown = _worker(request, worker_id)
     check_note_rights(request, shown)
     form = NoteForm(request.POST)
@@ -88,7 +88,7 @@ def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
 
 @require_POST
 def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpResponse:
-    """Take back a note of one's own."""
+    """Delete one's own note about a worker."""
     shown = get_visible_or_404(request, Worker.objects.all(), worker_id)
     delete_note(request, shown, note_id)
     messages.success(request, "The note is gone.")
@@ -96,7 +96,7 @@ def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpRes
 
 
 def sent(chart: Chart, name: str, caption: str) -> HttpResponse:
-    """Return a picture as a file to take away."""
+    """Return a chart as a file download."""
     return HttpResponse(
         chart.standalone([caption]),
         content_type="image/svg+xml",
@@ -105,12 +105,12 @@ def sent(chart: Chart, name: str, caption: str) -> HttpResponse:
 
 
 def named_after(name: str) -> str:
-    """Return a name as a part of a file's name: letters, digits and dashes."""
+    """Return a name reduced to letters, digits and dashes, for use in a file name."""
     return slugify(name, allow_unicode=False) or "history"
 
 
 def chart_of(history: WorkerHistory) -> Chart | None:
-    """Return the picture of the scores; None below two of them."""
+    """Return the chart of a worker's scores; None for fewer than two."""
     occasions = [
         Occasion(
             entry.set_name,
@@ -132,7 +132,10 @@ def chart_of(history: WorkerHistory) -> Chart | None:
 
 
 def _worker(request: HttpRequest, worker_id: UUID) -> Any:
-    """Return a worker with `may_change`; who may change one, the owner, may delete it as well."""
+    """Return a worker with `may_change`; the owner may change and delete it.
+
+    404 if not visible.
+    """
     return get_visible_or_404(request, Worker.objects.with_right_to_change(request.user), worker_id)
 
 

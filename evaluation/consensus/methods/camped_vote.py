@@ -1,4 +1,4 @@
-"""Vote with several exemplary answers to a question, one for each camp of answers.
+"""Vote with several exemplary answers to a question, one for each camp (cluster) of answers.
 
 An answer is compared with the exemplary answer of every camp of its question; the nearest counts.
 An exemplary answer of a camp is made of the answers in it, by their workers' voting weights.
@@ -20,7 +20,7 @@ from evaluation.core.stats.grams import Vectors
 
 @dataclass(frozen=True)
 class CampedVote:
-    """The answered cells, with one exemplary answer for each camp of the questions that have camps.
+    """Vote over answers with one exemplary answer for each camp (cluster) of a question's answers.
 
     Attributes
     ----------
@@ -43,7 +43,10 @@ class CampedVote:
     def of(
         cls, whole: Vote, vectors: Vectors, camps: Integers, make: Callable[[Cells], Vote]
     ) -> CampedVote:
-        """Build the vote from camp labels (N,) of the cells; one label, one exemplary answer."""
+        """Build the vote from the camp label of each answer.
+
+        Each label gets one exemplary answer.
+        """
         cells = whole.cells
         low = np.minimum.reduceat(camps, cells.starts)
         several = cells.spread(np.maximum.reduceat(camps, cells.starts) > low)
@@ -65,11 +68,11 @@ class CampedVote:
 
     @property
     def cells(self) -> Cells:
-        """The answered cells."""
+        """Worker and question codes of the answers."""
         return self.whole.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities of each answer to its nearest camp's exemplary answer.
+        """Return each answer's similarity to its nearest camp, one column per worker weighting.
 
         With `leave_one_out` an answer is left out of its own camp.
         """
@@ -82,7 +85,10 @@ class CampedVote:
         return out
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers; where a question has camps, that of the heaviest one."""
+        """Return one exemplary answer per question, as rows.
+
+        With camps, that of the heaviest camp.
+        """
         found = self.whole.exemplars(vectors, weights)
         if self.split is None:
             return found
@@ -105,27 +111,27 @@ class CampedVote:
         return np.asarray(order[first])
 
     def find_representative_cells(self, weights: Floats) -> Booleans:
-        """Return (N,) false for the cells of all camps but the heaviest of their question."""
+        """Return a flag per answer: false in all camps of a question but the heaviest."""
         out = np.ones(len(self.cells), dtype=bool)
         if self.split is not None:
             out[self.place] = np.isin(self.split.cells.question, self.find_heaviest_camps(weights))
         return out
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions of all answers to a question, its camps pooled."""
+        """Return one dispersion per question, over all its answers with the camps pooled."""
         return self.whole.dispersion(weights)
 
 
 @dataclass(frozen=True)
 class CampedTargets:
-    """Answers of models against the nearest camp's exemplary answer of their question."""
+    """Answers of models, compared with the nearest camp's exemplary answer of their question."""
 
     whole: Targets
     split: Targets
     row: Integers
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the nearest camp for voting weights (M, D)."""
+        """Return each model answer's similarity to the nearest camp, one column per weighting."""
         out = self.whole.similarity(weights)
         out[self.row] = -np.inf
         np.maximum.at(out, self.row, self.split.similarity(weights))
@@ -144,7 +150,7 @@ def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) 
 def _pair_answers_with_camps(
     question_of_answer: Integers, question_of_camp: Integers
 ) -> tuple[Integers, Integers]:
-    """Return (answer, camp) index pairs of equal question; input are question codes (R,), (V,)."""
+    """Return index pairs (answer, camp) of each answer with every camp of the same question."""
     order = np.argsort(question_of_camp, kind="stable")
     first = np.searchsorted(question_of_camp[order], question_of_answer, side="left")
     count = np.searchsorted(question_of_camp[order], question_of_answer, side="right") - first
@@ -156,7 +162,7 @@ def _pair_answers_with_camps(
 def _pair_answers_with_other_camps(
     question_of_answer: Integers, own_camp: Integers, question_of_camp: Integers
 ) -> tuple[Integers, Integers]:
-    """Return (answer, camp) index pairs of equal question, without each answer's own camp."""
+    """Return index pairs (answer, camp) of each answer with the question's other camps."""
     row, camp = _pair_answers_with_camps(question_of_answer, question_of_camp)
     other = camp != own_camp[row]
     return row[other], camp[other]

@@ -15,7 +15,7 @@ FEWEST_ANSWERERS = 5
 
 
 def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
-    """Return (Q, D) question weights: item-rest correlations cut at 0, in cell order.
+    """Return question weights: item-rest correlations cut at 0; row per question, column per draw.
 
     Parameters
     ----------
@@ -49,14 +49,17 @@ def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Fl
 
 
 def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
-    """Return values (N, D) less their question's mean over the cells in `part`; 0 elsewhere."""
+    """Return answer scores less their question's mean over the answers in `part`; 0 elsewhere."""
     inside = np.where(part, values, 0.0)
     mean = divide_where_positive(cells.sum_by_question(inside), n, 0.0)
     return np.where(part, values - cells.spread(mean), 0.0)
 
 
 def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
-    """Return q (Q, D) with the column's median where answerers are too few; ones if all are 0."""
+    """Replace weights of questions with too few answers by the column's median.
+
+    Ones if all are 0.
+    """
     out = np.ones_like(q)
     for d in range(q.shape[1]):
         known = enough[:, d] & present[:, d]

@@ -23,7 +23,7 @@ DENSE = 400
 
 
 def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integers, Integers]:
-    """Return the number of connected components of the used cells and each node's component.
+    """Return the number of connected components of the used answers and each node's component.
 
     Returns
     -------
@@ -87,7 +87,10 @@ class TwoWayEffects:
         self._start = np.zeros(n_left)
 
     def estimate_question_effects(self, scores: Floats) -> Floats:
-        """Return question effects b (Q,) in code order from cell scores (N,); 0 where unused."""
+        """Return one effect per question, in code order, from the answers' scores.
+
+        0 where unused.
+        """
         s, omega = scores[self._used], self.cell_weight[self._used]
         right_mean = self._inverse_right * np.bincount(
             self._right, weights=omega * s, minlength=len(self._inverse_right)
@@ -102,7 +105,7 @@ class TwoWayEffects:
         return self._center_by_component(np.asarray(effects))
 
     def _solve(self, target: Floats) -> Floats:
-        """Return the effects of the smaller side (workers or questions) for target sums."""
+        """Solve for the effects of the smaller side (workers or questions), from its sums."""
         if self._inverse is not None:
             return np.asarray(self._inverse @ target)
         n = len(target)

@@ -1,4 +1,4 @@
-"""Electorate: who votes, the cap of a voting weight, and whose scores set the scale of grades.
+"""Electorate: which workers vote, the weight cap, and whose scores set the scale of grades.
 
 Everybody alike in the published method. The remedies of `evaluation.grading.remedies.methods`
 change it.
@@ -17,7 +17,7 @@ ROUNDING = 1e-12
 
 
 class RemedyError(ValueError):
-    """A remedy that cannot be applied to this crowd.
+    """An option against copiers or outliers cannot be applied to these workers.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class RemedyError(ValueError):
 
 @dataclass(frozen=True)
 class Electorate:
-    """Deviations from equal voting rights; arrays over the M workers, None for no deviation.
+    """Deviations from equal voting rights, one value per worker; None for no deviation.
 
     Attributes
     ----------
@@ -59,7 +59,10 @@ class Electorate:
         return replace(self, cap=cap)
 
     def find_scaling_workers(self, copies: Floats | None) -> Booleans | None:
-        """Return (M, D) whose raw scores enter the min-max scale; None for all workers."""
+        """Return flags (workers x draws) of raw scores that set the min-max scale.
+
+        None for all workers.
+        """
         present = None if copies is None else copies > 0
         if self.on_scale is None:
             return present
@@ -67,7 +70,7 @@ class Electorate:
         return scale if present is None else present & scale
 
     def weights(self, grades: Floats, copies: Floats | None) -> Floats:
-        """Return (M, D) voting weights from grades (M, D); they sum to 1 over all copies.
+        """Return voting weights from grades, both workers x draws; they sum to 1 over all copies.
 
         Parameters
         ----------
@@ -98,7 +101,7 @@ EVERYBODY = Electorate()
 def cap_weights(
     weights: Floats, cap: float, able: Booleans | None = None, copies: Floats | None = None
 ) -> Floats:
-    """Return weights (M, D) cut at `cap`; the excess goes to the other workers in proportion.
+    """Cut weights (workers x draws) at `cap`; the other workers share the excess in proportion.
 
     Repeated until nobody is above: the result is min(cap, c w) with the c that makes the sum 1.
     Where all positive weights are at the cap, those of weight 0 share the rest alike.

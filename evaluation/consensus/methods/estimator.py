@@ -245,7 +245,7 @@ class AQER:
         return self
 
     def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        """Return one exemplary answer per question, as rows, from the final weights in float64."""
         return self.fitted_.exemplars()
 
     def score_models(
@@ -273,7 +273,7 @@ class AQER:
         return score_models(crowd, answers, x)
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores of an iteration that starts from weights `start` (M, D)."""
+        """Return raw scores, workers x columns, of an iteration started from weights `start`."""
         return self.fitted_.crowd.restarted(start, copies)
 
     # The steps of fit, in their order.
@@ -384,7 +384,7 @@ class AQER:
     def _compute_start(
         self, cells: Cells, electorate: Electorate, initial_scores: ArrayLike | None
     ) -> Floats:
-        """Return (M,) first weights: those of the electorate, else by the initialisation."""
+        """Return the first weight of each worker, from the electorate or the initialisation."""
         start = electorate.start
         if start is None:
             start = initialization.compute_first_weights(
@@ -395,7 +395,7 @@ class AQER:
         return start
 
     def _find_reason(self, means: WorkerMeans) -> str | None:
-        """Return "disconnected" where question effects have no common scale, else None."""
+        """Return "disconnected" if question effects have no common scale, else None."""
         if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
@@ -403,7 +403,10 @@ class AQER:
     def _compute_raw_intervals(
         self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
-        """Return ends (M,), (M,) of the raw scores' 95% intervals, and why one is NaN."""
+        """Return the ends of the raw scores' 95% intervals, and the reason of each NaN.
+
+        One per worker.
+        """
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"

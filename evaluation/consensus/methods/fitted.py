@@ -33,7 +33,7 @@ from evaluation.core.stats.statistics.correlation import round_for_ties, spearma
 def compute_rank_intervals(
     drawn: Floats, ranked: NDArray[np.bool_], n: Integers, level: float = 0.95
 ) -> tuple[Floats, Floats]:
-    """Return 95% intervals of the workers' ranks, low (M,) and high (M,), whole numbers from 1.
+    """Return the ends of the 95% intervals of the workers' ranks, counted from 1.
 
     In every draw the ranked workers with a raw score are ranked anew, ties the better rank; the
     interval lies between order statistics of a worker's ranks, low rounded down and high rounded
@@ -65,7 +65,7 @@ def compute_rank_intervals(
 
 
 def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]) -> Floats:
-    """Return (n_draws,) Spearman correlations of a run's raw scores with those of its draws.
+    """Return for each bootstrap draw the Spearman correlation of its raw scores with the run's.
 
     Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
     where one side has no spread. Scores that differ by the last bits are tied, as in ranks: which
@@ -87,7 +87,7 @@ V = TypeVar("V")
 
 
 class Learned(Generic[V]):
-    """Descriptor of a learned attribute: ``grades_`` of an estimator is ``fitted_.grades``.
+    """Attribute that reads a learned value from the fit: ``grades_`` returns ``fitted_.grades``.
 
     Raises AttributeError before the first fit.
     """
@@ -131,11 +131,11 @@ class Fitted(ABC):
     @property
     @abstractmethod
     def crowd(self) -> FittedCrowd:
-        """The fit of the workers who vote; without remedies the fit itself."""
+        """Fit of the workers who vote; the fit of all workers if all vote."""
 
     @abstractmethod
     def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        """Return one exemplary answer per question, as rows, from the final weights in float64."""
 
     @property
     def n_iter(self) -> int:
@@ -144,7 +144,7 @@ class Fitted(ABC):
 
     @property
     def out_of_ranking(self) -> list[str | None]:
-        """(M,) reason why a worker is not ranked, None for a ranked one."""
+        """Reason why a worker is not ranked, one per worker; None for a ranked one."""
         return [None] * len(self.workers)
 
     @property
@@ -154,12 +154,15 @@ class Fitted(ABC):
 
     @property
     def ceiling(self) -> Ceiling:
-        """Human ceiling of the workers who vote."""
+        """Human ceiling: mean leave-one-out score of the best quarter of the voting workers."""
         return self.crowd.human_ceiling
 
     @cached_property
     def rank_interval(self) -> tuple[Floats, Floats]:
-        """Ends (M,), (M,) of the 95% intervals of ranks within each group; NaN without draws."""
+        """Ends of the 95% interval of each worker's rank within the group.
+
+        NaN without bootstrap draws.
+        """
         if self.drawn_raw is None:
             nothing = np.full(len(self.workers), np.nan)
             return nothing, nothing
@@ -173,17 +176,17 @@ class Fitted(ABC):
 
     @property
     def rank_low(self) -> Floats:
-        """(M,) lower, that is better, end of the rank interval."""
+        """Lower (better) end of the rank interval of each worker."""
         return self.rank_interval[0]
 
     @property
     def rank_high(self) -> Floats:
-        """(M,) upper, that is worse, end of the rank interval."""
+        """Upper (worse) end of the rank interval of each worker."""
         return self.rank_interval[1]
 
     @cached_property
     def draw_agreement(self) -> Floats:
-        """(n_draws,) Spearman correlation of each draw's raw scores with the run's."""
+        """Spearman correlation of each bootstrap draw's raw scores with the run's."""
         if self.drawn_raw is None:
             return np.empty(0)
         return compute_draw_agreement(self.raw, self.drawn_raw, self.ranks > 0)
@@ -191,7 +194,7 @@ class Fitted(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class FittedCrowd(Fitted):
-    """Learned values of a fit in which all given answers vote.
+    """Learned values of a fit in which all answers vote.
 
     Attributes
     ----------
@@ -214,7 +217,7 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The fit itself."""
+        """The fit itself, where `Fitted.crowd` may be another one."""
         return self
 
     @property
@@ -224,59 +227,71 @@ class FittedCrowd(Fitted):
 
     @property
     def kept_vectors(self) -> Vectors:
-        """(N, d) vectors of the answers; ValueError after `AQER.fit_blocks`, which keeps none."""
+        """Answer vectors, as rows.
+
+        Raises ValueError after `AQER.fit_blocks`, which stores none.
+        """
         if self.vectors is None:
             raise ValueError("fitted block by block: the vectors were not kept")
         return self.vectors
 
     def exemplars(self) -> Vectors:
-        """Return (Q, d) exemplary answers made with the final weights, in float64."""
+        """Return one exemplary answer per question, as rows, from the final weights in float64."""
         return self.vote.exemplars(self.kept_vectors, self.votes)
 
     @cached_property
     def scores(self) -> Floats:
-        """(N,) in-sample similarity to the exemplary answers of the weights that produced raw."""
+        """In-sample similarity of each answer to the exemplary answer behind the raw scores."""
         return self._compute_scores_by_row(self.previous, leave_one_out=False)
 
     @cached_property
     def final_scores(self) -> Floats:
-        """(N,) in-sample similarity to the exemplary answers of the final weights."""
+        """In-sample similarity of each answer to the exemplary answer of the final weights."""
         return self._compute_scores_by_row(self.votes[:, None], leave_one_out=False)
 
     @cached_property
     def leave_one_out_scores(self) -> Floats:
-        """(N,) leave-one-out similarity, final weights; NaN for a question's only answer."""
+        """Leave-one-out similarity of each answer, final weights.
+
+        NaN for a question's only answer.
+        """
         return self._compute_scores_by_row(self.votes[:, None], leave_one_out=True)
 
     @property
     def left_out(self) -> Floats:
-        """(N,) `leave_one_out_scores` in cell order."""
+        """Leave-one-out similarity of each answer in internal order, by question and worker."""
         return self.leave_one_out_scores[self.vote.cells.row]
 
     def _compute_scores_by_row(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N,) similarities for weights (M, 1) in the order of the input rows."""
+        """Return one similarity per answer, in input order, for one column of worker weights."""
         found = self.vote.similarity(weights, leave_one_out=leave_one_out)
         return self.vote.cells.to_rows(found[:, 0])
 
     @cached_property
     def nearest(self) -> Integers:
-        """(Q,) input row of the answer nearest to each exemplary answer, the first if equal."""
+        """Input row of the answer nearest to each question's exemplary answer.
+
+        The first of ties.
+        """
         return find_nearest_rows(self.vote, self.final_scores, self.votes)
 
     @cached_property
     def dispersion(self) -> Floats:
-        """(Q,) 1 - length of the mean unit vector: 0 where all answers to a question agree."""
+        """Dispersion of each question: 1 - length of the mean unit vector.
+
+        0 if all answers agree.
+        """
         return self.vote.dispersion(self.votes)
 
     @cached_property
     def human_ceiling(self) -> Ceiling:
-        """Mean leave-one-out score of the best quarter of the supported workers."""
+        """Return raw scores, workers x columns, of an iteration started from weights `start`."""
         if not self.ranked:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
         return compute_human_ceiling(self.left_out, self.vote.cells)
 
     def compute_lowest_scores(self) -> Floats:
-        """Return (Q,) lowest worker score on each question: that of an empty reply.
+        """Return the lowest worker score on each question, the score of an empty model reply.
 
         Under cosine it is at most 0.
         """
@@ -285,7 +300,7 @@ class FittedCrowd(Fitted):
         return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
-        """Return (M, D) raw scores of an iteration that starts from weights `start` (M, D).
+        """Return raw scores, workers x columns, of an iteration started from weights `start`.
 
         `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
         with raw NaN.

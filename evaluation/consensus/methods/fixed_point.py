@@ -29,19 +29,19 @@ class Vote(Protocol):
 
     @property
     def cells(self) -> Cells:
-        """The answered cells."""
+        """Worker and question codes of the answers."""
         ...
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities of the answers to their exemplary answers."""
+        """Return each answer's similarity to its exemplary answer, one column per weighting."""
         ...
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers of weights (M,), questions in code order."""
+        """Return one exemplary answer per question, as rows in code order."""
         ...
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions, 0 where all answers agree, questions in code order."""
+        """Return one dispersion per question, in code order; 0 where all answers agree."""
         ...
 
 
@@ -58,7 +58,7 @@ class Rules:
     electorate: Electorate = EVERYBODY
 
     def find_usable_cells(self, cells: Cells) -> NDArray[np.bool_]:
-        """Return (N,) false for a question's only answer where it is compared with the others."""
+        """Return a flag per answer: false for a question's only answer if left out of the vote."""
         if self.leave_one_out:
             return ~cells.alone
         left_out = self.electorate.left_out
@@ -89,7 +89,7 @@ class WorkerMeans:
         )
 
     def select_columns(self, columns: NDArray[np.int64]) -> WorkerMeans:
-        """Return a copy for some of the D columns, given by their indices."""
+        """Return a copy with only the columns (draws) of these indices."""
         chosen = object.__new__(WorkerMeans)
         chosen.cells, chosen.rules = self.cells, self.rules
         chosen.times = self.times[:, columns]
@@ -98,12 +98,15 @@ class WorkerMeans:
         return chosen
 
     def compute_adjusted_scores(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return cell scores less question effects (N, D), and the weight (N, D) of each cell."""
+        """Return answer scores less question effects, and the answers' weights.
+
+        One column per draw.
+        """
         s, _, q = self._compute_terms(scores)
         return s, self.times if q is None else self.times * self.cells.spread(q)
 
     def of_questions(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return each question's effect (Q, D) and its weight (Q, D), in code order.
+        """Return the effect and the weight of each question in code order, one column per draw.
 
         Both (Q, D) in code order: zeros and ones without the two adjustments.
         """
@@ -115,7 +118,10 @@ class WorkerMeans:
         )
 
     def _compute_terms(self, scores: Floats) -> tuple[Floats, Floats | None, Floats | None]:
-        """Return adjusted scores (N, D), effects (Q, D) by code, weights (Q, D) by cell order."""
+        """Return adjusted answer scores, question effects, and answer weights.
+
+        One column per draw.
+        """
         s = scores.copy() if self._once else np.where(self.times > 0, scores, 0.0)
         effect_table = None
         if self._effects is not None:
@@ -131,7 +137,10 @@ class WorkerMeans:
         return s, effect_table, q
 
     def raw(self, scores: Floats) -> Floats:
-        """Return (M, D) raw scores, weighted means over cells; NaN for a worker without one."""
+        """Return raw scores, workers x draws: weighted means of answer scores.
+
+        NaN without answers.
+        """
         s, weight = self.compute_adjusted_scores(scores)
         if self._once:
             return self.cells.sum_by_worker(s) / self.cells.answers_of_worker[:, None]
@@ -141,7 +150,7 @@ class WorkerMeans:
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Result of the iteration for D columns of weights.
+    """Result of the iteration, with one column for each starting column of weights.
 
     Attributes
     ----------
@@ -160,7 +169,7 @@ class FixedPoint:
 
 
 def scale_to_grades(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
-    """Return grades (M, D): raw scores min-max scaled by column, all 1 where they have no spread.
+    """Return grades, workers x draws: raw scores min-max scaled by column, 1 where all are equal.
 
     `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
     score); grades of others are clipped to 0..1.
@@ -186,7 +195,7 @@ def iterate(
     copies: Floats | None = None,
     watch: Callable[[Floats, Floats], None] | None = None,
 ) -> FixedPoint:
-    """Iterate from weights `start` (M, D) until each column meets the stopping rule or the limit.
+    """Iterate from weights `start` (workers x draws) until each column converges or is stopped.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ Small = NDArray[np.float32]
 
 
 class History:
-    """Weights and grades of M workers after each recorded iteration, in float32.
+    """Weights and grades of all workers after each recorded iteration, in float32.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class History:
         self._n = 0
 
     def add(self, weights: Floats, grades: Floats) -> None:
-        """Append weights and grades (M, 1) after one more iteration."""
+        """Append the weights and grades after one more iteration, as one column each."""
         self._n += 1
         self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
         # A long run records its first iterations and the last one, which bounds memory and storage.
@@ -37,7 +37,7 @@ class History:
             self._rows.append(self._last)
 
     def of_members(self, unit: Integers) -> History:
-        """Return the history (T, M) of workers who vote in units, from the units' own.
+        """Return the history per worker, from this history per unit (group that votes as one).
 
         `unit` (M,) is whose vote a worker has a part in; -1 for nobody's: weight 0, no grade. The
         members of a unit share its weight alike.
@@ -65,12 +65,15 @@ class History:
 
     @property
     def weights(self) -> Small:
-        """(T, M) voting weights after each of `iterations`."""
+        """Voting weights: one row per recorded iteration, one column per worker."""
         return np.stack([weights for weights, _ in self._list_kept()])
 
     @property
     def grades(self) -> Small:
-        """(T, M) grades in 0..1; NaN at the start and where undefined."""
+        """Grades from 0 to 1, one row per recorded iteration.
+
+        NaN at the start and where undefined.
+        """
         return np.stack([grades for _, grades in self._list_kept()])
 
     def _list_kept(self) -> list[tuple[Small, Small]]:

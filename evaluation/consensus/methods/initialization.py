@@ -10,7 +10,7 @@ from evaluation.core.stats.undefined import divide_where_positive
 
 
 def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
-    """Return (M,) first weights of the initialisation "equal", "random" or "entailment".
+    """Return the first weight of each worker for the method "equal", "random" or "entailment".
 
     Raises ValueError where ``init="entailment"`` has not one score for each of N answers.
     """
@@ -27,18 +27,18 @@ def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, see
 
 
 def make_equal_weights(n_workers: int) -> Floats:
-    """Return (M,) weights 1/M."""
+    """Return the weight 1 / `n_workers` for every worker."""
     return np.full(n_workers, 1.0 / n_workers)
 
 
 def draw_random_weights(n_workers: int, seed: int) -> Floats:
-    """Return (M,) weights, uniform random numbers scaled to sum to 1."""
+    """Return random weights of the workers: uniform, scaled to sum to 1."""
     weights = np.random.default_rng(seed).random(n_workers)
     return np.asarray(weights / weights.sum())
 
 
 def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
-    """Return (M,) weights proportional to each worker's mean score over its answers.
+    """Return worker weights that are proportional to the mean score of the worker's answers.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class MajorityVote:
         return cls(cells, bags, words, mean_vote, similarity == "euclidean")
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities to the exemplary bags; see `MeanVote.similarity`."""
+        """Return each answer's similarity to the exemplary bag, one column per weighting."""
         out = np.empty((len(self.cells), weights.shape[1]))
         for place, bag in enumerate(self.bags):
             start, size = self.cells.starts[place], self.cells.sizes[place]
@@ -78,7 +78,7 @@ class MajorityVote:
         return out
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> sparse.csr_array:
-        """Return (Q, d) exemplary bags of words, sparse, in code order, for weights (M,)."""
+        """Return one sparse exemplary bag of words per question, in code order."""
         cells, dimension = self.cells, vectors.shape[1]
         rows = []
         for place, (bag, words) in enumerate(zip(self.bags, self.words, strict=True)):
@@ -94,17 +94,20 @@ class MajorityVote:
         return sparse.csr_array(stacked[np.argsort(cells.questions_in_order)])
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions of the answers' vectors, as under mean vote."""
+        """Return one dispersion per question, from the answers' vectors as under mean vote."""
         return self.mean_vote.dispersion(weights)
 
     def gather_votes(self, place: int, weights: Floats) -> Floats:
-        """Return (m, D) votes on the question at a place of the cell order; ones if all are 0."""
+        """Return the votes on one question, answers x draws, by its position.
+
+        Ones if all are 0.
+        """
         start = self.cells.starts[place]
         part = slice(start, start + self.cells.sizes[place])
         return _use_equal_votes_if_none(weights[self.cells.worker[part]], axis=0)
 
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
-        """Return (m, D) similarities of m bags with D exemplary bags (words, D).
+        """Return similarities of a question's answers with one exemplary bag per draw.
 
         `words` (m,) says how many words each bag has where `bag` holds only some of them.
         """
@@ -124,5 +127,5 @@ def _use_equal_votes_if_none(v: Floats, axis: int) -> Floats:
 
 
 def find_majority_words(bag: Floats, v: Floats) -> Floats:
-    """Return (words, D) ones for majority words, from bags (m, words) and votes (m, D)."""
+    """Return ones for majority words, words x draws, from one bag and vote row per answer."""
     return ((bag.T @ v) / v.sum(axis=0) > MAJORITY).astype(np.float64)

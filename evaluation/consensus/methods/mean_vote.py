@@ -33,7 +33,7 @@ REDO = 2_000_000
 
 @dataclass(frozen=True)
 class MeanVote:
-    """Gram blocks of the answers to all questions, under one similarity.
+    """Inner products between all answers to each question, from which similarities are computed.
 
     Attributes
     ----------
@@ -48,18 +48,24 @@ class MeanVote:
 
     @classmethod
     def from_vectors(cls, vectors: Vectors, cells: Cells, similarity: str) -> MeanVote:
-        """Build the vote from vectors (rows, d) in one pass; only inner products are kept."""
+        """Build the vote from vectors (one row per answer) in one pass.
+
+        Only inner products are kept.
+        """
         euclidean = similarity == "euclidean"
         return cls(cells, compute_gram_blocks(vectors, cells, centred=euclidean), euclidean)
 
     def votes(self, weights: Floats) -> Floats:
-        """Return (N, D) voting weights of the cells; ones where a question's sum is <= 0."""
+        """Return the voting weight of each answer, one column per draw.
+
+        Ones if a question's sum is <= 0.
+        """
         v = weights[self.cells.worker]
         nobody = self.cells.sum_by_question(v) <= 0
         return np.where(self.cells.spread(nobody), 1.0, v) if nobody.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return what comparisons with a question's weighted sum need, by question in cell order.
+        """Return squared norm, weight sum and sum of lengths of each question's weighted sum.
 
         Parameters
         ----------
@@ -83,7 +89,7 @@ class MeanVote:
         return square, self.cells.sum_by_question(v), lengths
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities of the cells to their exemplary answers, in cell order.
+        """Return each answer's similarity to its exemplary answer, one column per weighting.
 
         Parameters
         ----------
@@ -108,17 +114,20 @@ class MeanVote:
         return out
 
     def _gather_votes(self, weights: Floats, start: int, stop: int, block: GramBlock) -> Floats:
-        """Return (B, m, D) voting weights of a block; ones where a question's sum is <= 0."""
+        """Return a block's weights, questions x answers x draws.
+
+        Ones if a question's sum is <= 0.
+        """
         v = weights[self.cells.worker[start:stop]].reshape(len(block), block.size, -1)
         nobody = _sum(v) <= 0
         return np.where(nobody[:, None, :], 1.0, v) if nobody.any() else v
 
     def _scale_votes(self, block: GramBlock, v: Floats) -> Floats:
-        """Return weights (B, m, D) of the block's rows, times vector lengths under cosine."""
+        """Return the block's voting weights, under cosine multiplied by the vector lengths."""
         return v if self.euclidean else v * block.length[:, :, None]
 
     def _compare_with_all(self, block: GramBlock, v: Floats) -> Floats:
-        """Return (B, m, D) similarities to the exemplary answer of all answers of the question."""
+        """Return similarities, questions x answers x draws, to the mean of all answers."""
         u = self._scale_votes(block, v)
         product = block.multiply(u)
         square = np.einsum("bid,bid->bd", u, product)[:, None, :]
@@ -128,7 +137,7 @@ class MeanVote:
         return compute_cosines(product, square, total)
 
     def _compare_with_others(self, block: GramBlock, v: Floats) -> Floats:
-        """Return (B, m, D) leave-one-out similarities, from sums less the answer's own term."""
+        """Return leave-one-out similarities, questions x answers x draws."""
         own = block.own[:, :, None]
         u = self._scale_votes(block, v)
         product = block.multiply(u)
@@ -160,7 +169,10 @@ class MeanVote:
         redo: NDArray[np.bool_],
         results: tuple[Floats, Floats, Floats],
     ) -> None:
-        """Recompute the others' sum for the cells in `redo`, writing into `results`."""
+        """Recompute the sum of the other answers for the answers in `redo`.
+
+        Write into `results`.
+        """
         rest, rest_square, others = results
         at = np.nonzero(redo)
         step = max(1, REDO // (block.size * block.width))
@@ -179,12 +191,12 @@ class MeanVote:
             others[b, i, d] = other_votes.sum(axis=1)
 
     def _compute_distance(self, block: GramBlock, inner: Floats, square: Floats) -> Floats:
-        """Return (B, m, D) negative distances from inner products with the mean."""
+        """Return negative distances, questions x answers x draws, from inner products."""
         own = block.own[:, :, None]
         return compute_negative_distances(own, inner, square, block.exponent[:, None, None])
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers in float64, questions in code order.
+        """Return one exemplary answer per question, as rows in code order, in float64.
 
         `vectors` are the ones this was made from; sparse vectors give sparse exemplary answers.
         """
@@ -209,7 +221,7 @@ class MeanVote:
         return out
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) ``1 - |weighted mean of the unit vectors|`` of each question, 0 to 1.
+        """Return each question's dispersion, ``1 - |weighted mean of the unit vectors|``, 0 to 1.
 
         0 where all answers point the same way. `weights` is (M,); questions in code order. A zero
         vector has no direction and enters the mean as zero.
@@ -226,7 +238,7 @@ class MeanVote:
 
 
 def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
-    """Return (B, m, D) cosines of unit (or zero) vectors with weighted sums; 0 for a zero sum.
+    """Return cosines of unit (or zero) vectors with weighted sums; 0 for a zero sum.
 
     Parameters
     ----------
@@ -249,12 +261,12 @@ def compute_negative_distances(
 
 
 def _sum(v: Floats) -> Floats:
-    """Return (B, D), the sum of (B, m, D) over the answers."""
+    """Sum an array (questions, answers, draws) over the answers."""
     return np.einsum("bid->bd", v)
 
 
 class MeanVoteBuilder:
-    """Builder of a `MeanVote` from blocks of answers whose vectors are not kept.
+    """Builder of a `MeanVote` from batches of answers; it does not store their vectors.
 
     Within `add`, all answers to a question come together; rows are counted over all blocks.
     """
@@ -270,7 +282,7 @@ class MeanVoteBuilder:
     def add(
         self, vectors: Vectors, workers: NDArray[np.generic], questions: NDArray[np.generic]
     ) -> None:
-        """Add the Gram blocks of some answers; see `AQER.fit` for shapes and errors."""
+        """Add the inner products of a batch of answers; see `AQER.fit` for shapes and errors."""
         worker, worker_labels = encode_labels(workers)
         question, question_labels = encode_labels(questions)
         if not len(worker) == len(question) == vectors.shape[0]:

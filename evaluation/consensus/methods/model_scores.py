@@ -1,4 +1,4 @@
-"""Scores of language models against the exemplary answers, and their place among workers (4.5)."""
+"""Scores of language models against the exemplary answers, and their percentile among workers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TEXT, NO_TEXT, ERROR = "text", "no_text", "error"
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """Codes and kinds of R answers of K models.
+    """Answers of language models: model code, question code and kind of each answer.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class ModelAnswers:
 
     @property
     def compared(self) -> NDArray[np.bool_]:
-        """(R,) true where the answer has a text and its question an exemplary answer."""
+        """Flags of the answers that have a text and whose question has an exemplary answer."""
         return np.asarray((self.kind == TEXT) & (self.question >= 0))
 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """Result of `AQER.score_models`; arrays over K models unless stated otherwise.
+    """Scores, intervals, percentiles and ranks of language models; mostly one element per model.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class ModelScores:
 
 
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
-    """Return scores, intervals, percentiles and ranks of models from R answer vectors (R, d)."""
+    """Return scores, intervals, percentiles and ranks of models from their answers' vectors."""
     rows = np.flatnonzero(answers.compared)
     targets = build_targets(crowd.vote, crowd.kept_vectors, vectors[rows], answers.question[rows])
     similarity = targets.similarity(crowd.votes[:, None])[:, 0]
@@ -153,7 +153,7 @@ def _compute_intervals(
     mean: Floats,
     n: Integers,
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return ends (K,), (K,) of the 95% intervals of mean scores, and why one is NaN."""
+    """Return the ends of the 95% interval of each model's mean score, and why one is NaN."""
     k = len(answers.names)
     if crowd.drawn is not None:
         drawn = np.empty((k, crowd.drawn.draws.n_draws))
@@ -186,7 +186,7 @@ def _compute_intervals(
 def compute_answer_scores(
     answers: ModelAnswers, similarity: Floats, lowest: Floats
 ) -> tuple[Floats, list[str | None]]:
-    """Return (R,) answer scores and, for each, the reason why it is NaN or the lowest score.
+    """Return each model answer's score, and why it is NaN or the lowest score, else None.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def compute_answer_scores(
 def compute_means_by_model(
     scores: Floats, answers: ModelAnswers, times: Floats | None = None
 ) -> tuple[Floats, Integers]:
-    """Return (K, D) mean scores by model from (R, D), and (K,) numbers of known scores.
+    """Return mean scores, models x draws, and each model's number of known scores.
 
     `times` (Q, D) says how often a question counts in each of the D columns.
     """
@@ -232,7 +232,7 @@ def compute_means_by_model(
 def compute_percentiles(
     answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
-    """Return (K,) percentiles among workers, on the questions a model answered with a text."""
+    """Return each model's percentile among workers, on the questions it answered with a text."""
     able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):
@@ -250,7 +250,7 @@ def compute_percentiles(
 def rank_models(
     answers: ModelAnswers, scores: Floats, n_questions: int, seed: int
 ) -> tuple[Integers, list[Comparison]]:
-    """Return (K,) significant ranks, 0 for models with a missing answer, and all comparisons."""
+    """Return each model's significant rank (0 if answers are missing) and all comparisons."""
     k = len(answers.names)
     table = np.full((k, n_questions), np.nan)
     known = ~np.isnan(scores)

@@ -1,4 +1,4 @@
-"""Bootstrap draws of questions, and of workers too for "another crowd of the same kind"."""
+"""Bootstrap draws of questions, and on request of workers too."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Draws:
     workers: bool = False
 
     def __iter__(self) -> Iterator[tuple[slice, Floats, Floats | None]]:
-        """Yield chunks ``(columns, question_times (Q, D), copies (M, D) or None)``.
+        """Yield chunks of draws: column slice, copies of each question, copies of each worker.
 
         Questions and workers have a stream of random numbers each, so that neither the size of a
         chunk nor the resampling of workers changes which questions are drawn.
@@ -52,7 +52,7 @@ class Draws:
 
 @dataclass(frozen=True)
 class DrawnVotes:
-    """Draws of a run with the voting weights (M, n_draws) in each.
+    """Bootstrap draws of a run together with each worker's voting weight in every draw.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class DrawnVotes:
     votes: Floats
 
     def __iter__(self) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield chunks ``(columns, question_times (Q, D), votes (M, D))``."""
+        """Yield chunks of draws: column slice, copies of each question, worker weights."""
         for columns, times, _ in self.draws:
             yield columns, times, self.votes[:, columns]
 
@@ -72,11 +72,17 @@ class DrawStore(Protocol):
     """Store of finished draws, so that an interrupted bootstrap continues where it ended."""
 
     def earlier(self) -> tuple[Floats, Floats] | None:
-        """Return stored ``raw, votes``, both (M, k), of the first k draws; None without any."""
+        """Return stored raw scores and votes (workers x draws) of the first draws.
+
+        None without any.
+        """
         ...
 
     def keep(self, raw: Floats, votes: Floats) -> None:
-        """Store ``raw, votes``, both (M, k), of the first k draws; may raise to interrupt."""
+        """Store raw scores and votes (workers x draws) of the first draws.
+
+        May raise to interrupt.
+        """
         ...
 
 
@@ -88,7 +94,7 @@ def resample(
     progress: Progress | None = None,
     kept: DrawStore | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return raw scores and voting weights (M, n_draws), re-estimated in every bootstrap draw.
+    """Return raw scores and voting weights, workers x draws, re-estimated in every bootstrap draw.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ TOP = 0.25
 
 @dataclass(frozen=True)
 class Ceiling:
-    """Mean leave-one-out score of the best quarter of the supported workers.
+    """Human ceiling: mean leave-one-out score of the best quarter of the supported workers.
 
     Attributes
     ----------
@@ -46,13 +46,13 @@ class Ceiling:
 
 
 def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
-    """Return (M,) true for workers with 5 or more answers to questions that 3 workers answered."""
+    """Return flags of the workers with 5 or more answers to questions that 3 workers answered."""
     shared = np.repeat(cells.sizes >= FEWEST_ANSWERERS, cells.sizes)
     return np.asarray(cells.sum_by_worker(shared.astype(float)) >= FEWEST_QUESTIONS)
 
 
 def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
-    """Return (M,) number of each worker's connected group, 1 for the largest; 0 with one group.
+    """Return the number of each worker's connected group, 1 for the largest; 0 with one group.
 
     Workers of different groups share no question, not even by way of others, so that their scores
     have no common scale. A worker who shares no question is in no group (0).
@@ -76,7 +76,7 @@ def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integ
 
 
 def rank_within_groups(grades: Floats, among: NDArray[np.bool_], groups: Integers) -> Integers:
-    """Return (M,) competition ranks within each group of `groups_of`; 0 for no rank."""
+    """Return each worker's competition rank within the connected group; 0 for no rank."""
     ranks = np.zeros(len(grades), dtype=np.int64)
     for group in np.unique(groups):
         ranks += compute_competition_ranks(grades, among & (groups == group))
@@ -84,7 +84,7 @@ def rank_within_groups(grades: Floats, among: NDArray[np.bool_], groups: Integer
 
 
 def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integers:
-    """Return (M,) ranks, 1 for the highest grade, ties the better rank (1, 1, 3); 0 for none.
+    """Return each worker's rank, 1 for the highest grade, tied as (1, 1, 3); 0 outside `among`.
 
     Only workers in `among` with a grade are ranked, and only against each other.
     """
@@ -115,7 +115,7 @@ def compute_percentile(score: float, worker_scores: Floats) -> float | None:
 def compute_worker_means(
     leave_one_out: Floats, cells: Cells, questions: NDArray[np.bool_] | None = None
 ) -> Floats:
-    """Return (M,) mean leave-one-out score of each worker from cell scores (N,); NaN without one.
+    """Return each worker's mean leave-one-out score over the answers; NaN without one.
 
     `questions` (Q,) restricts them to some question codes.
     """

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 def compute_score_intervals(
     estimate: Floats, drawn: Floats, n: NDArray[np.integer], *, leave_one_out: bool, cosine: bool
 ) -> tuple[Floats, Floats, list[str | None]]:
-    """Return 95% intervals of k mean scores, low (k,) and high (k,), and why one is NaN.
+    """Return the ends of the 95% interval of each mean score, and the reason of each NaN.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def compute_score_intervals(
 
 
 def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint) -> Floats:
-    """Return (M,) standard errors of leave-one-out raw scores, sd / sqrt(n), without draws.
+    """Return each worker's standard error, sd / sqrt(n), of the leave-one-out raw score.
 
     They are those of the weighted means behind raw, sd / sqrt(n) where no switch weights the
     questions; NaN for a worker with fewer than 2 scores.
@@ -71,7 +71,7 @@ def compute_closed_form_errors(vote: Vote, means: WorkerMeans, rest: FixedPoint)
 
 
 def map_to_grades(values: Floats, raw: Floats) -> Floats:
-    """Return values (M,) on the raw scale mapped to grades by the run's min and max, in 0..1.
+    """Map values from the scale of raw scores to grades 0..1 by the run's minimum and maximum.
 
     By the minimum and maximum of the run's own raw scores (M,); all NaN where these have no spread.
     """

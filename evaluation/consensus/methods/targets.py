@@ -1,4 +1,4 @@
-"""Answers that are compared with exemplary answers and never vote: those of models (4.5)."""
+"""Answers of models, which are compared with exemplary answers and never vote (section 4.5)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from evaluation.core.stats.undefined import divide_where_positive
 
 
 class Targets(Protocol):
-    """R answers to compare with the exemplary answers of a vote."""
+    """Answers to compare with the exemplary answers of a vote, without a vote of their own."""
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the exemplary answers of weights (M, D)."""
+        """Return each answer's similarity to its exemplary answer, one column per weighting."""
         ...
 
 
 @singledispatch
 def build_targets(vote: object, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
-    """Return the `Targets` with vectors (R, d) for a vote that was made from `vectors`.
+    """Return the answers `targets` prepared for comparison with a vote made from `vectors`.
 
     `question` (R,) holds the question code of each.
     """
@@ -38,7 +38,7 @@ def build_targets(vote: object, vectors: Vectors, targets: Vectors, question: In
 
 
 class MeanVoteTargets:
-    """Inner products of R answers with all answers to their questions, for any voting weights.
+    """Inner products of models' answers with all workers' answers to the same question.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class MeanVoteTargets:
         self._fill(vectors, targets, cells, sizes)
 
     def _fill(self, vectors: Vectors, targets: Vectors, cells: Cells, sizes: Integers) -> None:
-        """Compute the inner products of some targets with the answers to their questions."""
+        """Compute the inner products of some target answers with the workers' answers."""
         for part in _split_into_parts(sizes, vectors.shape[1]):
             first = self._starts[part.start]
             part_sizes = sizes[part]
@@ -91,7 +91,7 @@ class MeanVoteTargets:
             self._squared[part] = np.einsum("rd,rd->r", y, y)
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the mean-vote exemplary answers of weights (M, D)."""
+        """Return each target's similarity to the exemplary answer, one column per weighting."""
         if not len(self._place):
             return np.empty((0, weights.shape[1]))
         v = self._vote.votes(weights)
@@ -109,7 +109,7 @@ class MeanVoteTargets:
 
 
 class MajorityVoteTargets:
-    """Bags of words of R answers, to compare with exemplary bags of a majority vote."""
+    """Bags of words of models' answers, to compare with the exemplary bags of a majority vote."""
 
     def __init__(
         self, vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
@@ -129,7 +129,7 @@ class MajorityVoteTargets:
             self._of_place.append((int(at), rows, bags[:, vote.words[at]], bags.sum(axis=1)))
 
     def similarity(self, weights: Floats) -> Floats:
-        """Return (R, D) similarities to the majority-vote exemplary bags of weights (M, D)."""
+        """Return each target's similarity to the exemplary bag, one column per weighting."""
         out = np.empty((self._n, weights.shape[1]))
         for at, rows, known, sizes in self._of_place:
             exemplar = find_majority_words(
@@ -150,7 +150,7 @@ def _(vote: MajorityVote, vectors: Vectors, targets: Vectors, question: Integers
 
 
 def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
-    """Return ``start, ..., start+size-1`` of every pair, concatenated."""
+    """Concatenate the ranges ``start, ..., start+size-1`` of all pairs of start and size."""
     if not len(sizes):
         return np.empty(0, dtype=np.int64)
     offsets = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -158,7 +158,7 @@ def _concatenate_ranges(starts: Integers, sizes: Integers) -> Integers:
 
 
 def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
-    """Yield slices of R targets, so that the gathered answer vectors of one stay small."""
+    """Yield slices of the target answers, each with few enough answer vectors for the memory."""
     most = max(1, CHUNK // dimension)
     begin, filled = 0, 0
     for at, size in enumerate(sizes):

@@ -21,18 +21,21 @@ from evaluation.core.stats.grams import Vectors
 
 @dataclass(frozen=True)
 class LeftOutVote:
-    """A vote in which the cells of `of_cells` (N,) are always compared leave-one-out."""
+    """Vote in which the answers flagged in `of_cells` are always compared leave-one-out."""
 
     vote: Vote
     of_cells: Booleans
 
     @property
     def cells(self) -> Cells:
-        """The answered cells."""
+        """Worker and question codes of the answers."""
         return self.vote.cells
 
     def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
-        """Return (N, D) similarities, leave-one-out in any case for the cells of `of_cells`."""
+        """Return each answer's similarity to its exemplary answer, one column per weighting.
+
+        Answers flagged in `of_cells` are always left out of the vote.
+        """
         found = self.vote.similarity(weights, leave_one_out=leave_one_out)
         if leave_one_out:
             return found
@@ -40,11 +43,11 @@ class LeftOutVote:
         return np.where(self.of_cells[:, None], left_out, found)
 
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
-        """Return (Q, d) exemplary answers, made from all answers."""
+        """Return one exemplary answer per question, as rows, made from all answers."""
         return self.vote.exemplars(vectors, weights)
 
     def dispersion(self, weights: Floats) -> Floats:
-        """Return (Q,) dispersions of all answers."""
+        """Return one dispersion per question, over all answers."""
         return self.vote.dispersion(weights)
 
 
@@ -87,7 +90,7 @@ def build_vote(
 
 
 def get_mean_vote(vote: Vote) -> MeanVote:
-    """Return the mean vote (Gram blocks) of all answers inside any vote."""
+    """Return the mean vote (inner products) of all answers that any kind of vote contains."""
     while not isinstance(vote, MeanVote):
         if isinstance(vote, CampedVote):
             vote = vote.whole
@@ -100,7 +103,7 @@ def get_mean_vote(vote: Vote) -> MeanVote:
 
 
 def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
-    """Return (Q,) input row of the answer nearest to each exemplary answer.
+    """Return the input row of the answer nearest to each question's exemplary answer.
 
     The first one wins a tie. `scores` (N,) are the similarities of the input rows under the voting
     weights (M,). Where a question has camps, the answer is one of the heaviest camp, whose
@@ -119,7 +122,10 @@ def find_nearest_rows(vote: Vote, scores: Floats, weights: Floats) -> Integers:
 
 
 def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vectors:
-    """Return vectors as a float array or CSR matrix (N, d). Raises ValueError for another shape."""
+    """Return vectors as a float array or CSR matrix, one row per answer.
+
+    ValueError for other shapes.
+    """
     if sparse.issparse(vectors):
         x: Vectors = sparse.csr_array(vectors)
     else:
@@ -140,7 +146,7 @@ def scale_to_unit_length(vectors: Vectors) -> Vectors:
 
 
 def _divide_rows(x: Vectors, by: Any) -> Vectors:
-    """Return the rows divided by `by` (N,), a divisor 0 taken as 1; dense or sparse."""
+    """Divide each row by its element of `by`, where 0 counts as 1; for dense or sparse rows."""
     column = (by.toarray() if sparse.issparse(by) else np.asarray(by)).ravel()
     column = np.where(column == 0, 1, column).astype(x.dtype)
     if not sparse.issparse(x):

@@ -1,1 +1,1 @@
-"""REST views that delete, erase and undo."""
+"""REST views to delete, erase and undo."""

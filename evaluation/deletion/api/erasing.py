@@ -1,4 +1,4 @@
-"""Erasing what a worker wrote."""
+"""REST API to erase what a worker wrote."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from evaluation.deletion.storage import erasing
 
 
 class ConfirmedWorkerSerializer(StrictSerializer):
-    """The worker's own id, so that nobody erases another one."""
+    """Request body that confirms an erasure with the worker's own id."""
 
     worker = serializers.CharField(max_length=255)
 
 
 @extend_schema(tags=["workers"])
 class ErasureViewSet(ApiViewSet):
-    """Workers who want to be forgotten."""
+    """Erasure of a worker's answers from all question sets."""
 
     queryset = Worker.objects.all()
     lookup_url_kwarg = "worker_id"
@@ -37,7 +37,7 @@ class ErasureViewSet(ApiViewSet):
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, worker_id: Any) -> Response:
-        """Tell what would go, and what stays."""
+        """Return what an erasure would delete, and what would stay."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
         return Response(HangingSerializer(erasing.hanging_on_worker(worker)).data)
 
@@ -50,7 +50,7 @@ class ErasureViewSet(ApiViewSet):
         responses={202: RemovalSerializer},
     )
     def erase(self, request: Request, worker_id: Any) -> Response:
-        """Erase it."""
+        """Erase the worker's answers."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
         confirmed = self.checked(ConfirmedWorkerSerializer).validated_data["worker"]
         if confirmed != worker.external_id:

@@ -1,4 +1,4 @@
-"""The imports of a question set, and undoing one of them."""
+"""REST API to list the imports of a question set and undo them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ImportSerializer = build_serializer(ImportShown)
 
 @extend_schema(tags=["answers"])
 class ImportViewSet(ApiViewSet):
-    """Files that came into a question set."""
+    """Imported files of a question set."""
 
     queryset = Import.objects.all()
     lookup_url_kwarg = "import_id"
@@ -40,7 +40,7 @@ class ImportViewSet(ApiViewSet):
         responses=ImportSerializer(many=True),
     )
     def list(self, request: Request, set_id: Any) -> Response:
-        """List them."""
+        """List the imports of a question set."""
         page = load_page(request, imports_of(get_answered_set(request, set_id)), NEWEST)
         body = ImportSerializer(shown_imports(page), many=True).data
         return Response(build_page_body(request, body, page.next))
@@ -51,7 +51,7 @@ class ImportViewSet(ApiViewSet):
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, set_id: Any, import_id: Any) -> Response:
-        """Tell what would go."""
+        """Return what undoing an import would delete."""
         brought = self._brought(request, set_id, import_id)
         return Response(HangingSerializer(undoing.hanging_on_import(brought)).data)
 
@@ -64,7 +64,7 @@ class ImportViewSet(ApiViewSet):
         responses={202: RemovalSerializer},
     )
     def undo(self, request: Request, set_id: Any, import_id: Any) -> Response:
-        """Undo one."""
+        """Undo an import."""
         brought = self._brought(request, set_id, import_id)
         try:
             removal = undoing.undo(brought, get_user_id(request))

@@ -1,4 +1,4 @@
-"""Archiving, restoring and deleting question sets, runs and language models."""
+"""REST API to archive, restore and delete question sets, runs and language models."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ RUNS = Run.objects.select_related("version__question_set")
 
 
 class ArchivedSerializer(serializers.Serializer[Any]):
-    """When it was archived; null if it is not."""
+    """Time of archiving; null if not archived."""
 
     archived_at = serializers.DateTimeField(allow_null=True)
 
 
 class ConfirmedSerializer(StrictSerializer):
-    """The name of the question set, so that nobody deletes another one."""
+    """Request body that confirms a deletion with the name of the question set."""
 
     name = serializers.CharField(max_length=300)
 
 
 class ConfirmedModelSerializer(StrictSerializer):
-    """The name of the model, so that nobody deletes another one."""
+    """Request body that confirms a deletion with the name of the model."""
 
     name = serializers.CharField(max_length=255)
 
 
 class RemovalSerializer(serializers.ModelSerializer[Removal]):
-    """A deletion that goes on in the background: `done` of `total` rows are gone."""
+    """Deletion in the background: `done` of `total` rows are deleted."""
 
     class Meta:
         """The fields, in their order."""
@@ -54,24 +54,24 @@ class RemovalSerializer(serializers.ModelSerializer[Removal]):
 
 
 class _Removing(ApiViewSet):
-    """What sets, runs and models have in common."""
+    """Base class of the archive and delete views of sets, runs and models."""
 
     serializer_class = ArchivedSerializer
 
     def archived(self, request: Request, thing: Thing) -> Response:
-        """Archive it; again changes nothing."""
+        """Archive the object; repeating has no effect."""
         removals.archive(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
     def restored(self, request: Request, thing: Thing) -> Response:
-        """Restore it; again changes nothing."""
+        """Restore the object from the archive; repeating has no effect."""
         if removals.being_deleted(thing):
             raise ApiProblem("conflict", "It is being deleted and cannot be restored.")
         removals.restore(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
     def deleted(self, request: Request, thing: Thing) -> Response:
-        """Ask for its deletion; again it is the same one."""
+        """Request deletion of the object; repeating returns the same deletion."""
         try:
             removal = removals.delete(thing, get_user_id(request))
         except ForbiddenRemovalError as error:
@@ -81,7 +81,7 @@ class _Removing(ApiViewSet):
 
 @extend_schema(tags=["question sets"])
 class SetRemovalViewSet(_Removing):
-    """Question sets that are put away."""
+    """Archiving and deletion of question sets."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
@@ -94,7 +94,7 @@ class SetRemovalViewSet(_Removing):
         responses=ArchivedSerializer,
     )
     def archive(self, request: Request, set_id: Any) -> Response:
-        """Hide a set."""
+        """Archive a question set: hide it from lists."""
         return self.archived(request, get_editable(request, QuestionSet.objects.all(), set_id))
 
     @extend_schema(
@@ -104,7 +104,7 @@ class SetRemovalViewSet(_Removing):
         responses=ArchivedSerializer,
     )
     def restore(self, request: Request, set_id: Any) -> Response:
-        """Show a set again."""
+        """Restore an archived question set."""
         return self.restored(request, get_editable(request, QuestionSet.objects.all(), set_id))
 
     @extend_schema(
@@ -113,7 +113,7 @@ class SetRemovalViewSet(_Removing):
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, set_id: Any) -> Response:
-        """Tell what would go, and why it cannot where something is kept."""
+        """Return what deleting a question set would delete, and what prevents it."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
         return Response(HangingSerializer(removals.hanging_on(thing)).data)
 
@@ -125,7 +125,7 @@ class SetRemovalViewSet(_Removing):
         responses={202: RemovalSerializer},
     )
     def delete_for_good(self, request: Request, set_id: Any) -> Response:
-        """Delete a set whose name is confirmed."""
+        """Delete a question set whose name is confirmed."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
         if self.checked(ConfirmedSerializer).validated_data["name"].strip() != thing.name.strip():
             raise build_field_problem("name", "write the name of the question set, to confirm")
@@ -134,7 +134,7 @@ class SetRemovalViewSet(_Removing):
 
 @extend_schema(tags=["runs"])
 class RunRemovalViewSet(_Removing):
-    """Runs that are put away."""
+    """Archiving and deletion of runs."""
 
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
@@ -147,7 +147,7 @@ class RunRemovalViewSet(_Removing):
         responses=ArchivedSerializer,
     )
     def archive(self, request: Request, run_id: Any) -> Response:
-        """Hide a run."""
+        """Archive a run: hide it from lists."""
         return self.archived(request, get_editable(request, RUNS, run_id))
 
     @extend_schema(
@@ -157,7 +157,7 @@ class RunRemovalViewSet(_Removing):
         responses=ArchivedSerializer,
     )
     def restore(self, request: Request, run_id: Any) -> Response:
-        """Show a run again."""
+        """Restore an archived run."""
         return self.restored(request, get_editable(request, RUNS, run_id))
 
     @extend_schema(
@@ -166,7 +166,7 @@ class RunRemovalViewSet(_Removing):
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, run_id: Any) -> Response:
-        """Tell what would go."""
+        """Return what deleting a run would delete."""
         return Response(
             HangingSerializer(removals.hanging_on(get_editable(request, RUNS, run_id))).data
         )
@@ -185,7 +185,7 @@ class RunRemovalViewSet(_Removing):
 
 @extend_schema(tags=["language models"])
 class ModelRemovalViewSet(_Removing):
-    """Language models that are put away."""
+    """Archiving and deletion of language models."""
 
     queryset = LanguageModel.objects.all()
     lookup_url_kwarg = "model_id"
@@ -198,7 +198,7 @@ class ModelRemovalViewSet(_Removing):
         responses=ArchivedSerializer,
     )
     def archive(self, request: Request, model_id: Any) -> Response:
-        """Hide a model."""
+        """Archive a language model: hide it from lists."""
         return self.archived(request, self._own(request, model_id))
 
     @extend_schema(
@@ -208,7 +208,7 @@ class ModelRemovalViewSet(_Removing):
         responses=ArchivedSerializer,
     )
     def restore(self, request: Request, model_id: Any) -> Response:
-        """Show a model again."""
+        """Restore an archived language model."""
         return self.restored(request, self._own(request, model_id))
 
     @extend_schema(
@@ -217,7 +217,7 @@ class ModelRemovalViewSet(_Removing):
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, model_id: Any) -> Response:
-        """Tell what would go, and why it cannot where its answers are in sets of others."""
+        """Return what deleting a model would delete, and which sets of other users prevent it."""
         hanging = removals.hanging_on(self._own(request, model_id))
         return Response(HangingSerializer(hanging).data)
 
@@ -230,7 +230,7 @@ class ModelRemovalViewSet(_Removing):
         responses={202: RemovalSerializer},
     )
     def delete_for_good(self, request: Request, model_id: Any) -> Response:
-        """Delete a model whose name is confirmed."""
+        """Delete a language model whose name is confirmed."""
         thing = self._own(request, model_id)
         confirmed = self.checked(ConfirmedModelSerializer).validated_data["name"]
         if confirmed.strip() != thing.name.strip():

@@ -1,1 +1,1 @@
-"""Deletion in the background, some rows at a time."""
+"""Deletion in the background, in batches of rows."""

@@ -1,4 +1,4 @@
-"""Deleting a language model with its answers; the runs in which it stood keep everybody else."""
+"""Delete a language model with its answers; runs keep the results of other models."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCORES = "scores in runs"
 
 
 def hanging_on_model(model: LanguageModel) -> Hanging:
-    """Return what goes with a model, and what forbids to delete it: answers in sets of others."""
+    """Return what is deleted with a model, and what prevents it: answers in other users' sets."""
     answers = LLMResponse.objects.filter(model=model).order_by()
     in_set = "question__version__question_set"
     own = QuestionSet.objects.editable_by(model.owner).values("pk")
@@ -58,7 +58,7 @@ def hanging_on_model(model: LanguageModel) -> Hanging:
 
 
 def step(removal: Removal) -> Went:
-    """Delete some rows; waits while a run works with the model, or where it answered."""
+    """Delete a batch of a model's rows; wait while a run uses the model or its answers."""
     if _is_needed(removal.target, str(removal.target_id)):
         return Went.WAITS
     with transaction.atomic():
@@ -74,13 +74,13 @@ def step(removal: Removal) -> Went:
 
 
 def _runs(model: int) -> dict[str, int]:
-    """How many of its answers each run was made of."""
+    """Return by run the number of this model's answers that it used."""
     scored = LLMAnswerScore.objects.filter(llm_response__model=model).order_by().values("run")
     return {str(run): n for run, n in scored.annotate(n=Count("pk")).values_list("run", "n")}
 
 
 def _is_needed(model: int, public_id: str) -> bool:
-    """Whether a run that is not over reads its answers, or names it in its options."""
+    """Return whether an unfinished run uses the model's answers or names it in its options."""
     answered = LLMResponse.objects.filter(model=model).order_by()
     if works_on(answered.values("question__version")):
         return True

@@ -1,4 +1,4 @@
-"""Erasing what people wrote: by a requester, for all sets, or by themselves, for one of them.
+"""Erase workers' answers: all on a requester's request, or one set's by the worker.
 
 What they wrote goes with all copies of it, and so do the kind of their device and whether they use
 assistive technology; that they took part, when, and what was decided and paid stays, and so do
@@ -59,7 +59,7 @@ APPEALS = "appeals"
 
 
 def hanging_on_worker(worker: Worker) -> Hanging:
-    """Return what goes with what somebody wrote in all sets, and what stays."""
+    """Return what is deleted with a worker's answers in all sets, and what stays."""
     submissions = Submission.objects.filter(worker=worker)
     counts = counted(
         [
@@ -76,7 +76,7 @@ def hanging_on_worker(worker: Worker) -> Hanging:
 
 @transaction.atomic
 def erase(worker: Worker, user_id: int) -> Removal:
-    """Ask for it; asked for again, it is the same one. New answers are refused from now on."""
+    """Request erasure of a worker (repeatable); from now on new answers are refused."""
     if (before := known(WORKER, worker)) is not None:
         return before
     hanging = hanging_on_worker(worker)
@@ -101,7 +101,7 @@ def erase(worker: Worker, user_id: int) -> Removal:
 
 
 def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
-    """Receiver of `annotations.answering.withdrawals.withdrawing`: the copies go as well.
+    """Receiver of `annotations.answering.withdrawals.withdrawing`: erase copies of the answers.
 
     Called before the answers are gone, in their transaction.
     """
@@ -121,7 +121,7 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
 
 
 def step(removal: Removal) -> Went:
-    """Go on with an erasure; waits while a run works on a version in which they answered."""
+    """Erase a batch of rows; wait while a run uses a version the worker answered in."""
     pending = removal.pending
     versions: list[int] = pending.get("versions", [])
     if works_on(versions):
@@ -147,7 +147,7 @@ def step(removal: Removal) -> Went:
 
 
 def _drop_facts(versions: list[int]) -> None:
-    """Delete the values that nobody states any more; one that people agree on is of several.
+    """Delete values without agreement that no answer states any more.
 
     A claim about meaning is a text, which was taken out of its row if it was theirs alone.
     """
@@ -175,7 +175,7 @@ def _scrub(removal: Removal) -> None:
 
 
 def _found(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
-    """What is needed to find the copies once the answers themselves are gone."""
+    """Return the data needed to find copies of answers after the answers are deleted."""
     responses = Response.objects.filter(submission__in=submissions)
     texts = set(responses.exclude(text="").values_list("text", flat=True))
     texts |= set(OtherText.objects.filter(response__in=responses).values_list("text", flat=True))
@@ -190,7 +190,7 @@ def _found(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
 
 
 def _read_by(submissions: QuerySet[Submission, Submission]) -> tuple[list[int], dict[int, int]]:
-    """Return the versions of submissions, and of how many of their answers each run was made."""
+    """Return the versions of submissions, and by run the number of their answers it used."""
     since = submissions.order_by().values_list("version", Min("responses__created_at"))
     first = dict(since)
     times = [time for time in first.values() if time is not None]
@@ -240,7 +240,7 @@ def _notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[N
 
 
 def _staying(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
-    """Return what stays of a worker, by what it is called."""
+    """Return the rows that stay after a worker's erasure, by label."""
     of = {"submission__worker": worker}
     return {
         "decisions": Decision.objects.filter(**of),

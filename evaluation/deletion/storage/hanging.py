@@ -1,4 +1,4 @@
-"""What hangs on a question set or a run: told before it is deleted, and why it cannot be."""
+"""Find what depends on a question set or run, and what prevents its deletion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from evaluation.models import (
 
 @dataclass(frozen=True)
 class Hanging:
-    """What would be deleted with something.
+    """Rows that would be deleted with an object, and reasons that prevent it.
 
     Attributes
     ----------
@@ -60,17 +60,17 @@ class Hanging:
 
     @property
     def rows(self) -> int:
-        """How many rows there are in all."""
+        """Total number of rows that would be deleted."""
         return sum(self.counts.values())
 
     @property
     def can_go(self) -> bool:
-        """Whether nothing forbids it."""
+        """Whether nothing prevents the deletion."""
         return not self.obstacles
 
 
 def parts_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return the rows that hang on some runs, what hangs on others first, with their names."""
+    """Return the named rows that depend on some runs, in a valid order of deletion."""
     return [
         ("judgements", HumanJudgement.objects.filter(exhibit__run__in=runs)),
         ("requests to judge", JudgementRequest.objects.filter(exhibit__run__in=runs)),
@@ -87,7 +87,7 @@ def parts_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 
 def parts_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return the rows that hang on a set, its runs' first, in an order that the keys allow."""
+    """Return the named rows that depend on a set, its runs' first, in a valid deletion order."""
     version = "version__question_set"
     runs = Run.objects.filter(**{version: question_set}).values("pk")
     answer, question = f"submission__{version}", f"question__{version}"
@@ -116,7 +116,7 @@ def parts_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 
 def _of_people(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """What people decided and asked for by runs: it goes with the last row, not in batches."""
+    """Return users' decisions and requests on runs, which are deleted last and not in batches."""
     return [
         ("samples for experts", Audit.objects.filter(run__in=runs)),
         ("answers in samples for experts", AuditItem.objects.filter(audit__run__in=runs)),
@@ -125,7 +125,7 @@ def _of_people(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 
 def hanging_on_run(run: Run) -> Hanging:
-    """Return what hangs on a run."""
+    """Return what would be deleted with a run."""
     counts = counted([*parts_of_run([run.pk]), *_of_people([run.pk])])
     notes = []
     if getattr(run, "of_record", None) is not None:
@@ -142,7 +142,7 @@ def hanging_on_run(run: Run) -> Hanging:
 
 
 def hanging_on_set(question_set: QuestionSet) -> Hanging:
-    """Return what hangs on a set, and what forbids to delete it."""
+    """Return what would be deleted with a question set, and what prevents it."""
     of_set = {"submission__version__question_set": question_set}
     runs = Run.objects.filter(version__question_set=question_set).values("pk")
     written = "problem__project__version__question_set"
@@ -169,6 +169,6 @@ def hanging_on_set(question_set: QuestionSet) -> Hanging:
 
 
 def counted(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
-    """Return how many rows there are of each, by one query, without those that have none."""
+    """Return the non-zero numbers of rows by name; one query."""
     found = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
     return {name: n for name, [(n,)] in found.items() if n}

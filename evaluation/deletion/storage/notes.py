@@ -1,4 +1,4 @@
-"""What is known before something is deleted, erased or undone: codes and their sentences."""
+"""Messages shown before something is deleted, erased or undone, by code."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ SENTENCES: Final = {
 
 
 class Note(str):
-    """A sentence that is its text; `code` is a key of `SENTENCES`, `values` are its values."""
+    """Message as a str; `code` is a key of `SENTENCES`, `values` fill its placeholders."""
 
     __slots__ = ("code", "values")
 
@@ -91,12 +91,12 @@ class Note(str):
     values: Mapping[str, Any]
 
     def __new__(cls, code: str, **values: Any) -> Note:
-        """Return the sentence of a code with its values."""
+        """Create the message of a code, filled with its values."""
         note = super().__new__(cls, fill_template(SENTENCES[code], values))
         note.code, note.values = code, values
         return note
 
 
 def runs_were(n: int) -> str:
-    """Return a verb for a number of runs."""
+    """Return the verb form ("run was", "runs were") after a number of runs."""
     return "run was" if n == 1 else "runs were"

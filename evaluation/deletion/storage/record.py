@@ -1,4 +1,4 @@
-"""What deleting, undoing and erasing share: who asked for what, and rows that go in batches."""
+"""Common functions of deletion, undo and erasure: records, audit entries, row batches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH = 2000
 
 
 class ForbiddenRemovalError(ValueError):
-    """Something that cannot be deleted or undone; `reasons` are sentences."""
+    """The object cannot be deleted or undone; `reasons` are sentences."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
         super().__init__(" ".join(reasons))
@@ -33,7 +33,7 @@ class ForbiddenRemovalError(ValueError):
 
 
 class Went(Enum):
-    """How far a step came: some rows went, nothing is left, or it waits for a run to end."""
+    """Result of one deletion step: rows deleted, nothing left, or waiting for a run to end."""
 
     SOME = 1
     ALL = 2
@@ -44,14 +44,14 @@ Parts = Sequence[tuple[str, QuerySet[Any, Any]]]
 
 
 class Named(Protocol):
-    """Something with an address of its own."""
+    """Protocol of objects with a public id."""
 
     pk: Any
     public_id: UUID
 
 
 def known(kind: str, thing: Named) -> Removal | None:
-    """Return what was asked for before."""
+    """Return the earlier request to delete or undo an object; None without one."""
     return Removal.objects.filter(kind=kind, target_id=thing.public_id).first()
 
 
@@ -66,7 +66,7 @@ def ask(
     asked_by: int | None,
     pending: dict[str, Any] | None = None,
 ) -> Removal:
-    """Keep that something is to go, by whom and with what; the caller holds the transaction."""
+    """Store a request to delete, undo or erase an object; call it inside a transaction."""
     removal = Removal.objects.create(
         kind=kind,
         target=thing.pk,
@@ -85,7 +85,7 @@ def ask(
 
 
 def enter(removal: Removal, action: AuditEntry.Action) -> None:
-    """Write what was done into the audit."""
+    """Write an audit entry about a deletion."""
     AuditEntry.objects.create(
         owner_id=removal.owner_id,
         done_by_id=removal.asked_by_id,
@@ -99,7 +99,7 @@ def enter(removal: Removal, action: AuditEntry.Action) -> None:
 
 
 def end(removal: Removal, action: AuditEntry.Action) -> bool:
-    """Say that nothing is left, once; False where another worker said so."""
+    """Mark a deletion as finished; return False if another process already did."""
     ended = Removal.objects.filter(pk=removal.pk, finished_at=None)
     if not ended.update(finished_at=timezone.now(), done=F("total"), pending={}):
         return False
@@ -108,7 +108,7 @@ def end(removal: Removal, action: AuditEntry.Action) -> bool:
 
 
 def take_some(removal: Removal, parts: Parts) -> bool:
-    """Delete some rows of the first part that has any; False once none has."""
+    """Delete a batch of rows from the first non-empty part; return False if all are empty."""
     for _, rows in parts:
         keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
         if keys:
@@ -139,12 +139,12 @@ def _delete(model: type[Model], keys: list[int]) -> None:
 
 
 def works_on(versions: Sequence[int] | QuerySet[Any, Any]) -> bool:
-    """Return whether a run waits or works on versions: what it reads must not go meanwhile."""
+    """Return whether a queued or running run uses any of these versions."""
     return Run.objects.filter(version__in=versions, state__in=ACTIVE).exists()
 
 
 def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> dict[int, int]:
-    """Return, by run that is done, how many of some answers it was made of.
+    """Return by finished run the number of certain answers it used.
 
     `of_response` tells the answers as seen from a `Response`, `since` when the first of them came.
     Gradings know their answers one by one; other kinds read all that there were. One query.
@@ -173,6 +173,6 @@ def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> di
 
 
 def note_withdrawn(n_of: dict[str, int]) -> None:
-    """Let runs say how many of their answers are gone; keys are theirs, as JSON has them."""
+    """Store in runs how many of their answers were deleted; keys are run ids as JSON strings."""
     for key, n in n_of.items():
         Run.objects.filter(pk=int(key)).update(n_withdrawn=F("n_withdrawn") + n)

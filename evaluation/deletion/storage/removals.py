@@ -1,4 +1,4 @@
-"""Deleting and archiving sets, runs and language models, and the turn of all that is to go.
+"""Delete and archive sets, runs and language models, and process deletions in turns.
 
 A deletion is asked for in one short transaction that hides the thing at once and keeps who asked.
 Its rows then go in batches, each a transaction of its own, by whichever worker has time: SQLite is
@@ -46,7 +46,7 @@ Thing = QuestionSet | Run | LanguageModel
 
 
 def hanging_on(thing: Thing) -> Hanging:
-    """Return what hangs on a set, a run or a model."""
+    """Return what would be deleted with a set, a run or a model."""
     if isinstance(thing, LanguageModel):
         return discarding.hanging_on_model(thing)
     return hanging_on_run(thing) if isinstance(thing, Run) else hanging_on_set(thing)
@@ -54,26 +54,26 @@ def hanging_on(thing: Thing) -> Hanging:
 
 @transaction.atomic
 def archive(thing: Thing, user_id: int) -> bool:
-    """Hide it from the lists; False if it was hidden before. Nothing is lost."""
+    """Archive an object; return False if it was archived before. Deletes nothing."""
     return _marked(thing, user_id, AuditEntry.Action.ARCHIVE)
 
 
 @transaction.atomic
 def restore(thing: Thing, user_id: int) -> bool:
-    """Show it again; False if it was not hidden, or if it is being deleted."""
+    """Restore an archived object; return False if not archived, or being deleted."""
     if being_deleted(thing):
         return False
     return _marked(thing, user_id, AuditEntry.Action.RESTORE)
 
 
 def being_deleted(thing: Thing) -> bool:
-    """Return whether somebody asked to delete it."""
+    """Return whether the deletion of an object was requested."""
     return known(_kind(thing), thing) is not None
 
 
 @transaction.atomic
 def delete(thing: Thing, user_id: int) -> Removal:
-    """Ask for the deletion of a set, a run or a model: it is hidden at once, and gone soon.
+    """Request deletion of a set, run or model: it is hidden now and deleted in the background.
 
     Asked for again, it is the same one. Raises `ForbiddenRemovalError` where something that is kept
     hangs on it.
@@ -102,7 +102,7 @@ def delete(thing: Thing, user_id: int) -> Removal:
 
 
 def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
-    """Go on for some seconds with the oldest of what is to go; returns whether there was anything.
+    """Process the oldest deletions for some seconds; return whether there were any.
 
     What has to wait for a run, and what fails, lets the next one go first; a failure is logged.
     """
@@ -124,7 +124,7 @@ def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> 
 
 
 def _step(removal: Removal) -> Went:
-    """Delete some rows of a set or a run; what is done in the end is kept in the audit."""
+    """Delete a batch of rows of a set or run; write the audit entry at the end."""
     is_run = removal.kind == RUN
     parts = parts_of_run([removal.target]) if is_run else parts_of_set(removal.target)
     with transaction.atomic():
@@ -168,7 +168,7 @@ def _marked(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool:
 
 
 def name_of(thing: Thing) -> str:
-    """Return what people call it."""
+    """Return the display name of a set, run or model."""
     if not isinstance(thing, Run):
         return thing.name
     called = thing.name or f"run of {thing.created_at:%-d %B %Y, %H:%M} UTC"
@@ -187,7 +187,7 @@ def _owner(thing: Thing) -> int:
 
 
 def _runs_of(thing: Thing) -> Any:
-    """The runs that go with it; those that work with a model are waited for."""
+    """Return the runs that are deleted with a set or a run; none for a model."""
     if isinstance(thing, LanguageModel):
         return Run.objects.none()
     if isinstance(thing, Run):
@@ -196,5 +196,5 @@ def _runs_of(thing: Thing) -> Any:
 
 
 def follow_scores(question_set: int) -> None:
-    """Admit by the scores that count for a question set from now on."""
+    """Update the admission lists that use the scores of a question set."""
     import_string(FOLLOW_SCORES)(question_set)

@@ -1,4 +1,4 @@
-"""Taking texts out of everything that keeps a copy of them: results of runs, alarms, prompts.
+"""Remove texts from all stored copies: run results, alarms and prompts.
 
 What an answer said stands in many places that do not hang on its row. Each place is looked through
 once, some rows at a time, whatever kind of run wrote it, so that a new kind needs no line here.
@@ -44,7 +44,7 @@ ASKED = 200
 
 
 class Texts:
-    """Texts that are to be taken out wherever they stand."""
+    """Texts to remove from all stored values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.whole: set[str] = set()
@@ -61,7 +61,7 @@ class Texts:
         self._shortest = min(map(len, self.inside), default=0)
 
     def without(self, value: Any) -> Any:
-        """Return a value as JSON has them without the texts; the same object if none was in it."""
+        """Return a JSON value without the texts; the same object if it contained none."""
         if isinstance(value, str):
             return self._cut(value)
         if isinstance(value, list):
@@ -88,7 +88,7 @@ class Texts:
 
 
 def _written(text: str) -> list[str]:
-    """A text as it stands in a text, and as it stands in JSON that is kept as a text."""
+    """Return the forms of a text in storage: plain, and escaped as in stored JSON."""
     return [text, *(json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))]
 
 
@@ -138,7 +138,10 @@ What is kept for good, decisions and the audit, quotes no answer by itself."""
 
 
 def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int | None:
-    """Take texts out of some rows of a place, those after a key; None once there are no more."""
+    """Remove texts from a batch of rows after key `after`.
+
+    Return the last key or None at the end.
+    """
     rows_of, fields = PLACES[place]
     rows = list(rows_of(versions).filter(pk__gt=after).order_by("pk").only("pk", *fields)[:ROWS])
     for row in rows:
@@ -150,7 +153,7 @@ def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int 
 
 
 def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) -> set[str]:
-    """Return the texts that no other answer of people or models says word for word.
+    """Return the texts that no other worker's or model's answer repeats exactly.
 
     `where` narrows the answers of people and models down by the same words as `PLACES`: versions.
     """
@@ -168,7 +171,7 @@ def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) ->
 
 
 def drop_vectors(texts: Iterable[str]) -> int:
-    """Delete the vectors of texts, under every embedder; returns how many there were."""
+    """Delete the vectors of texts under every embedder; return their number."""
     n = 0
     for some in _some(sorted(texts)):
         n += Embedding.objects.filter(text_hash__in=[text_hash(text) for text in some]).delete()[0]
@@ -181,6 +184,6 @@ def _some(items: Sequence[str]) -> Iterable[Sequence[str]]:
 
 
 def _rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
-    """Return rows as they lie in the table: also of a model whose rows nobody else may change."""
+    """Return all rows of a table, including those of models with restricted managers."""
     rows: QuerySet[Any, Any] = QuerySet(model).filter(*conditions, **named)
     return rows

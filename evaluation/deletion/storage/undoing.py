@@ -1,4 +1,4 @@
-"""Taking an import out again: what it brought, and what it made and nobody else needs."""
+"""Undo an import: delete what it brought and created, unless used elsewhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ NAMED = 5
 
 
 def hanging_on_import(brought: Import) -> Hanging:
-    """Return what goes with an import, and what stays changed."""
+    """Return what would be deleted with an import, and which changes stay."""
     if brought.what in undoing_items.ITEMS:
         return undoing_items.hanging(brought)
     counts = counted([*_parts(brought), *_leftovers(brought)])
@@ -67,7 +67,7 @@ def hanging_on_import(brought: Import) -> Hanging:
 
 @transaction.atomic
 def undo(brought: Import, user_id: int) -> Removal:
-    """Ask for it; asked for again, it is the same one.
+    """Request the undo of an import; repeating returns the same request.
 
     Raises `ForbiddenRemovalError` where nothing of it can go, such as out of a published version.
     """
@@ -88,7 +88,7 @@ def undo(brought: Import, user_id: int) -> Removal:
 
 
 def step(removal: Removal) -> Went:
-    """Take some rows out; waits while a run works on the version."""
+    """Delete a batch of an import's rows; wait while a run uses the version."""
     brought = Import.objects.filter(pk=removal.target).first()
     versions = [brought.version_id] if brought and brought.version_id else []
     if works_on(versions):
@@ -110,7 +110,7 @@ def step(removal: Removal) -> Went:
 
 
 def _runs(brought: Import) -> dict[str, int]:
-    """How many of its answers each run that is done was made of."""
+    """Return by finished run the number of the import's answers it used."""
     if brought.version_id is None:
         return {}
     if brought.what == Import.What.MODEL_ANSWERS:
@@ -123,7 +123,7 @@ def _runs(brought: Import) -> dict[str, int]:
 
 
 def _model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
-    """Answers of models as the import stored them: an error that was asked anew is not its own."""
+    """Select the model answers of an import; errors that were requested again are excluded."""
     return LLMResponse.objects.filter(brought_by=brought, run=None, key="")
 
 
@@ -151,7 +151,7 @@ def _parts(brought: Import) -> Parts:
 
 
 def _leftovers(brought: Import) -> Parts:
-    """What nothing hangs on without the answers; the same before they are gone, and after."""
+    """Return rows the import created that nothing else uses once its answers are gone."""
     if brought.what == Import.What.MODEL_ANSWERS:
         return [(MODELS_MADE, _models(brought))]
     others = Response.objects.exclude(brought_by=brought)
@@ -179,7 +179,7 @@ def _leftovers(brought: Import) -> Parts:
 
 
 def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
-    """Models that it made, of which nobody said anything and which stand in no run."""
+    """Select the language models created by the import without notes, and in no run."""
     others = LLMResponse.objects.exclude(pk__in=_model_answers(brought).values("pk"))
     one = {"model": OuterRef("pk")}
     compared = LLMComparison.objects.filter(
@@ -208,7 +208,7 @@ def _of(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any
 
 
 def _drop_empty_version(brought: Import) -> None:
-    """Delete the version that the import published, if nothing at all is left in it."""
+    """Delete the version that the import published, if it is empty now."""
     if not brought.publishes or brought.version_id is None:
         return
     QuestionSetVersion.objects.filter(

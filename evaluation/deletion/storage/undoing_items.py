@@ -1,4 +1,4 @@
-"""Taking an import of questions or passages out of a draft again, unless they were changed."""
+"""Undo an import of questions or passages into a draft, except for changed items."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
 
 
 def hanging(brought: Import) -> Hanging:
-    """Return what goes with an import of items, what stays, and why nothing can go."""
+    """Return what would be deleted with an import of items, what stays, and what prevents it."""
     noun = brought.get_what_display()
     version = brought.version
     if version is not None and version.is_published:
@@ -65,7 +65,7 @@ def hanging(brought: Import) -> Hanging:
 
 
 def step(removal: Removal, brought: Import) -> Went:
-    """Take some out, in the order of their keys; what was changed or is needed by now stays."""
+    """Delete a batch of items by key; keep those changed or used meanwhile."""
     with transaction.atomic():
         # Who edits or publishes waits for the batch, or was before it.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
@@ -99,7 +99,7 @@ def _take(removal: Removal, brought: Import, keys: list[int]) -> None:
 
 
 def _items(brought: Import) -> QuerySet[Any, Any]:
-    """What the import made and is still there: in its version, not in copies of it."""
+    """Select the remaining items of the import in its version, not their copies."""
     rows: QuerySet[Any, Any] = ITEMS[brought.what]._default_manager.filter(
         brought_by=brought, version=brought.version_id
     )
@@ -107,7 +107,7 @@ def _items(brought: Import) -> QuerySet[Any, Any]:
 
 
 def _free(brought: Import) -> QuerySet[Any, Any]:
-    """Those of them on which nothing hangs that came otherwise."""
+    """Select the import's items on which no other data depends."""
     if brought.what == Import.What.PASSAGES:
         return _items(brought).filter(questions=None, readings=None)
     asked = {"question": OuterRef("pk")}

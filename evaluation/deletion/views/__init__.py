@@ -1,1 +1,1 @@
-"""Pages that delete, erase and undo."""
+"""Pages to delete, erase and undo."""

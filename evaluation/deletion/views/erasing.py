@@ -1,4 +1,4 @@
-"""The page on which what a worker wrote is erased."""
+"""Page to erase what a worker wrote."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WARNING = (
 
 
 def erase_worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
-    """Tell what goes with a worker's answers, and erase them once the worker's id is typed."""
+    """Show what an erasure would delete; erase when the user has typed the worker's id."""
     worker = get_manageable(request, Worker.objects.all(), worker_id)
     page = reverse("admin:worker", args=[worker.public_id])
     if known(erasing.WORKER, worker) is not None:

@@ -1,4 +1,4 @@
-"""The imports of a question set, and undoing one of them."""
+"""Pages to list and undo the imports of a question set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WARNING = (
 
 
 def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """List the files that came in, newest first, with what is left of each."""
+    """List the imported files, newest first, with the number of rows left of each."""
     shown = get_answered_set(request, set_id)
     page = load_page(request, imports_of(shown), NEWEST_FIRST)
     rows = shown_imports(page)
@@ -50,7 +50,7 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResponse:
-    """Tell what goes with an import, and undo it after a yes."""
+    """Show what undoing an import would delete; undo it on confirmation (POST)."""
     shown = get_answered_set(request, set_id)
     brought = get_editable(request, imports_of(shown), import_id)
     back = reverse("admin:imports", args=[shown.public_id])

@@ -1,4 +1,4 @@
-"""Archiving, restoring and deleting question sets, runs and models, and the record of it."""
+"""Pages to archive, restore and delete question sets, runs and models, with their log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RUNS = Run.objects.select_related("version__question_set")
 
 
 class ConfirmForm(forms.Form):
-    """The name of a set or a model, or the id of a worker, typed by who deletes or erases it."""
+    """Form that confirms a deletion with the typed name of a set or model, or a worker's id."""
 
     name = forms.CharField(label="Type the name of the question set to confirm", max_length=300)
 
@@ -48,7 +48,7 @@ class ConfirmForm(forms.Form):
         self.wanted = wanted
 
     def clean_name(self) -> str:
-        """Refuse any other name."""
+        """Validate that the typed name equals the expected one."""
         name = str(self.cleaned_data["name"])
         if name.strip() != self.wanted.strip():
             raise forms.ValidationError(f"Type exactly “{self.wanted}”; nothing was deleted.")
@@ -56,7 +56,7 @@ class ConfirmForm(forms.Form):
 
 
 def archived(request: HttpRequest) -> HttpResponse:
-    """List what is archived, what is being deleted, and what was done by whom."""
+    """List archived objects, deletions in progress, and the log of both."""
     sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
     gone = Removal.objects.values("target_id")
     runs = select_visible(request, RUNS.exclude(archived_at=None))
@@ -83,25 +83,25 @@ def archived(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def archive_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Hide a set from the lists."""
+    """Archive a question set: hide it from lists."""
     return _archive(request, get_editable(request, QuestionSet.objects.all(), set_id))
 
 
 @require_POST
 def restore_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show a set again."""
+    """Restore an archived question set."""
     return _restore(request, get_editable(request, QuestionSet.objects.all(), set_id))
 
 
 def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Tell what hangs on a set, and delete it once its name is typed."""
+    """Show what depends on a set; delete it when its name is typed."""
     shown = get_manageable(request, QuestionSet.objects.all(), set_id)
     form = ConfirmForm(shown.name, request.POST or None)
     return _delete(request, shown, form, build_breadcrumbs(shown))
 
 
 def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask, then delete the draft of a set that has an earlier version, if nothing hangs on it."""
+    """Ask for confirmation and delete an unused draft of a set with an earlier version."""
     shown = get_editable(request, QuestionSet.objects.all(), set_id)
     back = reverse("admin:question-set", args=[shown.public_id])
     with transaction.atomic():
@@ -135,7 +135,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _is_in_use(version: QuestionSetVersion) -> bool:
-    """Whether answers, runs, a collection or a writing project hang on a version."""
+    """Return whether answers, runs, a collection or a writing project use a version."""
     answers = Response.objects.filter(question__version=version)
     return (
         answers.exists()
@@ -148,18 +148,18 @@ def _is_in_use(version: QuestionSetVersion) -> bool:
 
 @require_POST
 def archive_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Hide a run from the lists."""
+    """Archive a run: hide it from lists."""
     return _archive(request, get_editable(request, RUNS, run_id))
 
 
 @require_POST
 def restore_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Show a run again."""
+    """Restore an archived run."""
     return _restore(request, get_editable(request, RUNS, run_id))
 
 
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Tell what hangs on a run, and delete it after a yes."""
+    """Show what depends on a run; delete it on confirmation (POST)."""
     shown = get_editable(request, RUNS, run_id)
     way = [*build_breadcrumbs(shown.version.question_set), ("Run", _address(shown))]
     return _delete(request, shown, None, way)
@@ -167,18 +167,18 @@ def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def archive_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Hide a language model from the lists, and from what is offered to be asked."""
+    """Archive a language model: hide it from lists and from the choice of models to ask."""
     return _archive(request, get_editable(request, LanguageModel.objects.all(), model_id))
 
 
 @require_POST
 def restore_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Show a language model again."""
+    """Restore an archived language model."""
     return _restore(request, get_editable(request, LanguageModel.objects.all(), model_id))
 
 
 def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Tell what hangs on a language model, and delete it once its name is typed."""
+    """Show what depends on a language model; delete it when its name is typed."""
     shown = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
     label = "Type the name of the model to confirm"
     form = ConfirmForm(shown.name, request.POST or None, label=label)

@@ -50,7 +50,7 @@ Kind = Literal["aqer", "baseline", "supervised"]
 
 @dataclass(frozen=True)
 class Method:
-    """A named function that scores the workers of a crowd.
+    """Named method that scores the workers of a crowd.
 
     Attributes
     ----------
@@ -68,7 +68,10 @@ class Method:
 
     @property
     def answers(self) -> Callable[[Crowd], Floats] | None:
-        """Function from a crowd to (N,) answer scores; None if it scores workers only."""
+        """Function from a crowd to one score per answer.
+
+        None if the method scores workers only.
+        """
         return getattr(self.score, "answers", None)
 
 

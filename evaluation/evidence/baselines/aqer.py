@@ -1,4 +1,4 @@
-"""Score workers with AQER and its variants; each variant switches on what its name says."""
+"""Score workers with AQER and its variants; a variant's name lists the switches it turns on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
 
 @dataclass(frozen=True)
 class Variant:
-    """AQER with some switches on, as a function from a crowd to scores of its workers.
+    """Callable AQER variant: scores the workers of a crowd with certain switches on.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Variant:
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return (M,) raw scores; a worker without a vote is scored as a model is."""
+        """Return one raw score per worker; a worker without a vote is scored like a model."""
         model, x = self.fit_voters(crowd)
         raw = np.full(crowd.n_workers, np.nan)
         raw[model.workers_.astype(np.int64)] = model.raw_
@@ -38,7 +38,7 @@ class Variant:
         return np.where(np.isnan(raw), outsiders, raw)
 
     def answers(self, crowd: Crowd) -> Floats:
-        """Return (N,) similarities of the answers to the exemplary answer of the final weights.
+        """Return each answer's similarity to the exemplary answer of the final weights.
 
         With leave-one-out the exemplary answer is that of the other workers. NaN where a worker is
         the only one who answered.
@@ -52,7 +52,7 @@ class Variant:
         return scores
 
     def fit_voters(self, crowd: Crowd) -> tuple[AQER, Vectors]:
-        """Fit AQER on the voters' answers and return it with the corpus's (R, k) vectors.
+        """Fit AQER on the voters' answers; return it with the vectors of the whole corpus.
 
         Labels of the fit are the crowd's codes of workers and questions.
         """
@@ -75,7 +75,7 @@ class Variant:
         return model, x
 
     def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-        """Return (N,) similarities of nonvoters' answers to the exemplary ones; NaN for voters."""
+        """Return the similarity of each nonvoter's answer to the exemplary one; NaN for voters."""
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
         exemplars[model.questions_.astype(np.int64)] = convert_to_dense(model.exemplars())
         scores = np.full(len(crowd.rows), np.nan)
@@ -91,7 +91,7 @@ class Variant:
 
 
 def _compute_entailment_start(crowd: Crowd) -> Floats:
-    """Return (N,) mean probabilities that the others' answers entail each answer (app. B.1)."""
+    """Return for each answer the mean probability that the other answers entail it (app. B.1)."""
     corpus, entails = crowd.corpus, crowd.corpus.entails
     if entails is None:
         raise UnavailableError("no_nli_model")

@@ -21,7 +21,7 @@ COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"
 
 @MeanOfAnswers
 def score_by_error_consistency(crowd: Crowd) -> Floats:
-    """Return (N,) negative errors of the answers (Chai et al. 2022); 0 is best.
+    """Return the negative error of each answer (Chai et al. 2022); 0 is best.
 
     Chai, Sun, Wang et al. 2022, "An error consistency based approach to answer aggregation in
     open-ended crowdsourcing", Information Sciences 608: each answer has a vector of local word
@@ -55,7 +55,7 @@ def score_by_error_consistency(crowd: Crowd) -> Floats:
 
 
 def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
-    """Return the (R, k) collocation vectors and the (R, k) unit-length meaning vectors."""
+    """Return the collocation vectors and the unit-length meaning vectors, one row per answer."""
 
     def collocations() -> Floats:
         from sklearn.feature_extraction.text import TfidfVectorizer

@@ -14,7 +14,7 @@ AQER = Variant()
 
 @MeanOfAnswers
 def score_contradiction(crowd: Crowd) -> Floats:
-    """Return (N,) negative probabilities that each answer contradicts the exemplary one; 0 is best.
+    """Return each answer's negative probability to contradict the exemplary one; 0 is best.
 
     0 for an answer that does not, -1 for one that surely does. The exemplary answer is that of
     `aqer`, the one of a voter nearest to the crowd's vector; it is itself held against the next

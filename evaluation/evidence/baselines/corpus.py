@@ -1,4 +1,4 @@
-"""Hold a corpus of answers with its similarity tables, and crowds drawn from it.
+"""Corpus of answers with similarity tables, and crowds of workers drawn from it.
 
 A study draws many crowds out of one corpus. Whatever compares two texts is therefore computed once
 for all pairs of answers to a question, and each crowd only picks its pairs out of the table.
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class UnavailableError(Exception):
-    """A baseline cannot be computed here; `reason` is what the empty row says."""
+    """A baseline cannot be computed on this data; `reason` is shown in its empty row."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ class UnavailableError(Exception):
 
 
 class Corpus:
-    """R answers to Q questions, with the vectors and tables computed from them once.
+    """Corpus of answers to questions, with vectors and tables that are computed once.
 
     Parameters
     ----------
@@ -71,18 +71,18 @@ class Corpus:
 
     @property
     def n_questions(self) -> int:
-        """Number Q of questions."""
+        """Number of questions."""
         return len(self.labels)
 
     @cached_property
     def members(self) -> list[Integers]:
-        """Rows of the answers to each question, a list of Q index arrays."""
+        """Row numbers of the answers to each question."""
         order = np.argsort(self.question, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.question))[:-1])
 
     @cached_property
     def place(self) -> Integers:
-        """(R,) position of each row among the answers to its question."""
+        """Position of each answer among the answers to its question."""
         place = np.empty(len(self.texts), dtype=np.int64)
         for rows in self.members:
             place[rows] = np.arange(len(rows))
@@ -95,11 +95,11 @@ class Corpus:
         return self._cached[key]  # type: ignore[return-value]
 
     def forget(self, key: Hashable) -> None:
-        """Free the value that `cache` holds under the key."""
+        """Remove the value that `cache` stored under the key."""
         self._cached.pop(key, None)
 
     def compact_vectors(self, spec: str) -> Floats:
-        """Return (R, k) short vectors with the same inner products within each question.
+        """Return one short vector per answer, with the same inner products within each question.
 
         k is the greatest number of answers to a question. Answers to different questions have no
         meaning in common. An orthogonal change of coordinates, question by question: cosines and
@@ -108,7 +108,7 @@ class Corpus:
         return self.cache(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
 
     def join_embeddings(self, specs: Sequence[str]) -> Floats:
-        """Return (R, k) compact vectors of several embedders, each of unit length, side by side.
+        """Return unit-length vectors of several embedders side by side, one row per answer.
 
         An inner product is then the sum of the embedders' cosines: a hybrid of, say, letters and
         meaning. One SPEC alone: `compact`, with the lengths as they are.
@@ -129,7 +129,7 @@ class Corpus:
         return self.cache(("side by side", tuple(specs)), joined)
 
     def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
-        """Return the (Q, k, k) similarities between the answers to each question, zero-padded.
+        """Return the zero-padded table (question, answer, answer) of similarities of answer pairs.
 
         `table` gives the (n, n) similarities of n rows, [i, j] that of i to j. The diagonal, an
         answer with itself, is 0.
@@ -137,7 +137,7 @@ class Corpus:
         return self.cache(("pairs", name), lambda: self._fill_pair_table(table))
 
     def _fill_pair_table(self, table: Callable[[Integers], Floats]) -> Floats:
-        """Compute the (Q, k, k) table question by question, with a zero diagonal."""
+        """Compute the table (question, answer, answer) by question, with zero diagonals."""
         size = max(len(rows) for rows in self.members)
         similarities = np.zeros((self.n_questions, size, size))
         for question, rows in enumerate(self.members):
@@ -149,7 +149,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Crowd:
-    """N answers of M workers, drawn from a corpus.
+    """Answers of a crowd of workers, drawn from a corpus.
 
     Attributes
     ----------
@@ -177,28 +177,28 @@ class Crowd:
 
     @cached_property
     def questions(self) -> Integers:
-        """(N,) question codes of the answers, as in the corpus."""
+        """Question code of each answer, as in the corpus."""
         return self.corpus.question[self.rows]
 
     @cached_property
     def votes(self) -> Booleans:
-        """(N,) True where the answer's worker votes."""
+        """Flag of each answer: True if its worker votes."""
         if self.voting is None:
             return np.ones(len(self.rows), dtype=bool)
         return np.asarray(self.voting[self.workers], dtype=bool)
 
     @cached_property
     def place(self) -> Integers:
-        """(N,) position of each answer among all answers of the corpus to its question."""
+        """Position of each answer among all answers of the corpus to its question."""
         return self.corpus.place[self.rows]
 
     @property
     def order(self) -> Integers:
-        """(N,) answer indices in corpus order, which does not depend on the workers' quality."""
+        """Indices of the answers in corpus order, independent of the workers' quality."""
         return np.argsort(self.rows, kind="stable")
 
     def compute_worker_means(self, scores: Floats) -> Floats:
-        """Return (M,) mean answer scores of the workers, ignoring NaN; NaN without scores."""
+        """Return each worker's mean answer score, ignoring NaN; NaN without scores."""
         known = ~np.isnan(scores)
         m = self.n_workers
         total = np.bincount(self.workers[known], weights=scores[known], minlength=m)
@@ -206,7 +206,7 @@ class Crowd:
         return divide_where_positive(total, count)
 
     def compute_mean_to_others(self, pairs: Floats) -> Floats:
-        """Return (N,) mean similarity of each answer to the other voters' answers of its question.
+        """Return each answer's mean similarity to the other voters' answers of its question.
 
         `pairs` is a table of `Corpus.pairs`; NaN where nobody else answered.
         """
@@ -218,13 +218,16 @@ class Crowd:
 
     @cached_property
     def present(self) -> Floats:
-        """(Q, k) 1.0 where an answer of the corpus belongs to a voter of this crowd."""
+        """Table (question, answer): 1.0 where a corpus answer belongs to a voter of this crowd."""
         size = max(len(rows) for rows in self.corpus.members)
         votes = np.zeros((self.corpus.n_questions, size))
         votes[self.questions[self.votes], self.place[self.votes]] = 1.0
         return votes
 
     def select_answers(self, keep: NDArray[np.bool_]) -> Crowd:
-        """Return the crowd of the answers where `keep` (N,) is True; worker codes stay."""
+        """Return the crowd reduced to the answers flagged in `keep`.
+
+        Worker codes are unchanged.
+        """
         voting = np.ones(self.n_workers, dtype=bool) if self.voting is None else self.voting
         return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)

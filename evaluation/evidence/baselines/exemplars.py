@@ -16,7 +16,7 @@ from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 
 @MeanOfAnswers
 def score_by_modal_answer(crowd: Crowd) -> Floats:
-    """Return (N,) cosines of the answers to the question's most frequent answer.
+    """Return the cosine of each answer to the question's most frequent answer.
 
     Answers count as equal in lower case and without punctuation. Ties go to the answer that comes
     first in the corpus, which in long answers is almost always so: nobody writes the same twice.
@@ -41,7 +41,7 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
 
 @MeanOfAnswers
 def score_by_mean_vote(crowd: Crowd) -> Floats:
-    """Return (N,) cosines of the answers to the plain mean vector of the voters' answers.
+    """Return the cosine of each answer to the plain mean vector of the voters' answers.
 
     For workers who all vote this is AQER's first round, under another name.
     """
@@ -58,7 +58,7 @@ def score_by_mean_vote(crowd: Crowd) -> Floats:
 
 @MeanOfAnswers
 def score_by_reference(crowd: Crowd) -> Floats:
-    """Return (N,) cosines of the answers to the instructor's reference answers.
+    """Return the cosine of each answer to the instructor's reference answer.
 
     Not a baseline: it knows the key. It shows what the vectors can tell with one.
     """

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 @MeanOfAnswers
 def score_by_judge(crowd: Crowd) -> Floats:
-    """Return (N,) judge scores of the answers, 0 to 5 (Zheng et al. 2023).
+    """Return a language model's score of each answer, 0 to 5 (Zheng et al. 2023).
 
     NaN for an answer without a score. Adapted: the prompt is our own; the judge sees the
     question and one answer, and no other answer.
@@ -41,7 +41,7 @@ def score_by_judge(crowd: Crowd) -> Floats:
 
 
 class Judge:
-    """A chat model that scores answers at temperature 0.
+    """Judge: a chat model that scores answers at temperature 0.
 
     `spec` is of the form openai:MODEL@URL; the key is read from the environment variable
     `api_key_env`. ChatError: the SPEC is of another form.
@@ -65,7 +65,7 @@ class Judge:
     def score_answers(
         self, questions: Sequence[str], answers: Sequence[str], progress: Progress | None = None
     ) -> Floats:
-        """Return (R,) judge scores, 0 to 5, of question and answer pairs; NaN where there is none.
+        """Return one score, 0 to 5, per question and answer; NaN without a score in the reply.
 
         A reply without one number in the range is asked for once more. ChatError: the server
         cannot be reached, refuses, or answers what is no chat.
@@ -83,7 +83,7 @@ class Judge:
     def _request_replies(
         self, conversations: Sequence[Sequence[Message]], progress: Progress | None = None
     ) -> list[str]:
-        """Return the reply text of each conversation; raises ChatError for the first failed one."""
+        """Return the reply text of each conversation; raise ChatError for the first failed one."""
         items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
         store = MemoryStore()
         planned = plan_requests(self._chat, items, PARAMETERS, seed=None)

@@ -68,7 +68,7 @@ def compute_sentence_gleu(answer: Words, other: Words) -> float:
 def tabulate_token_similarity(
     corpus: Corpus, name: str, tokens: Callable[[str], Words], like: Callable[[Words, Words], float]
 ) -> Floats:
-    """Return the (Q, k, k) table of a similarity of token lists; see `Corpus.tabulate_pairs`."""
+    """Return the table (question, answer, answer) of a similarity of token lists."""
 
     def table(rows: Integers) -> Floats:
         lists = [tokens(corpus.texts[row]) for row in rows]
@@ -78,7 +78,7 @@ def tabulate_token_similarity(
 
 
 def score_by_bleu(crowd: Crowd, order: int) -> Floats:
-    """Return (N,) mean sentence BLEU of each answer against each other answer to its question.
+    """Return each answer's mean sentence BLEU against the other answers to its question.
 
     Adapted: there is no reference, so every other answer to the question is one, and the mean over
     them is taken. (One BLEU with many references asks only that each n-gram stands somewhere.)
@@ -91,19 +91,19 @@ def score_by_bleu(crowd: Crowd, order: int) -> Floats:
 
 @MeanOfAnswers
 def score_by_bleu1(crowd: Crowd) -> Floats:
-    """Return (N,) mean sentence BLEU-1 of each answer against the other answers."""
+    """Return each answer's mean sentence BLEU-1 against the other answers."""
     return score_by_bleu(crowd, 1)
 
 
 @MeanOfAnswers
 def score_by_bleu4(crowd: Crowd) -> Floats:
-    """Return (N,) mean sentence BLEU-4 of each answer against the other answers."""
+    """Return each answer's mean sentence BLEU-4 against the other answers."""
     return score_by_bleu(crowd, 4)
 
 
 @MeanOfAnswers
 def score_by_token_f1(crowd: Crowd) -> Floats:
-    """Return (N,) mean token F1 of each answer against the other answers to its question.
+    """Return each answer's mean token F1 against the other answers to its question.
 
     Adapted: the other answers to the question stand for the missing reference.
     """
@@ -112,5 +112,5 @@ def score_by_token_f1(crowd: Crowd) -> Floats:
 
 
 def tabulate_gleu(corpus: Corpus) -> Floats:
-    """Return the (Q, k, k) table of sentence GLEU between the answers to each question."""
+    """Return the table (question, answer, answer) of sentence GLEU between answers."""
     return tabulate_token_similarity(corpus, "gleu", split_words, compute_sentence_gleu)

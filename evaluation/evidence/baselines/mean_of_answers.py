@@ -11,7 +11,7 @@ from evaluation.evidence.baselines.corpus import Crowd
 
 @dataclass(frozen=True)
 class MeanOfAnswers:
-    """Decorator that makes a worker scoring method of a function that scores answers.
+    """Decorator that turns a function scoring answers into a method scoring workers.
 
     Attributes
     ----------
@@ -21,5 +21,5 @@ class MeanOfAnswers:
     answers: Callable[[Crowd], Floats]
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return (M,) mean answer scores of the workers; NaN for a worker without scores."""
+        """Return each worker's mean answer score; NaN for a worker without scores."""
         return crowd.compute_worker_means(self.answers(crowd))

@@ -24,7 +24,7 @@ Pattern = tuple[str, ...]
 
 @MeanOfAnswers
 def score_by_shared_patterns(crowd: Crowd) -> Floats:
-    """Return (N,) weighted shares of the crowd's common word sequences in each answer, 0 to 1.
+    """Return each answer's weighted share of the crowd's common word sequences, 0 to 1.
 
     Roy, Dandapat, Nagesh and Narahari 2016, "Wisdom of Students: A Consistent Automatic Short
     Answer Grading Technique", which needs no model answer: sequential patterns are mined out of
@@ -79,14 +79,14 @@ def _stem(word: str) -> str:
 
 
 def _tabulate_patterns(corpus: Corpus) -> list[tuple[sparse.csr_array, Integers]]:
-    """Return, for each question, the (answers, patterns) 0/1 matrix and the pattern lengths."""
+    """Return for each question the 0/1 matrix (answer, word pattern) and the pattern lengths."""
     return [
         _tabulate_question_patterns([corpus.texts[row] for row in rows]) for rows in corpus.members
     ]
 
 
 def _tabulate_question_patterns(texts: Sequence[str]) -> tuple[sparse.csr_array, Integers]:
-    """Return the (answers, patterns) 0/1 matrix of one question and the pattern lengths."""
+    """Return the 0/1 matrix (answer, word pattern) of one question and the pattern lengths."""
     column: dict[Pattern, int] = {}
     row, columns = [], []
     for index, text in enumerate(texts):

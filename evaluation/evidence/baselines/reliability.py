@@ -24,7 +24,7 @@ NEAREST = 1e-5
 
 
 def score_by_rasa(crowd: Crowd) -> Floats:
-    """Return (M,) worker reliabilities of RASA, above 0 (Li and Fukumoto 2019).
+    """Return each worker's reliability by RASA, above 0 (Li and Fukumoto 2019).
 
     By the vectors of the study instead of the Universal Sentence Encoder; constants as in
     crowd-kit. NaN for a worker without answers.
@@ -33,7 +33,7 @@ def score_by_rasa(crowd: Crowd) -> Floats:
 
 
 def score_by_hrrasa(crowd: Crowd) -> Floats:
-    """Return (M,) global worker reliabilities of HRRASA, above 0 (Li 2020).
+    """Return each worker's global reliability by HRRASA, above 0 (Li 2020).
 
     An answer's own reliability is half the mean of exp(-|x - y|^2 / (|x|^2 |y|^2)) and half the
     mean sentence GLEU over the other answers to its question. Questions with a single answer are
@@ -48,7 +48,7 @@ def score_by_hrrasa(crowd: Crowd) -> Floats:
 
 
 def _tabulate_nearness(corpus: Corpus) -> Floats:
-    """Return the (Q, k, k) table of exp(-|x - y|^2 / (|x|^2 |y|^2)); 0 where a vector is zero."""
+    """Return the table (question, answer, answer) of exp(-|x - y|^2 / (|x|^2 |y|^2))."""
     x = corpus.compact_vectors(corpus.embedder)
 
     def table(rows: np.ndarray) -> Floats:
@@ -62,7 +62,7 @@ def _tabulate_nearness(corpus: Corpus) -> Floats:
 
 
 def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
-    """Return (M,) worker reliabilities from answer reliabilities (N,); NaN leaves an answer out."""
+    """Return each worker's reliability from local answer reliabilities; NaN omits an answer."""
     keep = ~np.isnan(local)
     x = crowd.corpus.compact_vectors(crowd.corpus.embedder)[crowd.rows[keep]]
     worker, question, local = crowd.workers[keep], crowd.questions[keep], local[keep]

@@ -36,7 +36,7 @@ class Standardised:
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return (M,) weighted mean z-scores of the workers' answers, around 0."""
+        """Return each worker's weighted mean z-score of its answers, around 0."""
         z = self.answers(crowd)
         weights = _compute_question_weights(z, crowd)[crowd.questions]
         known = ~np.isnan(z)
@@ -47,7 +47,7 @@ class Standardised:
         return divide_where_positive(total, count)
 
     def answers(self, crowd: Crowd) -> Floats:
-        """Return (N,) z-scores of the answers within their question; NaN without spread."""
+        """Return each answer's z-score within its question; NaN without spread."""
         variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
         model, x = variant.fit_voters(crowd)
         votes = crowd.votes
@@ -59,7 +59,7 @@ class Standardised:
 
 
 def _compute_z_scores(scores: Floats, crowd: Crowd) -> Floats:
-    """Return (N,) distances from the voters' mean in standard deviations; NaN without spread."""
+    """Return each answer's distance from the voters' mean, in standard deviations; else NaN."""
     is_used = crowd.votes & ~np.isnan(scores)
     question, q = crowd.questions, crowd.corpus.n_questions
     n = np.maximum(np.bincount(question[is_used], minlength=q), 1)
@@ -72,7 +72,7 @@ def _compute_z_scores(scores: Floats, crowd: Crowd) -> Floats:
 
 
 def _compute_question_weights(z: Floats, crowd: Crowd) -> Floats:
-    """Return (Q,) item-rest correlations of the voters' z-scores; 0 for a question without any."""
+    """Return each question's item-rest correlation of the voters' z-scores; 0 without any."""
     is_used = crowd.votes & ~np.isnan(z)
     weights = np.zeros(crowd.corpus.n_questions)
     if is_used.any():

@@ -15,7 +15,7 @@ from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 
 @MeanOfAnswers
 def score_by_bertscore(crowd: Crowd) -> Floats:
-    """Return (N,) mean BERTScore F1 of each answer against the other answers to its question.
+    """Return each answer's mean BERTScore F1 against the other answers to its question.
 
     Zhang et al. 2020, greedy matching by cosine, without idf and without a baseline to rescale by.
     Adapted: the other answers to the question stand for the reference, and the vectors are those
@@ -25,7 +25,7 @@ def score_by_bertscore(crowd: Crowd) -> Floats:
 
 
 def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
-    """Return (n, n) BERTScore F1 between n texts, from the (t, d) token vectors of each.
+    """Return the matrix of BERTScore F1 between texts, from each text's token vectors.
 
     Precision [i, j] is the mean, over the tokens of i, of the greatest cosine to a token of j;
     recall is precision [j, i]. 0 for a text without tokens, or where the two sum to 0 or less.
@@ -48,7 +48,7 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
 
 
 def _tabulate_bertscore(corpus: Corpus) -> Floats:
-    """Return the (Q, k, k) table of BERTScore F1; frees the token vectors afterwards."""
+    """Return the table (question, answer, answer) of BERTScore F1; frees the token vectors."""
 
     def tokens() -> list[Floats]:
         from evaluation.core.backends.embedding.minilm import load_minilm

@@ -1,4 +1,4 @@
-"""Find the method that agrees best with graded answers of the user's own domain.
+"""Find the method that agrees best with expert-graded answers of the user's own domain.
 
 `crowds` makes crowds of the answers, of the workers that the file names or of simulated ones.
 `trust` scores them with all methods and chooses the one to trust; `summing` builds the stored

@@ -1,4 +1,4 @@
-"""Make crowds of graded answers: of the named workers, or of simulated ones."""
+"""Build crowds from expert-graded answers, with the named workers or simulated ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAT = 0.5
 
 
 class TooFewGradesError(ValueError):
-    """No crowd can be made of the grades, or all workers are equal; `message` names the reason."""
+    """No crowd can be built from the grades, or all workers are equal; `message` is the reason."""
 
     def __init__(self, message: Message) -> None:
         super().__init__(message.code)
@@ -38,7 +38,7 @@ class TooFewGradesError(ValueError):
 
 @dataclass(frozen=True)
 class GradedCrowds:
-    """Graded answers, and how crowds are made of them.
+    """Expert-graded answers, and how crowds are built from them.
 
     Attributes
     ----------
@@ -112,13 +112,13 @@ class GradedCrowds:
 
     @property
     def n_workers(self) -> int:
-        """Number of workers, of all or of a dealt crowd."""
+        """Number of workers in a crowd, named or simulated."""
         return self.crowd if self.workers is None else int(self.workers.max()) + 1
 
     def build_trials(
         self, corpus: Corpus, seeds: range, only: Booleans | None = None
     ) -> list[Trial]:
-        """Return crowds with their true values, on all questions or on those of `only` (Q,).
+        """Return crowds with true values, on all questions or on those flagged in `only`.
 
         One crowd of real workers, or one dealt by each seed. A worker's true value is the mean
         grade of its answers there; NaN for a real one with fewer than 5 of them, who answers but is
@@ -146,7 +146,7 @@ class GradedCrowds:
         return LabelledCrowd(corpus, self.workers, self.answers.grades)
 
     def _has_enough_answers(self, keep: Booleans | None = None) -> Booleans:
-        """Return (M,) which named workers have 5 answers among those of `keep` (N,)."""
+        """Return flags of the named workers who have 5 answers among those flagged in `keep`."""
         assert self.workers is not None
         some = self.workers if keep is None else self.workers[keep]
         return np.bincount(some, minlength=self.n_workers) >= FEWEST_QUESTIONS

@@ -1,4 +1,4 @@
-"""Score a set's graded answers with all methods in the background, over several turns."""
+"""Run the method comparison on graded answers in the background, over several turns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ASIDE = "tried-methods"
 
 
 def compare_methods(turn: Turn) -> None:
-    """Score with all methods for a claimed run, as far as the turn's time allows.
+    """Score the graded answers of a claimed run with all methods, within the turn's time.
 
     What one turn has scored is stored under `ASIDE`; the next turn continues there.
     """

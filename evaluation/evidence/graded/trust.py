@@ -1,4 +1,4 @@
-"""All methods on graded answers, and which of them to trust.
+"""Compare all methods on expert-graded answers, and recommend which to trust.
 
 Of many methods the best one looks better than it is. So the questions are parted into two random
 halves (by the seed): the method without an answer key that agrees best with the grades on one half
@@ -123,7 +123,7 @@ def compare_on_grades(
 def _score_or_reuse(
     trials: Sequence[Trial], method: Method, known: Aside, key: str
 ) -> MethodScores:
-    """Return the method's scores of the workers, from `known` where it has them."""
+    """Return a method's scores of the workers, taken from `known` if present."""
     stored = known.get(key)
     if stored is None:
         scored = score_trials(trials, method)
@@ -138,7 +138,7 @@ def _score_or_reuse(
 
 @dataclass(frozen=True)
 class _ScoredPart:
-    """Scores of all methods on a part of the questions, for the workers compared there."""
+    """Scores of all methods on some of the questions, for the workers compared there."""
 
     scored: Mapping[str, MethodScores]
     truth: Floats
@@ -262,7 +262,7 @@ class _MethodSelector:
         return self._judge_lead(lead, "default"), DEFAULT, rival, lead
 
     def _judge_lead(self, lead: Between, if_above: Verdict) -> Verdict:
-        """Return the verdict of a lead: `if_above` where its interval is above 0."""
+        """Return the verdict for a lead: `if_above` if its interval lies above 0."""
         if lead.low is None:
             return "small"
         return if_above if lead.low > 0 else "apart"
@@ -274,7 +274,7 @@ class _MethodSelector:
         means: Mapping[str, float],
         leads: Mapping[str, Between],
     ) -> MethodRow:
-        """Return the stored row of a method, with a reason where it has no number."""
+        """Return the stored row of a method, with a reason for each missing number."""
         name = method.name
         reason = self.parts["full"].scored[name].reason
         if reason is not None:

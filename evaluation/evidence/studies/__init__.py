@@ -1,1 +1,1 @@
-"""The studies of the evidence, one a module; each says which experiment it repeats."""
+"""Evidence studies, one per module; each names the experiment that it repeats."""

@@ -64,19 +64,19 @@ class RaisedAlarms:
 
     @classmethod
     def from_alarms(cls, rows: Iterable[Alarm]) -> RaisedAlarms:
-        """Build it from a grading's alarms; worker ids are numbers."""
+        """Build the object from a grading's alarms; worker ids are numbers."""
         return cls._from_triples([(row.kind, row.severity, map(int, row.workers)) for row in rows])
 
     @classmethod
     def from_findings(cls, found: list[Finding], workers: NDArray[np.int64]) -> RaisedAlarms:
-        """Build it from findings; `workers` (M,) maps their codes to worker numbers."""
+        """Build the object from findings; `workers` maps worker codes to worker numbers."""
         return cls._from_triples(
             [(f.kind, f.severity, map(int, workers[f.workers])) for f in found]
         )
 
     @classmethod
     def _from_triples(cls, triples: list[tuple[str, str, map[int]]]) -> RaisedAlarms:
-        """Build it from (kind, severity, workers) triples; notices count only as partly copied."""
+        """Build the object from (kind, severity, workers) triples."""
         groups: dict[str, list[frozenset[int]]] = {}
         for kind, severity, members in triples:
             if severity == "alarm":
@@ -89,7 +89,7 @@ class RaisedAlarms:
 
 @dataclass(frozen=True)
 class CrowdSetting:
-    """Crowds of one kind, with the groups that an alarm should name.
+    """Setting of the study: crowds of one kind, with the groups that an alarm should name.
 
     Attributes
     ----------
@@ -120,7 +120,10 @@ def inspect_texts(
     questions: NDArray[np.generic],
     texts: list[str],
 ) -> RaisedAlarms:
-    """Return the alarms of a crowd with texts; `embedder` is the SPEC of the vectors."""
+    """Return the alarms of a crowd with texts.
+
+    `embedder` is the vectors' embedder specification.
+    """
     parameters = AqerParameters(embedder=embedder, bootstrap=0)
     worker_list, question_list = workers.tolist(), questions.tolist()
     aqer = parameters.estimator().fit(vectors, workers, questions)
@@ -133,7 +136,7 @@ def inspect_texts(
 
 @dataclass(frozen=True)
 class Dealer:
-    """Crowds of simulated workers with student answers, on some of the questions."""
+    """Simulated workers who give student answers to some of the questions."""
 
     corpus: Corpus
     made: CorpusVectors
@@ -141,11 +144,11 @@ class Dealer:
 
     @property
     def vectors(self) -> Vectors:
-        """(N, d) vectors of the student answers, dense or sparse."""
+        """Vectors of the student answers, as rows, dense or sparse."""
         return self.made.embed_texts(self.embedder)
 
     def draw_crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
-        """Return (N,) rows of the corpus and (N,) workers of a random crowd."""
+        """Return corpus row and worker of each answer of a random crowd."""
         assignment = assign_answers(self.corpus, tier, seed)
         questions = np.unique(self.corpus.questions)
         sampled = np.random.default_rng(seed).choice(questions, n_questions, replace=False)
@@ -190,7 +193,7 @@ class Dealer:
 
 
 def _replace_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) -> Vectors:
-    """Return the vectors with the named rows replaced by the others, in their order."""
+    """Return the vectors with some rows replaced by others, in their order."""
     source_rows = np.arange(vectors.shape[0])
     source_rows[rows] = vectors.shape[0] + np.arange(len(rows))
     if isinstance(vectors, np.ndarray):
@@ -201,7 +204,7 @@ def _replace_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) ->
 def inspect_real_sample(
     corpus: Translations, embedder: str, vectors: Vectors, seed: int
 ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
-    """Return the alarms of a random sample of a real crowd's workers, 12 to all of them."""
+    """Return the alarms of a random sample of a real crowd's workers, from 12 to all."""
     rng = np.random.default_rng(seed)
     number = np.unique(corpus.workers, return_inverse=True)[1]
     m = int(number.max()) + 1
@@ -257,7 +260,7 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
 
 
 def reproduce_alarms(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table: the share of crowds in which each alarm kind was raised.
+    """Write and return the study's table: the share of crowds in which each alarm kind was raised.
 
     `found_exactly` is the share in which the copiers, or both camps, were named exactly; empty in
     honest crowds. The rows "honest, all ..." are over all crowds of that source.
@@ -319,13 +322,13 @@ N_SETTINGS = len(SIMULATED) + 1 + len(SETTINGS) * len(QUESTIONS) + 2 + 6 + 2 * l
 
 
 def _names_exactly(alarms: RaisedAlarms, kind: str, groups: list[frozenset[int]]) -> bool:
-    """Return whether an alarm kind names exactly these groups; empty groups do not count."""
+    """Return whether alarms of a kind name exactly these groups; ignores empty groups."""
     named_groups = [group for group in alarms.groups.get(kind, []) if group]
     return sorted(map(sorted, named_groups)) == sorted(map(sorted, groups))
 
 
 def _build_row(name: str, alarms: list[RaisedAlarms], exact: float | None) -> tuple[object, ...]:
-    """Return a table row: the shares of crowds by raised kind."""
+    """Return a table row: share of crowds with each kind of alarm raised."""
 
     def compute_share(which: Callable[[RaisedAlarms], bool]) -> float:
         return float(np.mean([which(one) for one in alarms]))

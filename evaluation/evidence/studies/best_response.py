@@ -52,13 +52,13 @@ def build_variant_merit(name: str) -> Merit:
 
 
 def rate_by_best_worker(crowd: Crowd) -> Floats:
-    """Return each answer's rating: the raw score of its worker (N,)."""
+    """Return each answer's rating: the raw score of its worker."""
     model, _ = Variant().fit_voters(crowd)
     return np.asarray(model.raw_[np.argsort(model.workers_)][crowd.workers])
 
 
 def rate_by_mean_vote(crowd: Crowd) -> Floats:
-    """Return each answer's cosine to the plain mean of its question's answers (N,)."""
+    """Return each answer's cosine to the plain mean of its question's answers."""
     x = crowd.corpus.compact_vectors(crowd.corpus.embedder)[crowd.rows]
     mean = np.zeros((crowd.corpus.n_questions, x.shape[1]))
     np.add.at(mean, crowd.questions, x)
@@ -66,7 +66,7 @@ def rate_by_mean_vote(crowd: Crowd) -> Floats:
 
 
 def rate_by_reference(crowd: Crowd) -> Floats:
-    """Return each answer's cosine to the instructor's reference answer (N,)."""
+    """Return each answer's cosine to the instructor's reference answer."""
     corpus = crowd.corpus
     if corpus.references is None:
         raise UnavailableError("no_reference_answers")
@@ -76,7 +76,7 @@ def rate_by_reference(crowd: Crowd) -> Floats:
 
 
 def rate_by_bleu(crowd: Crowd) -> Floats:
-    """Return each answer's mean BLEU-4 against the other answers to its question (N,)."""
+    """Return each answer's mean BLEU-4 against the other answers to its question."""
     pairs = tabulate_token_similarity(
         crowd.corpus, "bleu4", split_words, lambda a, b: compute_sentence_bleu(a, b, 4)
     )
@@ -84,14 +84,14 @@ def rate_by_bleu(crowd: Crowd) -> Floats:
 
 
 def rate_by_token_f1(crowd: Crowd) -> Floats:
-    """Return each answer's mean token F1 against the other answers to its question (N,)."""
+    """Return each answer's mean token F1 against the other answers to its question."""
     return crowd.compute_mean_to_others(
         tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
     )
 
 
 def rate_by_frequency(crowd: Crowd) -> Floats:
-    """Return how many answers to the question equal each answer (N,), in normalised words."""
+    """Return how many answers to the question equal each answer, in normalised words."""
     forms = [
         (int(question), *split_words(crowd.corpus.texts[row]))
         for question, row in zip(crowd.questions, crowd.rows, strict=True)
@@ -101,12 +101,12 @@ def rate_by_frequency(crowd: Crowd) -> Floats:
 
 
 def rate_by_length(crowd: Crowd) -> Floats:
-    """Return each answer's number of words (N,)."""
+    """Return each answer's number of words."""
     return np.array([len(split_words(crowd.corpus.texts[row])) for row in crowd.rows], dtype=float)
 
 
 def rate_equally(crowd: Crowd) -> Floats:
-    """Return zeros (N,): every answer of a question is chosen with equal odds."""
+    """Return zeros: every answer of a question is chosen with equal odds."""
     return np.zeros(len(crowd.rows))
 
 
@@ -130,7 +130,7 @@ ORACLE = "best_possible"
 
 @dataclass(frozen=True)
 class ChosenAnswers:
-    """(Q,) grade of the chosen answer, and its probability of being one of the question's best."""
+    """Grade of each question's chosen answer, and its probability of being among the best."""
 
     grade: Floats
     best: Floats
@@ -159,7 +159,7 @@ def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> ChosenAnswers
 def compare_choices(
     setting: str, crowds: Sequence[Crowd], grades: Floats
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return rows of `HEADER` for all rules, and the reasons of those without a row.
+    """Return the table rows of all rules, and the reasons for missing rows.
 
     The interval is Student's over the questions, of their means over the repetitions.
     """
@@ -187,12 +187,12 @@ def compare_choices(
 
 
 def _sum_by_question(questions: Integers, values: Floats, n: int) -> Floats:
-    """Return (n,) sums of the values by question code."""
+    """Return the sum of the values for each question code."""
     return np.bincount(questions, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
 def _compute_cosines(x: Floats, y: Floats) -> Floats:
-    """Return (N,) cosines of paired rows; 0 where a row is zero."""
+    """Return the cosines of paired rows; 0 if a row is zero."""
     norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     inner = np.einsum("nd,nd->n", x, y)
     return divide_where_positive(inner, norms, 0.0)

@@ -26,7 +26,7 @@ NO_PUNCTUATION = str.maketrans(string.punctuation, " " * len(string.punctuation)
 
 
 def compute_gleu(corpus: Translations) -> NDArray[np.float64]:
-    """Return (N,) sentence GLEU of each answer to its true translation (n-grams 1 to 4)."""
+    """Return the sentence GLEU of each answer to its true translation (n-grams 1 to 4)."""
     from nltk.translate.gleu_score import sentence_gleu
 
     return np.array(
@@ -45,7 +45,7 @@ def split_words(text: str) -> list[str]:
 
 
 def compute_cosine(corpus: Translations, progress: Progress | None = None) -> NDArray[np.float64]:
-    """Return (N,) MiniLM cosine of each answer to its true translation."""
+    """Return the MiniLM cosine of each answer to its true translation."""
     true = [corpus.truth[sentence] for sentence in corpus.sentences.tolist()]
     embedded = embed(AqerParameters(), corpus.texts, true, progress)
     x, y = (np.asarray(part, dtype=np.float64) for part in (embedded.answers, embedded.models))
@@ -54,7 +54,7 @@ def compute_cosine(corpus: Translations, progress: Progress | None = None) -> ND
 
 
 def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table: T1 and T2 (GLEU as truth), T1-cosine and T2-cosine.
+    """Write and return the study's table: T1 and T2 with GLEU and with cosine as truth.
 
     Raises `InputError` and `BackendError`.
     """
@@ -102,7 +102,7 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> St
 
 
 def _build_vectors(translations: Translations, progress: Progress | None) -> CorpusVectors:
-    """Return the vectors of the answers, and of the true sentences in order of first appearance."""
+    """Return vectors of the answers and of the true sentences, in order of first appearance."""
     sentences = dict.fromkeys(translations.sentences.tolist())
     true = [translations.truth[sentence] for sentence in sentences]
     return CorpusVectors(translations.texts, progress, true)

@@ -54,7 +54,7 @@ FIRST = 5
 
 @dataclass(frozen=True)
 class Setting:
-    """Resamples of one size of one crowd; all workers of a real crowd are taken only once."""
+    """Setting of the study: one size of resamples of one crowd; all workers only once."""
 
     crowd: str
     size: int
@@ -62,7 +62,7 @@ class Setting:
 
 
 def reproduce_false_rings(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table: the alarm rate by crowd, size and alarm.
+    """Write and return the study's table: false alarm rate by crowd, size and alarm.
 
     `looked_at` resamples had enough answers for the statistic; `share` of them rang, with Wilson's
     95% interval, which is for samples of this crowd, not for crowds. "any" is any of the alarms,
@@ -113,7 +113,7 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
 
 
 def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tuple[object, ...]]:
-    """Return the rows of a setting, alarms before notices; cells as in `HEADER`."""
+    """Return the table rows of a setting, alarms before notices."""
     cases = [(case, "alarm") for case in ALARMS] + [(ANY, "alarm")]
     cases += [(case, "notice") for case in NOTICES]
     rows: list[tuple[object, ...]] = []
@@ -131,7 +131,7 @@ def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tupl
 
 
 def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealCrowd]:
-    """Return the crowds by name; each corpus is embedded once."""
+    """Return the real crowds by name; each corpus is embedded once."""
     beetle, mohler = load_beetle(request.data), load_mohler(request.data)
     columns = {"beetle": (beetle.texts, beetle.workers, beetle.questions)}
     for name in ("T1", "T2"):
@@ -152,7 +152,7 @@ def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealC
 
 
 def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[Setting]:
-    """Return each crowd with all sizes below its number of workers, then with all workers."""
+    """Return settings of each crowd: all sizes below its number of workers, then all workers."""
     settings = []
     for name, crowd in crowds.items():
         most = CROWD if name == DEALT else crowd.n_workers

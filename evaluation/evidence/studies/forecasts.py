@@ -43,7 +43,7 @@ Codes = NDArray[np.generic]
 
 
 def reproduce_forecasts(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return forecasts.csv: a row for each data set and forecast.
+    """Write and return forecasts.csv: one row per data set and forecast.
 
     `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
     `ratio_95` what 95 of 100 questions stay below. Raises `InputError` and `BackendError`.
@@ -129,7 +129,7 @@ def measure_halves(
 
 
 def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[object, ...]:
-    """Return the row on distances of halves: means, ratio and its 95% quantile."""
+    """Return the table row on half-to-half distances: means, ratio and its 95% quantile."""
     halves = [
         measure_halves(vectors, questions, np.random.default_rng(seed)) for seed in request.seeds
     ]
@@ -148,7 +148,7 @@ def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> 
 def _forecast_widths(
     vectors: Floats, questions: Codes, workers: Codes, request: Request
 ) -> tuple[object, ...]:
-    """Return the row on the median interval width, forecast from half of the questions."""
+    """Return the table row on the median interval width, forecast from half the questions."""
     labels = np.unique(questions)
     seen = float(np.median(_compute_widths(vectors, questions, workers)[0]))
     forecasts = []

@@ -24,7 +24,7 @@ FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")
 
 
 def reproduce_graded(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table of a graded file, with the verdict in `StudyTable.said`.
+    """Write and return the table of methods on a graded file; the verdict is in `StudyTable.said`.
 
     Raises `InputError` and `BackendError`.
     """

@@ -15,7 +15,7 @@ KINDS = ("year", "name", "number", "negation")
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """Three sentences: an original, its paraphrase, and a change of one fact in the original."""
+    """Minimal pair: an original sentence, its paraphrase, and a copy with one fact changed."""
 
     id: str
     kind: str
@@ -49,7 +49,7 @@ def build_harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
 
 
 def _move_change(pair: MinimalPair) -> str:
-    """Return the paraphrase with the original's changed words replaced; "" if they are missing."""
+    """Return the paraphrase with the fact changed; "" if the changed words are missing in it."""
     old, new = pair.original.split(), pair.changed.split()
     text = pair.paraphrase
     for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

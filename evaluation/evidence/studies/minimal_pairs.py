@@ -1,4 +1,4 @@
-"""Measure whether cosine tells a wrong fact from a paraphrase, on 200 minimal pairs.
+"""Measure whether cosine separates wrong facts from paraphrases, on 200 minimal pairs.
 
 Each original has a paraphrase, which says the same in other words, and a minimal change, in which
 one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be
@@ -45,13 +45,13 @@ EMBEDDERS = ("minilm", "tfidf-word", "tfidf-char", "bow")
 
 @dataclass(frozen=True)
 class Cosines:
-    """(P,) cosines of the originals with their paraphrases and with their minimal changes."""
+    """Cosines of each original with its paraphrase and with its changed copy."""
 
     paraphrase: Floats
     changed: Floats
 
     def select(self, chosen: Sequence[bool]) -> Cosines:
-        """Return the cosines of the chosen pairs."""
+        """Return the cosines of the selected pairs."""
         return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
@@ -77,7 +77,7 @@ def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
 
 
 def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return auc.csv; pairs.csv holds the cosines of every pair.
+    """Write and return auc.csv; pairs.csv contains the cosines of every pair.
 
     harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact
     contradicts the original; a negation is no fact, and has no harder pairs.
@@ -155,7 +155,7 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
 def _build_rows(
     spec: str, pairs: Sequence[MinimalPair], measure: Cosines | Contradictions
 ) -> Iterator[tuple[str, str, float | None, int]]:
-    """Yield (spec, kind, AUC, number of pairs) for each kind of pair."""
+    """Yield (embedder, kind, AUC, number of pairs) for each kind of pair."""
     for kind, chosen in _group_by_kind(pairs):
         yield spec, kind, measure.select(chosen).auc, sum(chosen)
 

@@ -44,7 +44,7 @@ CHARTED = ("aqer", "aqer_one_pass", "leave_one_out", "tfidf_char", "bleu4", "f1"
 
 @dataclass(frozen=True)
 class Panel:
-    """Responders held out together, and the workers who vote meanwhile."""
+    """Panel: workers held out together as if they were models, and the voting workers."""
 
     held_out: Integers
     voters: Integers
@@ -68,7 +68,7 @@ def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
 def score_as_models(
     method: Method, corpus: Corpus, assignment: AnswerAssignment, panels: Sequence[Panel], seed: int
 ) -> Floats:
-    """Return (n,) the score of each responder when held out. Raises `UnavailableError`."""
+    """Return each held-out worker's score as a model. Raises `UnavailableError`."""
     scores = np.full(sum(len(panel.held_out) for panel in panels), np.nan)
     for panel in panels:
         panel_scores = method.score(_build_crowd(corpus, assignment, panel, seed))
@@ -89,7 +89,7 @@ def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, see
 
 
 def reproduce_model_scoring(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table; setting M=n has n voting workers.
+    """Write and return the study's table; setting M=n has n voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
     good chosen answers are. Raises `InputError` and `BackendError`.
@@ -163,7 +163,7 @@ def _score_all(
 def compute_intervals(
     data: GradedCorpus, assignment: AnswerAssignment, truth: Floats, voters: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
-    """Yield rows of `INTERVALS`: each responder scored as a model, leave-one-out, 400 draws."""
+    """Yield interval rows: each worker scored as a model, leave-one-out, 400 draws."""
     x = data.corpus.compact_vectors(data.corpus.embedder)
     cells_by_responder: dict[int, tuple[object, ...]] = {}
     for panel in draw_panels(RESPONDERS, voters, np.random.default_rng([seed, voters])):
@@ -187,7 +187,7 @@ def compute_intervals(
 def _compare_best_responses(
     data: GradedCorpus, request: Request
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return the rows on chosen answers for all crowds, and the reasons of missing ones."""
+    """Return the table rows on chosen answers for all crowds, and reasons for missing rows."""
     rows: list[tuple[object, ...]] = []
     missing: dict[str, str] = {}
     for setting, size in CROWDS.items():

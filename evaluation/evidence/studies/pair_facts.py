@@ -1,4 +1,4 @@
-"""Measure whether extracted facts tell a wrong fact from a paraphrase, on the minimal pairs.
+"""Measure whether extracted facts separate wrong facts from paraphrases, on minimal pairs.
 
 The crowd of each pair are four workers who say the original. Models, who have no vote, answer with
 its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with the wrong
@@ -35,13 +35,13 @@ PARAPHRASE, CHANGED = "paraphrase", "changed"
 
 @dataclass(frozen=True)
 class Contradictions:
-    """(P,) numbers of facts of each text that contradict four workers with the original."""
+    """Numbers of facts of each changed or paraphrased text that contradict the original's."""
 
     paraphrase: Integers
     changed: Integers
 
     def select(self, chosen: Sequence[bool]) -> Contradictions:
-        """Return the numbers of the chosen pairs."""
+        """Return the numbers of the selected pairs."""
         return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
@@ -51,12 +51,12 @@ class Contradictions:
 
     @property
     def flagged(self) -> tuple[int, int]:
-        """Numbers of paraphrases and of changes with one contradicting fact or more."""
+        """Numbers of paraphrases and of changes with at least one contradicting fact."""
         return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
 
 
 def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
-    """Return how many facts of paraphrases and of changes contradict the originals."""
+    """Count the facts of paraphrases and of changes that contradict the originals."""
     answers = Answers.of(
         (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
         for pair in pairs

@@ -41,7 +41,7 @@ DRAWS = 20
 
 
 def reproduce_planner(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return planner.csv: a row for each mu and number of workers M.
+    """Write and return planner.csv: one row per mean similarity and number of workers.
 
     error_average and error_worst are the formulas (None where a bound is undefined);
     error_simulated the mean error of M simulated workers of similarity mu each;
@@ -94,7 +94,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
 
 
 def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generator) -> Floats:
-    """Return (D,) 1 - cosine of the mean of M simulated unit vectors to the truth, in D draws.
+    """Return 1 - cosine of the mean of simulated unit vectors to the truth, one per draw.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generat
 
 
 def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
-    """Return the chart of one error column by number of workers, a line for each mu."""
+    """Return the chart of one error column by number of workers, a line per mean similarity."""
     at = HEADER.index(column)
     kind = "on average" if column == "error_average" else f"at worst ({1 - DELTA:.0%})"
     return draw_lines(

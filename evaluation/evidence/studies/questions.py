@@ -1,4 +1,4 @@
-"""Measure how many questions grades need: worker-grading's crowds on fewer questions.
+"""Measure how many questions grades need, on the crowds of the worker-grading study.
 
 The crowds are those of setting 10x2; each repetition draws its questions anew, and fewer of them
 are always among the more.
@@ -28,7 +28,7 @@ CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "
 
 
 def reproduce_questions(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table; setting questions=N has N questions.
+    """Write and return the study's table; setting questions=N has N questions.
 
     Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
     """

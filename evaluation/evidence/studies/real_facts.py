@@ -29,7 +29,7 @@ FLAGS = ("stated", "question", "worker", "answer", "label", "slot", "value", "cr
 def write_facts(
     folder: OutputFolder, students: StudentAnswers, question_texts: Mapping[str, str]
 ) -> None:
-    """Write the tables fact_questions, fact_gates and fact_flags.
+    """Write the tables fact_questions, fact_gates and fact_flags of real students' facts.
 
     fact_flags lists every answer that contradicts the crowd at any gate, with the share of the
     answers to its question that state the slot; where there are several values, each has a row.
@@ -61,7 +61,7 @@ def write_facts(
 
 
 def _find_wanted_slots(answers: Answers, question_texts: Mapping[str, str]) -> dict[str, AskedFor]:
-    """Return, for each question, the slots that its answers state and their shares."""
+    """Return for each question the fact slots that its answers state, and their shares."""
     reader = Reader(answers.texts)
     texts: dict[str, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
@@ -75,7 +75,7 @@ def _find_wanted_slots(answers: Answers, question_texts: Mapping[str, str]) -> d
 def _build_question_rows(
     answers: Answers, wanted: Mapping[str, AskedFor], found: Mapping[float, CrowdFacts]
 ) -> Iterator[tuple[str, int, float, str, float, str]]:
-    """Yield each question with its most stated slot, by decreasing share."""
+    """Yield a table row per question with its most stated fact slot, by decreasing share."""
     silent = found[GATES[0]].silent
     rows = []
     for question, asks in wanted.items():
@@ -93,7 +93,7 @@ def _list_flagged(found: CrowdFacts) -> list[int]:
 def _build_gate_row(
     gate: float, found: CrowdFacts, students: StudentAnswers
 ) -> tuple[float, int, int, int, float | None, float | None, float | None]:
-    """Return a gate's counts of questions, flagged and wrong answers, and the share of these."""
+    """Return a gate's counts of questions, flagged and wrong answers, and the share wrong."""
     flagged = _list_flagged(found)
     wrong = int((students.labels[flagged] != CORRECT).sum())
     share = wrong / len(flagged) if flagged else None

@@ -60,7 +60,7 @@ WITH_MODELS = {
 
 
 def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write table.csv, agreement.csv and answers.csv, and return the second.
+    """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
 
     What facts have to say beside it is in fact_questions.csv, fact_gates.csv and fact_flags.csv.
 
@@ -154,7 +154,7 @@ def _load_question_texts(request: Request, students: StudentAnswers) -> Mapping[
 
 
 def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]:
-    """Return the (higher, lower) answer masks of each label against the contradictory ones."""
+    """Return for each label a mask of its answers, and one of the contradictory answers."""
     labels = students.labels
     three_way = HIGHER[:2]
     return {

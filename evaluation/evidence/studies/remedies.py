@@ -1,4 +1,4 @@
-"""Measure what the remedies repair, on crowds that AQER alone ranks wrongly.
+"""Measure what AQER's remedies repair, on crowds that AQER alone ranks wrongly.
 
 Simulated crowds in which weak workers err together (Yahav et al. 2025, appendix F.1): six answers
 graded by an expert settle which camp is right. Dealt crowds of graded answers in which four of
@@ -53,7 +53,7 @@ Outcome = tuple[float, float, float]
 
 
 def reproduce_remedies(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return remedies.csv: a row for each setting.
+    """Write and return remedies.csv: one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
     reached the share of repetitions at the goal or above; named the share in which camps rang, or
@@ -113,7 +113,7 @@ def _list_anchor_settings() -> Iterator[Setting]:
 
 
 def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
-    """Return r with the true quality, plain and with anchors, and 1.0 if the alarm was raised.
+    """Return r with the true quality, plain and with anchors, and 1.0 if an alarm was raised.
 
     An expert grades the suggested answers: 5 times the cosine to the truth, and noise.
     """
@@ -140,14 +140,14 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
 
 
 def sort_raw_by_worker(aqer: AQER) -> Floats:
-    """Return (M,) raw scores by worker number."""
+    """Return the raw scores sorted by worker number."""
     raw = np.empty(len(aqer.workers_))
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
 
 
 def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
-    """Yield the settings with copiers, repaired by collapsing the copies."""
+    """Yield the settings with copiers, repaired by giving each group of copies one vote."""
     for kind, edit in (("pasted", None), ("lightly edited", edit_text)):
         crowds = CopyingCrowds(corpus, request, edit)
         for count in QUESTIONS:
@@ -161,7 +161,7 @@ def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Set
 
 
 class CopyingCrowds:
-    """Crowds of simulated workers in which four workers give the answers of one of them."""
+    """Crowds of simulated workers in which four workers submit one worker's answers."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class CopyingCrowds:
         self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
 
     def draw_answers(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
-        """Return workers, questions, texts and the four copiers of a seed's crowd."""
+        """Return workers, questions, texts and the four copiers of one seed's crowd."""
         corpus, rng = self._corpus, np.random.default_rng([seed, 2])
         dealt = assign_answers(corpus, 2, seed)
         questions = corpus.questions[dealt.rows]
@@ -195,7 +195,7 @@ class CopyingCrowds:
         return dealt.workers, questions, texts, np.sort(copiers)
 
     def run(self, seed: int, n_questions: int) -> Outcome:
-        """Return Spearman's r, plain and collapsed, and 1.0 if exactly the copiers were named."""
+        """Return Spearman's r, plain and collapsed, and 1.0 if exactly the copiers are named."""
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
@@ -228,7 +228,7 @@ class CopyingCrowds:
 
 
 def edit_text(text: str, rng: np.random.Generator) -> str:
-    """Return the text with one word dropped, one letter doubled and another ending."""
+    """Return the text with one word dropped, one letter doubled and one ending changed."""
     words = text.split()
     if len(words) > 3:
         del words[int(rng.integers(len(words)))]

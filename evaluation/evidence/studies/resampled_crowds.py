@@ -43,7 +43,7 @@ DRAWS = 50
 
 @dataclass(frozen=True)
 class RealCrowd:
-    """N answers of a crowd with their workers, questions and vectors.
+    """Answers of a real crowd with their workers, questions and vectors.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class RealCrowd:
 
 @dataclass(frozen=True)
 class Resample:
-    """Some rows of a crowd, and the workers assigned to them (the crowd's own if None)."""
+    """Some answer rows of a crowd, and the workers assigned to them (None: the crowd's own)."""
 
     crowd: str
     rows: NDArray[np.int64]
@@ -78,14 +78,14 @@ class Resample:
 
 @dataclass(frozen=True)
 class Inspection:
-    """Alarm cases raised in a resample, and those with enough answers to be computed."""
+    """Kinds of alarms raised in a resample, and kinds with enough answers to be computed."""
 
     raised: frozenset[str]
     inspected: frozenset[str]
 
     @classmethod
     def from_alarms(cls, alarms: Alarms) -> Inspection:
-        """Build it from a grading's alarms and checks."""
+        """Build the object from a grading's alarms and checks."""
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
             frozenset(
@@ -114,7 +114,7 @@ def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
 def inspect_resamples(
     crowds: dict[str, RealCrowd], resamples: Iterable[Resample]
 ) -> Iterator[Inspection]:
-    """Yield the alarms of the resamples in order; one process for each core works."""
+    """Yield the alarms of the resamples in order, computed in one process per core."""
     # Processes that begin anew: copies of one that has threads may hang.
     with ProcessPoolExecutor(
         os.cpu_count(), get_context("spawn"), _start_process, (crowds,)

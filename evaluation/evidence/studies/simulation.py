@@ -88,17 +88,17 @@ TESTS = (
 
 
 def _keep_vectors(x: Floats) -> Floats:
-    """Return the vectors unchanged."""
+    """Return the vectors unchanged, as the preprocessing that does nothing."""
     return x
 
 
 def scale_to_unit_length(x: Floats) -> Floats:
-    """Return the vectors with every row scaled to length 1."""
+    """Return the vectors with each row scaled to length 1."""
     return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True))
 
 
 def remove_mean(x: Floats) -> Floats:
-    """Return the vectors without their mean, which removes part of a shared bias."""
+    """Return the vectors minus their mean, which removes part of a shared bias."""
     return np.asarray(x - x.mean(axis=0))
 
 
@@ -112,7 +112,7 @@ METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
 
 
 def reproduce_simulation(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table; breaks.csv holds the level at which each method breaks."""
+    """Write and return the study's table; breaks.csv has the level at which each method breaks."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
         for done, (test, level) in enumerate(LEVELS):
@@ -147,7 +147,7 @@ LEVELS = [(test, level) for test in TESTS for level in test.levels]
 
 
 def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
-    """Yield the rows of a level, with the true quality and with the script's."""
+    """Yield the rows of a level, under the true quality and under the published script's."""
     truths = {"": SimulatedCrowd.quality, SCRIPT: SimulatedCrowd.quality_of_script}
     correlations = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""Measure how well grades agree with experts', on simulated workers (section 6.1).
+"""Measure how well AQER's grades agree with experts', on simulated workers (section 6.1).
 
 The graded answers of Mohler et al. carry no student, so workers are dealt from them as in the
 paper's Table 2: of each question's 20 best answers, ties at random, the first tier of workers gets
@@ -60,7 +60,7 @@ def correlate_with_truth(
 
 
 def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table. Raises `InputError` and `BackendError`."""
+    """Write and return the study's table. Raises `InputError` and `BackendError`."""
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = _SimulatedCrowds(data.graded, data.corpus, request.seeds)
@@ -91,7 +91,7 @@ class _SimulatedCrowds:
     def build_trials(
         self, tier: int, noise: float = 0.0, only: Booleans | None = None
     ) -> list[Trial]:
-        """Return the crowds with true values, on all questions or on those of `only` (Q,)."""
+        """Return the crowds with true values, on all questions or on those flagged in `only`."""
         trials = []
         for seed in self.seeds:
             assignment = assign_answers(self.graded, tier, seed, noise)
@@ -106,7 +106,7 @@ class _SimulatedCrowds:
 def _compare_all(
     deals: _SimulatedCrowds, request: Request, progress: Progress | None
 ) -> tuple[list[EvidenceRow], MethodChoice]:
-    """Return the rows of all settings, and the choice made on half of the questions."""
+    """Return the rows of all settings, and the method chosen on half of the questions."""
     chosen = list_methods(core=request.core)
     done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
 

@@ -1,4 +1,4 @@
-"""Experts grade a random sample of a run's answers: it is drawn, asked for, and read."""
+"""REST API of the expert check: draw a random sample of answers, assign experts, read results."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class DifferingAnswerSerializer(
         JudgedAnswer, "grade", without=("key", "grades", "given_at", "judged_at", "settled_by")
     )
 ):
-    """An answer on which grades and scores differ."""
+    """An answer whose expert grade and score differ."""
 
 
 class AuditSerializer(AboutAudit):  # type: ignore[misc, valid-type]
-    """The sample of a run, who judges it, and what it says."""
+    """Expert check of a run: the sample, the experts assigned, and the agreement."""
 
     fact = FactSerializer()
     experts = build_serializer(ExpertProgress, "is_done", without=("user",))(many=True)
@@ -57,7 +57,7 @@ class AuditSerializer(AboutAudit):  # type: ignore[misc, valid-type]
 
 
 class AskForAuditSerializer(StrictSerializer):
-    """How many answers are drawn, how, and who grades them."""
+    """Request body to draw a sample: number of answers, sampling method and experts."""
 
     count = serializers.IntegerField(
         min_value=1,
@@ -96,7 +96,7 @@ class AskForAuditSerializer(StrictSerializer):
 
 
 class SettleSerializer(StrictSerializer):
-    """Who settles what experts disagree on."""
+    """Request body to assign an expert who settles disagreements."""
 
     expert = serializers.CharField(
         help_text="The name of an expert of the set, or your own, who graded none of it."
@@ -104,14 +104,14 @@ class SettleSerializer(StrictSerializer):
 
 
 class TakeBackSerializer(StrictSerializer):
-    """Who is asked no longer."""
+    """Request body to withdraw the assignment of an expert."""
 
     expert = serializers.CharField(help_text="The name of somebody who was asked.")
 
 
 @extend_schema(tags=["results"])
 class AuditViewSet(GradingViewSet):
-    """What experts say of some answers of a run, and whether its scores agree."""
+    """Expert grades on a sample of a run's answers, and their agreement with the scores."""
 
     @extend_schema(
         operation_id="results_audit",
@@ -123,7 +123,7 @@ class AuditViewSet(GradingViewSet):
         responses=AuditSerializer,
     )
     def audit(self, request: Request, run_id: Any) -> Response:
-        """Return the report."""
+        """Return the expert check of a run."""
         return _said(self.done(request, run_id))
 
     @extend_schema(
@@ -135,7 +135,7 @@ class AuditViewSet(GradingViewSet):
         responses=AuditSerializer,
     )
     def ask(self, request: Request, run_id: Any) -> Response:
-        """Draw, ask, and return the report."""
+        """Draw a sample, assign the experts, and return the expert check."""
         run = self._changed(request, run_id)
         asked = self.checked(AskForAuditSerializer).validated_data
         experts = find_experts(request, run, asked.pop("experts"))
@@ -161,7 +161,7 @@ class AuditViewSet(GradingViewSet):
         responses=AuditSerializer,
     )
     def settle(self, request: Request, run_id: Any) -> Response:
-        """Ask, and return the report."""
+        """Assign an expert to settle disagreements, and return the expert check."""
         run = self._changed(request, run_id)
         name = self.checked(SettleSerializer).validated_data["expert"]
         (expert,) = find_experts(request, run, [name], "expert")
@@ -181,7 +181,7 @@ class AuditViewSet(GradingViewSet):
         responses=AuditSerializer,
     )
     def take_back(self, request: Request, run_id: Any) -> Response:
-        """Take it back, and return the report."""
+        """Withdraw an expert's assignment, and return the expert check."""
         run = self._changed(request, run_id)
         name = self.checked(TakeBackSerializer).validated_data["expert"]
         asked = {expert.name: expert.user for expert in audit_report(run).experts}

@@ -1,4 +1,4 @@
-"""What experts' grades tell of each other, of questions, workers and models."""
+"""REST API of the expert findings: agreement, question difficulty, workers and models."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ExpertFindingsSerializer(AboutFindings):  # type: ignore[misc, valid-type]
     said = serializers.SerializerMethodField(help_text="What the level means for who reads it.")
 
     def get_said(self, found: ExpertFindings) -> str:
-        """Return the level in words."""
+        """Return the level of agreement between experts, in words."""
         return LEVELS[found.level]
 
 
 @extend_schema(tags=["results"])
 class ExpertsViewSet(GradingViewSet):
-    """What experts say of a grading."""
+    """Findings from the experts' grades of a run's answers."""
 
     @extend_schema(
         operation_id="results_experts",
@@ -46,7 +46,7 @@ class ExpertsViewSet(GradingViewSet):
         responses=ExpertFindingsSerializer,
     )
     def experts(self, request: Request, run_id: Any) -> Response:
-        """Return the report."""
+        """Return the expert findings of a run."""
         return Response(
             ExpertFindingsSerializer(experts_report(self.done(request, run_id)).found).data
         )

@@ -1,1 +1,1 @@
-"""Expert checks and estimates as plain records."""
+"""Reports on the sample of answers for experts and on the experts' grades, as plain records."""

@@ -1,4 +1,4 @@
-"""Whether experts who graded some answers blindly agree with the scores of a run."""
+"""Report whether experts who graded a sample of answers blindly agree with a run's scores."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FEW = 4
 
 @dataclass(frozen=True)
 class Graded:
-    """Grades of n answers: their mean, and their correlation with the scores; None undefined.
+    """Mean of experts' grades, and their correlation with scores; None if undefined.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Graded:
 
 @dataclass(frozen=True)
 class Stratum:
-    """Answers of one sort: how many there are, were drawn, and are judged; mean grade of those."""
+    """Answers of one stratum: numbers in total, drawn and judged, and the mean grade of those."""
 
     code: str
     n: int
@@ -73,7 +73,7 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a sample of so many answers will tell of a correlation; low and high None for too few.
+    """Expected interval of the correlation for a sample size; ends are None if it is too small.
 
     Attributes
     ----------
@@ -86,13 +86,13 @@ class Foreseen:
 
     @property
     def half(self) -> float | None:
-        """Half of the interval's width."""
+        """Half the width of the expected interval; None if the sample is too small."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 @dataclass(frozen=True)
 class AuditReport:
-    """The sample of a run, who judges it, and what it says.
+    """Expert check of a run: the sample, the experts assigned, and the agreement with scores.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class AuditReport:
 
 
 def audit_report(run: Run) -> AuditReport:
-    """Return the report of a grading that is done."""
+    """Return the expert check of a finished grading."""
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
     people = [one for one in judged if not one.of_model]
@@ -199,7 +199,7 @@ def audit_report(run: Run) -> AuditReport:
 
 
 def foreseen(found: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
-    """Return what samples of some sizes, and a tenth of the answers, will tell."""
+    """Return the expected intervals for several sample sizes and for a tenth of the answers."""
     most = len(found.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
     rows = []
@@ -210,7 +210,7 @@ def foreseen(found: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
 
 
 def audit_table(run: Run) -> Table:
-    """Return a row for each grade of an expert of the sample, in the order of the draw."""
+    """Return the table of sample grades: one row per grade of an expert, in sampling order."""
     header = (
         *("question", "worker", "model", "stratum", "weight", "score", "judge", "grade"),
         *("judged_at", "settles"),
@@ -234,7 +234,7 @@ def audit_table(run: Run) -> Table:
 
 
 def _grades(one: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
-    """Yield who gave what, and 1 where it settles what the others disagree on."""
+    """Yield each grade of an answer: expert, grade, and 1 if it settles a disagreement."""
     for expert in sorted(one.grades):
         yield expert, one.grades[expert], 0
     if one.settled is not None:
@@ -257,7 +257,7 @@ def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[
 
 
 def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, ClusteredEstimate | None]:
-    """Return how many workers have enough judged answers, and their correlation if they are."""
+    """Return the number of workers with enough judged answers, and their correlation or None."""
     grades: dict[UUID, list[float]] = {}
     for one in people:
         assert one.worker is not None
@@ -288,7 +288,7 @@ def _strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[Stratum]:
 
 
 def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
-    """Return the answers whose place by grade is farthest from that by score."""
+    """Return the answers whose rank by grade differs most from their rank by score."""
     if len(people) < FEW:
         return []
     apart = np.abs(

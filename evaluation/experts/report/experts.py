@@ -1,4 +1,4 @@
-"""What experts' grades of a run's sample say: agreement, difficulty, scores, true means."""
+"""Report on experts' grades of a run's sample: agreement, difficulty, correlations, true means."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ from evaluation.runs.reports.spreadsheet import Table
 
 @dataclass(frozen=True)
 class ExpertsReport:
-    """What experts' grades say of a run. `sampled`: whether the answers were drawn at random."""
+    """Findings from experts' grades of a run.
+
+    `sampled` is whether answers were drawn at random.
+    """
 
     about: RunAbout
     sampled: bool
@@ -39,7 +42,7 @@ class ExpertsReport:
 
 
 def experts_report(run: Run) -> ExpertsReport:
-    """Return the report of a grading that is done.
+    """Return the expert findings of a finished grading.
 
     True means rest on a random sample: grades of answers that were chosen otherwise have none.
     """
@@ -68,7 +71,7 @@ def _author(one: JudgedAnswer) -> str:
 
 
 def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
-    """Yield all scored answers of everybody of whom one is judged, by two queries."""
+    """Yield all scored answers of the workers and models that have a judged one; two queries."""
     workers = {one.worker for one in judged if one.worker is not None}
     of_people = AnswerScore.objects.filter(
         run=run,
@@ -92,15 +95,15 @@ def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
 
 
 def agreement_table(run: Run) -> Table:
-    """Return a row for each coefficient of agreement, and for how scores go with grades."""
+    """Return the agreement table: one row per agreement coefficient or correlation with scores."""
     return Table(AGREEMENT, agreement_rows(experts_report(run).found))
 
 
 def difficulty_table(run: Run) -> Table:
-    """Return a row for each question with a graded answer of a person, the hardest first."""
+    """Return the difficulty table: one row per question with a graded answer, hardest first."""
     return Table(DIFFICULTY, difficulty_rows(experts_report(run).found))
 
 
 def estimates_table(run: Run) -> Table:
-    """Return a row for each worker and model with a graded answer."""
+    """Return the table of estimated mean grades: one row per worker or model."""
     return Table(ESTIMATES, estimate_rows(experts_report(run).found))

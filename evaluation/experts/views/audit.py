@@ -1,4 +1,4 @@
-"""Experts grade a random sample of a run's answers blindly: it is drawn, asked for, and read."""
+"""Page of the expert check: draw a random sample of answers, assign experts, read results."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ STRATA = {
 
 
 class AuditForm(forms.Form):
-    """How many answers are drawn, how, and who grades them."""
+    """Form to draw a sample: number of answers, sampling method and experts."""
 
     preset = forms.ChoiceField(
         required=False,
@@ -136,7 +136,7 @@ class AuditForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the sample, who grades it and what came; what is posted draws it and asks.
+    """Show the sample, its experts and the results; a POST draws a sample or assigns experts.
 
     `do` is `ask`, `take-back` with the key of an `expert` who is asked no longer, or `settle` with
     that of a third who settles what experts disagree on.
@@ -161,7 +161,7 @@ def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 
 def _page(request: HttpRequest, run: UUID, form: AuditForm | None = None) -> HttpResponseBase:
-    """Return the page; with a form that was refused, as it was sent."""
+    """Render the page; `form` is an invalid form to show again."""
     # Pages of results are read only: this one is read once more, with what was wrong.
     reading = copy(request)
     reading.method = "GET"
@@ -207,7 +207,7 @@ def _form(people: list[tuple[int, str]], run: Run, n_answers: int, data: Any = N
 
 
 def _asked(request: HttpRequest, run: Run, form: AuditForm) -> HttpResponse:
-    """Draw, give what was drawn to the experts, and say so."""
+    """Draw the sample, assign it to the experts, and redirect with a message."""
     asked = form.cleaned_data
     with_models, count = asked.get("with_models", False), asked["count"]
     if asked["preset"]:
@@ -246,7 +246,7 @@ def _taken_back(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _settled(request: HttpRequest, run: Run) -> HttpResponse:
-    """Ask a third to settle what experts disagree on, and say so."""
+    """Assign a third expert to settle disagreements, and redirect with a message."""
     found, named = Audit.objects.filter(run=run).first(), _named(request)
     thirds = dict(_people(request, run))
     if found is None or named not in thirds:
@@ -266,7 +266,7 @@ def _settled(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _people(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
-    """Return who may grade: experts of the set, and who asks."""
+    """Return key and name of the users who may grade: the set's experts, and the requester."""
     experts = Share.objects.of_experts(run.version.question_set).exclude(user=get_user_id(request))
     return _with_me(request, list(experts.values_list("user", "user__username")))
 
@@ -276,7 +276,7 @@ def _with_me(request: HttpRequest, experts: list[tuple[int, str]]) -> list[tuple
 
 
 def _named(request: HttpRequest) -> int | None:
-    """Return the posted key of an expert; None for none."""
+    """Return the posted key of an expert; None without one."""
     named = request.POST.get("expert", "")
     return int(named) if named.isascii() and named.isdigit() and len(named) < 12 else None
 

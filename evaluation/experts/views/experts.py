@@ -1,4 +1,4 @@
-"""The page that says what experts' grades tell of each other, of questions, workers and models."""
+"""Page of the expert findings: agreement, question difficulty, workers and models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = 40
 
 @grading_page("evaluation/experts.html")
 def experts(request: HttpRequest, run: Run) -> Context:
-    """Show it; who still grades sees nothing before the last answer."""
+    """Show the expert findings; an expert with open answers sees none before the last one."""
     audit = Audit.objects.filter(run=run).first()
     me = get_user_id(request)
     own = (
@@ -43,5 +43,5 @@ def experts(request: HttpRequest, run: Run) -> Context:
 
 
 def _why(reason: str | None) -> str:
-    """Return why a number is missing, in words; "" where none is."""
+    """Return the reason for a missing number, in words; "" for no reason."""
     return WHY_EMPTY.get(reason or "", "")

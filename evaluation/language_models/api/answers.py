@@ -1,4 +1,4 @@
-"""Answers of language models to the questions of a set."""
+"""REST API for language models' answers to the questions of a set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from evaluation.runs.imports import import_model_answers
 
 
 class ModelAnswerRowSerializer(serializers.ModelSerializer[LLMResponse]):
-    """A model's answer in a list."""
+    """A model's answer as a list row, with the beginning of its text."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     model = serializers.CharField(source="model.name")
@@ -55,7 +55,7 @@ class ModelAnswerRowSerializer(serializers.ModelSerializer[LLMResponse]):
 
 
 class ModelAnswerSerializer(ModelAnswerRowSerializer):
-    """A model's answer in full; `extra` holds what came with it under other keys."""
+    """A model's answer in full; `extra` holds the additional imported keys."""
 
     version = serializers.IntegerField(source="question.version.number")
     excerpt = None  # type: ignore[assignment]
@@ -73,7 +73,7 @@ class ModelAnswerSerializer(ModelAnswerRowSerializer):
 
 
 class ModelAnswerOptionsSerializer(VersionOptionsSerializer):
-    """Into which version, and how the answers are read."""
+    """Import options: target version, and how to read the answers."""
 
     keep_thinking = serializers.BooleanField(
         default=False,
@@ -103,7 +103,7 @@ class ModelAnswerOptionsSerializer(VersionOptionsSerializer):
 )
 @extend_schema(tags=["language models"])
 class ModelAnswerViewSet(BulkViewSet):
-    """What language models answered."""
+    """Answers of language models to the questions of a set."""
 
     queryset = LLMResponse.objects.all()
     lookup_url_kwarg = "model_answer_id"
@@ -112,7 +112,7 @@ class ModelAnswerViewSet(BulkViewSet):
     reader = staticmethod(read_model_answers)
 
     def list(self, request: Request, set_id: Any) -> Response:
-        """List the answers in a version, with the beginnings of their texts."""
+        """List the model answers to a version, with the beginnings of their texts."""
         question_set = get_answered_set(request, set_id)
         version = select_version(request, question_set, answered=True)
         rows = select_visible(request, LLMResponse.objects.all()).filter(question__version=version)
@@ -126,14 +126,14 @@ class ModelAnswerViewSet(BulkViewSet):
         return Response(build_page_body(request, body, page.next))
 
     def retrieve(self, request: Request, set_id: Any, model_answer_id: Any) -> Response:
-        """Read one in full."""
+        """Return a model answer in full."""
         rows = LLMResponse.objects.filter(question__version__question_set__public_id=set_id)
         found = get_visible_or_404(request, _joined(rows), model_answer_id)
         return Response(ModelAnswerSerializer(found).data)
 
     @repeatable
     def create(self, request: Request, set_id: Any) -> Response:
-        """Take rows in."""
+        """Import rows of model answers."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         options = read_options(request, ModelAnswerOptionsSerializer)
         options["imported_by"] = get_user_id(request)
@@ -141,7 +141,7 @@ class ModelAnswerViewSet(BulkViewSet):
 
 
 def _joined(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:
-    """Add the names of question and model, without their long texts."""
+    """Join question and model names to the rows, without their long texts."""
     return rows.select_related("question__version", "model").defer(
         "question__text",
         "question__metadata",

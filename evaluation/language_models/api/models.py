@@ -1,4 +1,4 @@
-"""Language models, as they are ranked."""
+"""REST API for language models."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _help(name: str) -> str:
 
 
 class LanguageModelRowSerializer(serializers.ModelSerializer[LanguageModel]):
-    """A language model in a list."""
+    """A language model as a list row."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
@@ -62,7 +62,7 @@ class LanguageModelRowSerializer(serializers.ModelSerializer[LanguageModel]):
 
 
 class LanguageModelSerializer(StrictModelSerializer):
-    """One version of a language model under one strategy of asking it.
+    """A version of a language model with one prompting strategy.
 
     `spec` says how it is reached: openai:MODEL@URL or local:smollm2, "" where its answers are only
     sent. It and `key_variable` are empty for those who may only look at the model.
@@ -83,7 +83,7 @@ class LanguageModelSerializer(StrictModelSerializer):
         }
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what is no way to reach a model, or not for the one who asks, each at its key."""
+        """Validate how the model is reached and the user's right to it; errors name the key."""
         given = LanguageModel(**{name: values[name] for name in REACHED if name in values})
         if self.instance is not None:
             for name in set(REACHED) - values.keys():
@@ -102,7 +102,7 @@ class LanguageModelSerializer(StrictModelSerializer):
         return values | reached
 
     def to_representation(self, instance: LanguageModel) -> dict[str, Any]:
-        """Leave out what only those know who may change the model."""
+        """Return the model, without connection fields if the user may not change it."""
         shown: dict[str, Any] = super().to_representation(instance)
         user = self.context["request"].user
         if not LanguageModel.objects.editable_by(user).filter(pk=instance.pk).exists():
@@ -130,7 +130,7 @@ class LanguageModelSerializer(StrictModelSerializer):
 )
 @extend_schema(tags=["language models"])
 class LanguageModelViewSet(ApiViewSet):
-    """Models whose answers are scored among the workers'."""
+    """Language models, whose answers are scored together with the workers'."""
 
     queryset = LanguageModel.objects.all()
     lookup_url_kwarg = "model_id"
@@ -139,7 +139,7 @@ class LanguageModelViewSet(ApiViewSet):
     filterset_class = ModelFilter
 
     def list(self, request: Request) -> Response:
-        """List the models that you see."""
+        """List the models that the user may see."""
         rows = select_visible(request, LanguageModel.objects.all()).defer("notice", "parameters")
         rows = rows.filter(archived_at__isnull=not parse_flag(request.query_params, "archived"))
         rows = annotate_answers(rows, request.user)
@@ -149,7 +149,7 @@ class LanguageModelViewSet(ApiViewSet):
 
     @repeatable
     def create(self, request: Request) -> Response:
-        """Make a model of your own."""
+        """Create a model owned by the user."""
         owner = require_requester(request)
         values = self.checked(LanguageModelSerializer).validated_data
         made = _stored(LanguageModel(owner_id=owner, **values))
@@ -160,12 +160,12 @@ class LanguageModelViewSet(ApiViewSet):
         )
 
     def retrieve(self, request: Request, model_id: Any) -> Response:
-        """Read a model."""
+        """Return a model."""
         model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
         return Response(self.get_serializer(model).data)
 
     def partial_update(self, request: Request, model_id: Any) -> Response:
-        """Change the keys that are sent."""
+        """Change the submitted fields of a model."""
         model = get_editable(request, LanguageModel.objects.all(), model_id)
         values = self.checked(LanguageModelSerializer, instance=model, partial=True).validated_data
         for name, value in values.items():
@@ -173,7 +173,7 @@ class LanguageModelViewSet(ApiViewSet):
         return Response(self.get_serializer(_stored(model)).data)
 
     def destroy(self, request: Request, model_id: Any) -> Response:
-        """Delete a model that nothing is known from."""
+        """Delete a model that has no answers."""
         model = get_editable(request, LanguageModel.objects.all(), model_id)
         try:
             model.delete()

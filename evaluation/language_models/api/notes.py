@@ -1,4 +1,4 @@
-"""Notes about language models, and their history over question sets."""
+"""REST API for notes about language models, and their history over question sets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ModelNoteSerializer(NoteSerializer):
 
 @extend_schema(tags=["language models"])
 class ModelNoteViewSet(NotingViewSet):
-    """What is known of a model over all question sets, and what was written down about it."""
+    """History of a model over all question sets, and users' notes about it."""
 
     queryset = LanguageModel.objects.all()
     lookup_url_kwarg = "model_id"
@@ -44,7 +44,7 @@ class ModelNoteViewSet(NotingViewSet):
         responses=ModelHistorySerializer,
     )
     def history(self, request: Request, model_id: Any) -> Response:
-        """Read its scores, oldest set first, with the trend and its family beside it."""
+        """Return a model's scores, oldest set first, with trend and related models."""
         model = self._shown(request, model_id)
         return Response(ModelHistorySerializer(model_history(request.user, model)).data)
 
@@ -54,7 +54,7 @@ class ModelNoteViewSet(NotingViewSet):
         responses=ModelNoteSerializer(many=True),
     )
     def notes(self, request: Request, model_id: Any) -> Response:
-        """Read the notes that you may read."""
+        """Return the notes about a model that the user may read."""
         model = self._shown(request, model_id)
         rows = select_visible(request, model.notes.all())
         page = load_page(request, rows.select_related("author"), NEWEST)
@@ -69,7 +69,7 @@ class ModelNoteViewSet(NotingViewSet):
     )
     @repeatable
     def note(self, request: Request, model_id: Any) -> Response:
-        """Keep a note."""
+        """Add a note about a model."""
         return self.kept(request, self._shown(request, model_id))
 
     @extend_schema(
@@ -78,7 +78,7 @@ class ModelNoteViewSet(NotingViewSet):
         responses={204: None},
     )
     def remove_note(self, request: Request, model_id: Any, model_note_id: Any) -> Response:
-        """Remove a note."""
+        """Delete a note about a model."""
         return self.taken_back(request, self._shown(request, model_id), model_note_id)
 
     def _shown(self, request: Request, model_id: Any) -> LanguageModel:

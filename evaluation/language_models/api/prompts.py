@@ -1,4 +1,4 @@
-"""Prompts: what models are told, in versions that never change."""
+"""REST API for prompts, whose versions never change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAME_TAKEN = "You have a prompt of this name."
 
 
 class PromptTextSerializer(StrictSerializer):
-    """What a model is told.
+    """Text of a prompt: system text and template.
 
     The template is text with `{question}`, `{choices}`, `{category}`, `{language}` and, with the
     strategy passage, `{passage}` and `{title}`; a brace itself is written twice.
@@ -51,7 +51,7 @@ class PromptTextSerializer(StrictSerializer):
     template = serializers.CharField(trim_whitespace=False, max_length=LONGEST_TEXT)
 
     def prompt(self) -> Prompt:
-        """Return the prompt. Raises `ApiProblem` at the template, if it cannot be used."""
+        """Return the prompt; raise `ApiProblem` at the template field if invalid."""
         values = self.validated_data
         try:
             return Prompt(values["strategy"], values["template"], values["system"])
@@ -62,13 +62,13 @@ class PromptTextSerializer(StrictSerializer):
 
 
 class NewPromptSerializer(PromptTextSerializer):
-    """A prompt and its first version."""
+    """Request body of a new prompt: its name and first version."""
 
     name = serializers.CharField(max_length=200)
 
 
 class PromptVersionSerializer(serializers.ModelSerializer[PromptVersion]):
-    """A version of a prompt; `id` is what a run of the kind ask takes as `prompt`."""
+    """A version of a prompt; runs of type ask take its `id` as option `prompt`."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     author = serializers.CharField(source="author.username", read_only=True)
@@ -82,7 +82,7 @@ class PromptVersionSerializer(serializers.ModelSerializer[PromptVersion]):
 
 
 class PromptRowSerializer(serializers.ModelSerializer[StoredPrompt]):
-    """A prompt in a list."""
+    """A prompt as a list row."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
 
@@ -132,7 +132,7 @@ class PromptSerializer(PromptRowSerializer):
 )
 @extend_schema(tags=["language models"])
 class PromptViewSet(ApiViewSet):
-    """What models are told."""
+    """Prompts: system texts and templates for asking language models."""
 
     queryset = StoredPrompt.objects.all()
     lookup_url_kwarg = "prompt_id"
@@ -141,7 +141,7 @@ class PromptViewSet(ApiViewSet):
     filterset_class = PromptFilter
 
     def list(self, request: Request) -> Response:
-        """List the prompts that you see."""
+        """List the prompts that the user may see."""
         rows = select_visible(request, StoredPrompt.objects.all())
         page = load_filtered_page(request, PromptFilter(request.query_params, rows))
         body = PromptRowSerializer(page.rows, many=True).data
@@ -149,7 +149,7 @@ class PromptViewSet(ApiViewSet):
 
     @repeatable
     def create(self, request: Request) -> Response:
-        """Keep a prompt of your own."""
+        """Create a prompt owned by the user."""
         owner = require_requester(request)
         asked = self.checked(NewPromptSerializer)
         try:
@@ -163,13 +163,13 @@ class PromptViewSet(ApiViewSet):
         )
 
     def retrieve(self, request: Request, prompt_id: Any) -> Response:
-        """Read a prompt."""
+        """Return a prompt with all its versions."""
         rows = StoredPrompt.objects.prefetch_related("versions__author")
         return Response(PromptSerializer(get_visible_or_404(request, rows, prompt_id)).data)
 
     @action(detail=True, methods=["post"])
     def versions(self, request: Request, prompt_id: Any) -> Response:
-        """Keep another version."""
+        """Add a version to a prompt."""
         stored = get_editable(request, StoredPrompt.objects.all(), prompt_id)
         made = edit_prompt(
             stored, get_user_id(request), self.checked(PromptTextSerializer).prompt()

@@ -1,4 +1,4 @@
-"""Tables of a run that asked models: the models, their answers, and what went wrong."""
+"""Tables of a run that asked models: models, their replies, and errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OF_ERRORS = ("model", "question", "sample", "error", "message", "attempts")
 
 
 def models_table(run: Run) -> Table:
-    """Return a row for each model, in the order in which they were chosen."""
+    """Return the table of models in the order chosen; one row per model."""
     return Table(
         OF_MODELS,
         [
@@ -43,7 +43,7 @@ def models_table(run: Run) -> Table:
 
 
 def answers_table(run: Run) -> Table:
-    """Return every reply, stored ones too, by model, question and sample."""
+    """Return the table of replies, including stored ones, by model, question and sample."""
     return Table(
         OF_ANSWERS,
         (
@@ -54,7 +54,7 @@ def answers_table(run: Run) -> Table:
 
 
 def errors_table(run: Run) -> Table:
-    """Return the replies that are errors, with what happened."""
+    """Return the table of failed replies, with the error."""
     return Table(
         OF_ERRORS,
         (
@@ -65,7 +65,7 @@ def errors_table(run: Run) -> Table:
 
 
 def replies_of(run: Run) -> QuerySet[LLMResponse]:
-    """Return all replies that a run that is done asked for, also those that were stored before."""
+    """Return all replies that a finished run requested, including those stored earlier."""
     summary = AskSummary.of(run.summary)
     asked = Q(pk__in=())
     for one in summary.models:

@@ -1,4 +1,4 @@
-"""A language model over all sets that the one who looks may see, and its family beside it."""
+"""History of a language model over the sets that a user may see, with related models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_RELATED = 50
 
 @dataclass(frozen=True)
 class ModelEntry(Reasoned):
-    """A model in the run that counts for a set.
+    """Result of a model in the official run of a question set.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ModelEntry(Reasoned):
 
 @dataclass(frozen=True)
 class Related:
-    """Another version of the family, on the sets that both were scored on.
+    """Another version of the model's family, compared on the sets that scored both.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Related:
 
 @dataclass(frozen=True)
 class ModelHistory:
-    """A model over the sets that somebody sees, oldest first; trends as of workers."""
+    """A model's history over the sets the user may see, oldest first, with trend."""
 
     renamed_keys: ClassVar = {"told": "trend_messages"}
 
@@ -77,7 +77,7 @@ class ModelHistory:
 
 
 def model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
-    """Return the history of a model that the user may see, by three queries at most."""
+    """Return the history of a model the user may see; at most three queries."""
     runs = load_counted_runs(user)
     sets = _sets(runs, model)
     comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]

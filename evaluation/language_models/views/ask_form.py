@@ -1,4 +1,4 @@
-"""The form that asks models: checkboxes for models, a list of prompts, other options as ever."""
+"""Form to ask models: checkboxes of models, a list of prompts, and the options."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FITTING = "What suits each model: closed book, or beside its passage"
 
 @dataclass(frozen=True)
 class ModelBox:
-    """A model that can be chosen: its checkbox, and where it is asked."""
+    """A model with its checkbox in the form, and the server it runs on."""
 
     box: Any
     model: LanguageModel
@@ -31,12 +31,12 @@ class ModelBox:
 
     @property
     def has_prices(self) -> bool:
-        """Whether what it costs is known."""
+        """Whether the model's prices are known."""
         return self.model.price_in is not None
 
 
 class AskForm(form_for(AskOptions)):  # type: ignore[misc]
-    """`AskOptions` without ids: models and prompts are chosen by their names."""
+    """Form of `AskOptions` in which models and prompts are chosen by name, not id."""
 
     def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
         super().__init__(user, *args, **kwargs)
@@ -56,16 +56,16 @@ class AskForm(form_for(AskOptions)):  # type: ignore[misc]
         return [ModelBox(box, model, place_of(model)) for box, model in boxes]
 
     def others(self) -> list[forms.BoundField]:
-        """Return the fields that everybody should look at, but the models."""
+        """Return the basic fields of the form except the models."""
         return [field for field in self.basic() if field.name != "models"]
 
     def begun_options(self) -> AskOptions:
-        """Return the options that the form begins with, before anybody filled it in."""
+        """Return the initial options of the form."""
         known = {name: self.initial.get(name) for name in AskOptions.options()}
         return AskOptions(**{**known, "prompt": known["prompt"] or None})
 
 
 def seen(options: AskOptions) -> str:
-    """Return what stands for options that somebody has seen the preview of."""
+    """Return a hash of the options, which proves that the user saw their preview."""
     written = json.dumps(options.as_dict(), sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()

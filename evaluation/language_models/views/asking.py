@@ -1,4 +1,4 @@
-"""Asking models: choose them, see what they will see and what it takes at most, ask."""
+"""Page to ask models: choose them, preview requests and maximum cost, start."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ASK = "ask"
 
 @dataclass(frozen=True)
 class SharedPreview:
-    """What several models see alike: the prompt, the conversations, and who they are."""
+    """Preview shared by several models: the prompt, the conversations, and the models' names."""
 
     prompt: str
     conversations: tuple[Any, ...]
@@ -47,7 +47,7 @@ class SharedPreview:
 
 @dataclass(frozen=True)
 class Takes:
-    """What the asking takes, all models together; None where nobody can say."""
+    """Total cost, time and requests of asking all models; None if unknown."""
 
     to_ask: int
     stored: int
@@ -58,7 +58,10 @@ class Takes:
 
     @classmethod
     def of(cls, estimates: Sequence[Estimate]) -> Takes:
-        """Add up; models are asked beside each other, so the slowest says how long it takes."""
+        """Add up the models' estimates.
+
+        The time is that of the slowest, since they run in parallel.
+        """
         asked = [one for one in estimates if not one.reason and one.to_ask]
         costs, durations = [one.cost for one in asked], [one.duration for one in asked]
         return cls(
@@ -74,7 +77,7 @@ class Takes:
 
 
 def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask how, show what will be sent, and start; nothing is sent that was not shown before."""
+    """Show the form and a preview of the requests; start only what was previewed."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = lifecycle.find_version(question_set, request.GET.get("version"), answered=False)
     like = like_of(request, question_set, get_kind(ASK))
@@ -119,7 +122,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _options(form: AskForm) -> AskOptions | None:
-    """Return what was filled in, or what the form begins with; None for what cannot be read."""
+    """Return the posted or the initial options; None if invalid."""
     if not form.is_bound:
         begun = form.begun_options()
         return begun if begun.models and not begun.problems() else None
@@ -149,7 +152,7 @@ def _preview(
 
 
 def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
-    """Return what is alike once, in the order of the models."""
+    """Return each distinct preview once, in the order of the models."""
 
     def of_prompt(one: Preview) -> str:
         return one.prompt

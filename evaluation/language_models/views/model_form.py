@@ -1,4 +1,4 @@
-"""The form of a language model: what it is, how it is reached, and what asking it costs."""
+"""Form of a language model: identity, connection and prices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FIELDS = {"spec": "url"}
 
 
 class ModelForm(forms.Form):
-    """What is said about a model; `save` stores it."""
+    """Form of a language model; `save` stores it."""
 
     name = forms.CharField(
         label="Name", max_length=255, help_text="As tables and pictures show it, such as Small 1."
@@ -107,7 +107,7 @@ class ModelForm(forms.Form):
     )
 
     def __init__(self, user: AnyUser, model: LanguageModel, *args: Any, **kwargs: Any) -> None:
-        """Begin with what is stored of `model`, which may be new."""
+        """Fill the form from `model`, which may be new."""
         kwargs["initial"] = {**_stored(model), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         self.user, self.model = user, model
@@ -123,15 +123,15 @@ class ModelForm(forms.Form):
             self.fields[name].error_messages["required"] = missing
 
     def basic(self) -> list[forms.BoundField]:
-        """Return the fields that everybody should look at."""
+        """Return the basic fields, which are always shown."""
         return [self["name"], self["place"]]
 
     def reached(self) -> list[forms.BoundField]:
-        """Return the fields about an address, which other places do not need."""
+        """Return the connection fields, which only a server URL needs."""
         return [self["url"], self["called"], self["key_variable"]]
 
     def folded(self) -> Iterable[tuple[str, list[forms.BoundField], bool]]:
-        """Return the other groups: title, fields, and whether they need to be seen."""
+        """Return the collapsible field groups: title, fields, and whether it starts open."""
         groups = {
             "What it is": [*DETAILS, "notice"],
             "Prices and parameters": ["price_in", "price_out", "parameters"],
@@ -141,7 +141,7 @@ class ModelForm(forms.Form):
             yield title, fields, any(field.errors for field in fields)
 
     def clean_parameters(self) -> dict[str, Any]:
-        """Read the JSON."""
+        """Return the request parameters parsed from JSON."""
         text = self.cleaned_data["parameters"]
         try:
             read: dict[str, Any] = ModelOptions.options()["parameters"].read(text or "{}")
@@ -151,7 +151,7 @@ class ModelForm(forms.Form):
         return read
 
     def clean(self) -> dict[str, Any]:
-        """Put the address together, and refuse what may not be asked."""
+        """Build the server URL, and validate that it may be called."""
         values: dict[str, Any] = super().clean() or {}
         if not self.errors:
             for wrong in find_registration_problems(self.options(), self.user):
@@ -160,7 +160,7 @@ class ModelForm(forms.Form):
         return values
 
     def options(self) -> ModelOptions:
-        """Return how the model is reached, as it was filled in."""
+        """Return the connection options from the form."""
         values = self.cleaned_data
         behind = values["place"] == ADDRESS
         specs = {
@@ -178,7 +178,7 @@ class ModelForm(forms.Form):
         )
 
     def save(self) -> LanguageModel:
-        """Store the model."""
+        """Save the model from the form."""
         for name in ("name", *DETAILS, "notice"):
             setattr(self.model, name, self.cleaned_data[name])
         for name, value in convert_to_columns(self.options()).items():
@@ -202,12 +202,12 @@ class ModelForm(forms.Form):
 
 
 def name_taken() -> ValidationError:
-    """Return the error of a name that another model of the owner has."""
+    """Return the error for a name that another model of the owner already has."""
     return ValidationError("You have a model of this name.", "name_taken")
 
 
 def _stored(model: LanguageModel) -> dict[str, Any]:
-    """Return what is stored of a model as the form shows it."""
+    """Return the initial form values of a stored model."""
     options = read_model_options(model)
     values = {name: getattr(model, name) for name in ("name", *DETAILS, "notice")}
     kind, _, target = model.spec.partition(":")
@@ -233,7 +233,7 @@ def _stored(model: LanguageModel) -> dict[str, Any]:
 
 
 class NoteForm(forms.Form):
-    """What is to be remembered about a model."""
+    """Form of a note about a model."""
 
     text = forms.CharField(
         label="New note",

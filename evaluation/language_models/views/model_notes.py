@@ -19,7 +19,7 @@ from evaluation.models import LanguageModel
 
 @require_POST
 def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Write down something about a model."""
+    """Add a note about a model."""
     noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     check_note_rights(request, noted)
     form = NoteForm(request.POST)
@@ -32,7 +32,7 @@ def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 @require_POST
 def remove_note(request: HttpRequest, model_id: UUID, model_note_id: UUID) -> HttpResponse:
-    """Take back a note of one's own."""
+    """Delete one's own note about a model."""
     noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     delete_note(request, noted, model_note_id)
     messages.success(request, "The note is gone.")

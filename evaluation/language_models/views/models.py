@@ -1,4 +1,4 @@
-"""Language models: the list, one of them, registering and changing it, and one question to try."""
+"""Pages of language models: list, details, form, and a trial question."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PACKAGED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where a model is asked, in words; `can_be_asked` says whether it is at all."""
+    """Description of where a model runs; `can_be_asked` is whether requests are possible."""
 
     words: str
     can_be_asked: bool
@@ -79,7 +79,7 @@ UPLOADED = Place("only its uploaded answers", False)
 
 
 def place_of(model: LanguageModel, mine: bool = True) -> Place:
-    """Return where a model is asked; the address only for those who may change it."""
+    """Return where a model runs; with the server URL only for users who may change it."""
     if not mine:
         return Place("by its owner", True) if model.spec else UPLOADED
     if model.spec == LOCAL:
@@ -113,7 +113,7 @@ def models(request: HttpRequest) -> HttpResponse:
 
 
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Show a model: what it is, how it is reached, and a question to try it by."""
+    """Show a model: description, connection, and a form for a trial question."""
     shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     trial = trial_runs.look(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
@@ -131,13 +131,13 @@ def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 
 def trial_address(model: LanguageModel, trial: str) -> str:
-    """Return the address that shows a trial of a model."""
+    """Return the URL that shows a trial of a model."""
     return f"{reverse('admin:model', args=[model.public_id])}?trial={trial}"
 
 
 @require_POST
 def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Have a model asked one question in the background, and lead to where its reply is shown."""
+    """Ask a model one question in the background, and redirect to its reply."""
     asked = get_editable(request, LanguageModel.objects.all(), model_id)
     form = TryForm(request.user, request.POST)
     if not form.is_valid():
@@ -151,19 +151,19 @@ def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 
 def new_model(request: HttpRequest) -> HttpResponse:
-    """Register a model of one's own."""
+    """Register a model owned by the user."""
     return _form(request, LanguageModel(owner_id=require_requester(request)), "Register a model")
 
 
 def edit_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Change what is said about a model."""
+    """Edit a model."""
     changed = get_editable(request, LanguageModel.objects.all(), model_id)
     return _form(request, changed, f"Edit {changed.name}")
 
 
 @require_http_methods(["POST"])
 def add_packaged(request: HttpRequest) -> HttpResponse:
-    """Register the model that is installed with the site, by one click."""
+    """Register the model that is installed with the site."""
     owner = require_requester(request)
     if not smollm2.is_installed():
         messages.error(request, "The packaged model is not installed on this machine.")
@@ -185,7 +185,7 @@ def add_packaged(request: HttpRequest) -> HttpResponse:
 
 
 def model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> HttpResponse:
-    """Show what a model answered to a set's questions."""
+    """Show a model's answers to a set's questions."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     answers = (
@@ -214,7 +214,7 @@ def shown_model(
     note: NoteForm | None = None,
     asking: bool = False,
 ) -> HttpResponse:
-    """Return the page of a model, with the forms that were not filled in as they should be."""
+    """Render the page of a model, with invalid forms shown again."""
     mine = LanguageModel.objects.editable_by(request.user).filter(pk=model.pk).exists()
     answers = select_visible(request, LLMResponse.objects.all()).filter(model=model)
     sets = (
@@ -250,7 +250,7 @@ def shown_model(
 
 
 def model_picture(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Send the picture of a model's scores as SVG."""
+    """Send the chart of a model's scores as SVG."""
     shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     chart = chart_of(model_history(request.user, shown), shown)
     if chart is None:
@@ -259,7 +259,7 @@ def model_picture(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 
 def chart_of(history: ModelHistory, model: LanguageModel) -> Chart | None:
-    """Return the picture of a model's scores; None below two of them."""
+    """Return the chart of a model's scores; None for fewer than two."""
     occasions = [
         Occasion(
             entry.set_name,
@@ -301,7 +301,7 @@ def _form(request: HttpRequest, model: LanguageModel, title: str) -> HttpRespons
 
 
 def offers_packaged(request: HttpRequest) -> bool:
-    """Return whether the packaged model is installed, and nobody added it yet."""
+    """Return whether the packaged model is installed and not registered yet."""
     if not (is_requester(request.user) and smollm2.is_installed()):
         return False
     return not select_visible(request, LanguageModel.objects.all()).filter(spec=LOCAL).exists()

@@ -1,4 +1,4 @@
-"""The form of a prompt: what a model is told before a question, and how the question is put."""
+"""Form of a prompt: system text and question template."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WRONG = {
 
 
 class PromptForm(forms.Form):
-    """A prompt; `named` asks for its name, which later versions keep."""
+    """Form of a prompt; `named` adds the name field, for the first version."""
 
     name = forms.CharField(
         label="Name", max_length=200, help_text="For yourself, such as One short sentence."
@@ -62,7 +62,7 @@ class PromptForm(forms.Form):
             del self.fields["name"]
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a template that cannot be filled in."""
+        """Validate that the template can be filled in."""
         values: dict[str, Any] = super().clean() or {}
         # A browser sends line breaks of its own, and the hash of a prompt is of its characters.
         for name in ("system", "template"):
@@ -77,6 +77,6 @@ class PromptForm(forms.Form):
         return values
 
     def prompt(self) -> Prompt:
-        """Return the prompt as it was filled in. Raises TemplateError."""
+        """Return the prompt from the form. Raises TemplateError."""
         values = self.cleaned_data
         return Prompt(values["strategy"], values["template"], values["system"])

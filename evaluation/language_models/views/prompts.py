@@ -1,4 +1,4 @@
-"""Prompts: the list, one with its versions as a model sees them, a new one, another version."""
+"""Pages of prompts: list, versions with a preview, and forms for prompts and versions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SETS_OFFERED = 50
 
 
 def prompts(request: HttpRequest) -> HttpResponse:
-    """List the prompts of one's own, newest first, and those that are always there."""
+    """List the user's prompts, newest first, and the built-in ones."""
     asked = PromptFilter(request.GET, select_visible(request, Prompt.objects.all()))
     context = {
         "title": "Prompts",
@@ -52,7 +52,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
 
 
 def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
-    """Show a version of a prompt (`version`, else the latest) as a model sees it.
+    """Show a version of a prompt (`version`, else the latest) with a filled-in example.
 
     `set` in the address names the question set whose first question is put into it.
     """
@@ -83,7 +83,7 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
 
 
 def new_prompt(request: HttpRequest) -> HttpResponse:
-    """Make a prompt of one's own."""
+    """Create a prompt."""
     owner = require_requester(request)
     form = PromptForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -98,7 +98,7 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
 
 
 def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
-    """Make another version of a prompt; those before stay as they are."""
+    """Create another version of a prompt; earlier versions stay unchanged."""
     changed = get_editable(request, Prompt.objects.all(), prompt_id)
     latest = changed.latest()
     begin = {name: getattr(latest, name) for name in ("strategy", "system", "template")}
@@ -129,7 +129,7 @@ def _form(
 
 
 def _first_question(sets: list[QuestionSet], wanted: str) -> Question | None:
-    """Return the first question of the set of that id, else of the first set that has one."""
+    """Return the first question of the wanted set, else of the first set that has one."""
     chosen = [one for one in sets if str(one.public_id) == wanted] or sets
     for question_set in chosen:
         version = question_set.latest_version()

@@ -1,4 +1,4 @@
-"""What pages show of a run that asks: how far each model is, and in the end what came of it."""
+"""Page parts of a run that asks models: progress, results and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaluation.runs.steps.asking.prompts import UnknownPromptError, find_prompt
 
 @dataclass(frozen=True)
 class Errors:
-    """Errors of one code: how many, in words, and what the server said of one."""
+    """Errors of one code: number, description, and a server message as an example."""
 
     count: int
     words: FaultWords
@@ -34,7 +34,7 @@ class Errors:
 
 @dataclass(frozen=True)
 class Asked:
-    """A model that was asked, beside what its counts mean.
+    """A model that was asked, with explanations of its counts.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Asked:
 
     @property
     def model_id(self) -> UUID:
-        """The public id of the model."""
+        """Public id of the model."""
         return UUID(self.came.id)
 
 
@@ -67,14 +67,14 @@ GONE = "one that is not there any more"
 
 
 def standing(run: Run) -> Mapping[str, Any]:
-    """Return how far each model is; once the run is done, what came of each."""
+    """Return the progress of each model; for a finished run its reply counts."""
     if run.state == Run.State.DONE:
         return results(run)
     return build_progress(run)
 
 
 def results(run: Run) -> Mapping[str, Any]:
-    """Return what came of each model, and what to do about what did not come."""
+    """Return the reply counts of each model, and advice on missing replies."""
     summary = AskSummary.of(run.summary)
     known = list_priced([one.id for one in summary.models])
     return {
@@ -87,7 +87,7 @@ def results(run: Run) -> Mapping[str, Any]:
 
 
 def named(run: Run) -> Mapping[str, str]:
-    """Return the names of the models and of the prompt that the options name by ids."""
+    """Return display names of the models and the prompt whose ids the options contain."""
     ids = [str(one) for one in run.parameters.get("models", ())]
     rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}

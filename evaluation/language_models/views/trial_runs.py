@@ -1,4 +1,4 @@
-"""Trials of models in the background: no web thread waits for a server that answers slowly.
+"""Trials of models in the background, so that no web thread waits for a slow server.
 
 A trial runs in a thread of its own, a few at a time, and its result lies in the cache that all web
 processes share until it is looked at. Each user has one trial at a time.
@@ -27,7 +27,7 @@ _places = threading.BoundedSemaphore(AT_ONCE)
 
 
 class TrialRefusedError(Exception):
-    """A trial that is not begun: `code` is one_at_a_time or trials_busy."""
+    """The trial cannot start: `code` is one_at_a_time or trials_busy."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -36,19 +36,19 @@ class TrialRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A trial as it is now: what was asked in its form; `result` is None while it is pending."""
+    """State of a trial: the form's values, and the result, None while pending."""
 
     asked: Mapping[str, str]
     result: Trial | None = None
 
     @property
     def is_pending(self) -> bool:
-        """Whether the model has not answered yet."""
+        """Whether the model has not replied yet."""
         return self.result is None
 
 
 def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
-    """Begin a trial in the background and return its name. Raises `TrialRefusedError`."""
+    """Start a trial in the background and return its name. Raises `TrialRefusedError`."""
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
     longest = int(PATIENCE.timeout) + 30
@@ -74,7 +74,7 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
 
 
 def look(user_id: int, name: str) -> Look | None:
-    """Return a trial of a user by its name; None for one that is unknown or forgotten."""
+    """Return a user's trial by its name; None if unknown or expired."""
     found = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
     return found if isinstance(found, Look) else None
 

@@ -1,4 +1,4 @@
-"""One question to a model, asked now, to see whether its address, its key and its prompt do."""
+"""Trial of a model: ask one question to check its URL, key and prompt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXAMPLE = "Why does the Moon always show us the same side?"
 
 
 class TryForm(forms.Form):
-    """A question, and the prompt that it is put into."""
+    """Form of a trial: a question and a prompt."""
 
     question = forms.CharField(
         label="Question",
@@ -58,7 +58,7 @@ class TryForm(forms.Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """A prompt beside a passage needs one."""
+        """Validate that a prompt with a passage placeholder has a passage."""
         values: dict[str, Any] = super().clean() or {}
         if not self.errors and self.chosen().prompt.strategy == PASSAGE and not values["passage"]:
             said = "This prompt needs a passage."
@@ -66,18 +66,18 @@ class TryForm(forms.Form):
         return values
 
     def chosen(self) -> NamedPrompt:
-        """Return the prompt of a valid form."""
+        """Return the selected prompt of a valid form."""
         return find_prompt(self.cleaned_data["prompt"], self._user)
 
     def messages(self) -> tuple[Message, ...]:
-        """Return the conversation of a valid form."""
+        """Return the conversation to send, from a valid form."""
         names = ("question", "passage")
         return self.chosen().prompt.messages({name: self.cleaned_data[name] for name in names})
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it.
+    """Result of a trial: the reply or an error.
 
     Attributes
     ----------
@@ -93,12 +93,12 @@ class Trial:
 
     @property
     def refused(self) -> bool:
-        """Whether the model, or a filter before it, refused to answer."""
+        """Whether the model or a content filter refused to answer."""
         return self.reply is not None and self.reply.status.is_refusal
 
     @property
     def was_cut(self) -> bool:
-        """Whether the reply ended because it was as long as it may be."""
+        """Whether the reply was cut at the maximum length."""
         if self.reply is None:
             return False
         ended = read_finish(self.reply.finish_reason)
@@ -107,7 +107,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A trial that needs no database any more; `fault` is why it cannot be begun, "" if it can."""
+    """Trial that is ready to run without a database; `fault` is why it cannot start, or ""."""
 
     messages: tuple[Message, ...]
     chat: ChatModel | None
@@ -115,7 +115,7 @@ class Prepared:
     fault: str = ""
 
     def run(self) -> Trial:
-        """Ask the model; whatever goes wrong is told by the trial."""
+        """Ask the model and return the trial; errors become part of the result."""
         if self.chat is None:
             return Trial(self.messages, None, None, self.fault)
         try:
@@ -130,7 +130,7 @@ class Prepared:
 
 
 def prepared(model: LanguageModel, form: TryForm) -> Prepared:
-    """Return the trial of a valid form, to be run in another thread."""
+    """Return the trial of a valid form, to run in another thread."""
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()

@@ -1,1 +1,1 @@
-"""Commands: thin doors to studies and steps."""
+"""Management commands: thin wrappers around studies and runs."""

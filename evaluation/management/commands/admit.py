@@ -1,4 +1,4 @@
-"""The door to admitting people by their score: ``manage.py admit SET --earlier OTHER``."""
+"""Command ``manage.py admit SET --earlier OTHER``: admit workers by an earlier score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.models import ScoreRule
 
 
 class Command(SetCommand):
-    """Count who scored enough in an earlier set, and admit them and nobody else."""
+    """Admit to a collection only workers with a minimum score in an earlier set."""
 
     help = (
         "Let only people take part in the published question set SET who scored at least X in the "
@@ -24,7 +24,7 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, the rule, and whether to keep it."""
+        """Add the arguments: set, admission rule, and whether to store it."""
         super().add_arguments(parser)
         parser.add_argument("--earlier", metavar="OTHER", help="name or id of the earlier set")
         parser.add_argument("--at-least", type=float, metavar="X", help="the least score")
@@ -39,7 +39,7 @@ class Command(SetCommand):
         parser.add_argument("--off", action="store_true", help="ask for no score any more")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count, and keep the rule unless told otherwise."""
+        """Count the admitted workers, and store the rule unless it is a dry run."""
         question_set = self.question_set(options)
         collection = (
             Collection.objects.filter(version__question_set=question_set)

@@ -1,4 +1,4 @@
-"""The door to asking models: ``manage.py ask QUESTIONS --model SPEC --output DIR``."""
+"""Command ``manage.py ask QUESTIONS --model SPEC --output DIR``: ask a model."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        """Keep the lines of the epilogue."""
+        """Create a parser that preserves the line breaks of the epilogue."""
         return super().create_parser(
             prog_name,
             subcommand,
@@ -65,12 +65,12 @@ class Command(BaseCommand):
         )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take what to ask whom, how it is sampled, how fast, and for how much."""
+        """Add the arguments: questions, model, sampling, rate and cost limits."""
         _add_what(parser)
         add_asking_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask, and say what came of it."""
+        """Ask the model and print a summary of the replies."""
         with report_bad_input():
             request = _request(options)
             if options["dry_run"]:
@@ -173,7 +173,7 @@ def _told_estimate(found: Estimate) -> str:
 
 
 def _told_lengths(asked: AskResult, asking: AskSettings) -> list[str]:
-    """Return the lines on replies that their length cut, and on thinking."""
+    """Return lines on replies cut at the maximum length, and on reasoning tokens."""
     lines = []
     most = next((asking.parameters[name] for name in LIMITS if asking.parameters.get(name)), None)
     limit = f" of {most:,} tokens" if isinstance(most, int) else ""

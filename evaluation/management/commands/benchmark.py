@@ -1,4 +1,4 @@
-"""The command ``manage.py benchmark``; `tests/benchmarks` of the checkout holds its code."""
+"""Command ``manage.py benchmark``; its code is in `tests/benchmarks` of the checkout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from evaluation.management.checkout_command import CheckoutCommand
 
 
 class Command(CheckoutCommand):
-    """Measure speed and memory against named peers."""
+    """Measure speed and memory against other packages."""
 
     help = "Measure speed and memory against named peers, as ratios of one run; needs no database."
     requires_system_checks = ()

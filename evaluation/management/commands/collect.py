@@ -1,4 +1,4 @@
-"""The door to asking registered models: ``manage.py collect SET --models NAME``."""
+"""Command ``manage.py collect SET --models NAME``: ask registered models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INCOMPLETE = 3
 
 
 class Command(RunCommand):
-    """Queue a run that asks models, and show how far it is."""
+    """Start a run that asks models, and show its progress."""
 
     help = (
         "Ask registered models the latest published version of the question set SET: a worker "
@@ -38,7 +38,7 @@ class Command(RunCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, the models, the options, and whether to wait."""
+        """Add the arguments: set, models, options, and whether to wait."""
         super().add_arguments(parser)
         add = parser.add_argument
         add("--models", nargs="+", required=True, metavar="NAME", help="names of your models")
@@ -49,7 +49,7 @@ class Command(RunCommand):
         add("--output", type=Path, metavar="DIR", help="folder for the tables, as CSV")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Queue, watch, print."""
+        """Queue the run, show its progress, and print its report."""
         version = self.version(options, answered=False)
         models = ids_of_models(options["models"], version.question_set)
         prompt = _prompt(options["prompt"], version.question_set)
@@ -94,7 +94,7 @@ class Command(RunCommand):
 
 
 def _prompt(name: str | None, question_set: QuestionSet) -> str | None:
-    """Return the id of a prompt that is named; the latest version, unless an id says otherwise."""
+    """Return the id of a named prompt's latest version, or the version of a given id."""
     if name is None or name in BUILT_IN:
         return name
     versions = PromptVersion.objects.filter(prompt__owner=question_set.owner_id, prompt__name=name)

@@ -1,4 +1,4 @@
-"""The door to composing a set for MAQA: ``manage.py compose_maqa --yes-no FILE --output FILE``."""
+"""Command ``manage.py compose_maqa --yes-no FILE --output FILE``: compose a MAQA set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_OPTIONS = 26
 
 
 class Command(BaseCommand):
-    """Compose questions with one, several and many right answers."""
+    """Compose questions with one, several and many correct answers."""
 
     help = (
         "Compose a set for evaluate and study maqa: lists of questions with their right answers "
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the lists, the yes/no questions, how they are composed, and where to."""
+        """Add the arguments: lists, yes/no questions, composition options and output."""
         add = parser.add_argument
         add(
             "--lists",
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         add("--output", type=Path, required=True, metavar="FILE.json", help="file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compose, write, and say how many there are."""
+        """Compose the questions, write them, and print their number."""
         output: Path = options["output"]
         with report_bad_input():
             if output.suffix != ".json":

@@ -1,4 +1,4 @@
-"""The door to other people's questions: ``manage.py convert_items FILE --mapping squad2``."""
+"""Command ``manage.py convert_items FILE --mapping squad2``: convert published data sets."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from evaluation.runs.files.problem_messages import build_error
 
 
 class Command(BaseCommand):
-    """Make items of records as they are published."""
+    """Convert records of a published data set to items."""
 
     help = "Make items for evaluate and study multiqa of a benchmark's own file; no database."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file, how it is to be read, and where to."""
+        """Add the arguments: file, mapping and output."""
         add = parser.add_argument
         add("file", type=Path, metavar="FILE", help="JSON, JSON Lines, CSV or TSV")
         add(
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read, write, and say how many there are."""
+        """Read the records, write the items, and print their number."""
         output: Path = options["output"]
         with report_bad_input():
             if output.suffix != ".jsonl":

@@ -1,4 +1,4 @@
-"""The door to deciding about submissions: ``manage.py decide SET --file FILE --by USERNAME``."""
+"""Command ``manage.py decide SET --file FILE --by USERNAME``: import payment decisions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.payments.storage.fairness import compare_rejections, format_comp
 
 
 class Command(DeskCommand):
-    """Keep what somebody decided of workers' submissions."""
+    """Store a user's decisions about workers' submissions."""
 
     help = (
         "Keep what FILE says of the workers of the question set SET: columns worker, decision "
@@ -26,7 +26,7 @@ class Command(DeskCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, FILE, who."""
+        """Add the arguments: set, file and user."""
         super().add_arguments(parser)
         parser.add_argument("--file", type=Path, required=True, metavar="FILE")
         self.add_by(parser)
@@ -36,7 +36,7 @@ class Command(DeskCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Decide and report; exit status 2 for input that will not do."""
+        """Import the decisions and print a report; exit status 2 for invalid input."""
         version = self.version_of(options)
         user = self.decider(options, version)
         try:

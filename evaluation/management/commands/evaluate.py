@@ -1,4 +1,4 @@
-"""The door to evaluations of files: ``manage.py evaluate aqer ANSWERS --output DIR``."""
+"""Command ``manage.py evaluate aqer ANSWERS --output DIR``: evaluate files."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Command(KindCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the method first, a kind of run that evaluates files, then its own arguments."""
+        """Add one sub-command per run type that evaluates files, with its arguments."""
         kinds = {name: kind for name, kind in list_kinds().items() if kind.is_evaluated_on_files}
         add_kinds(parser, {name: (kinds[name], kinds[name].evaluate) for name in self.asked(kinds)})
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Evaluate, and say what came out and where it is."""
+        """Evaluate the files, and print the result and the output paths."""
         from evaluation.runs.files.study import EndedEarlyError
 
         kind = list_kinds()[options["method"]]

@@ -1,4 +1,4 @@
-"""The door to exporting answers: ``manage.py export_answers SET --output FILE``."""
+"""Command ``manage.py export_answers SET --output FILE``: export workers' answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Command(ExportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, FILE, run, pseudonyms."""
+        """Add the arguments: set, file, run and pseudonyms."""
         super().add_arguments(parser)
         self.add_output(parser)
         self.add_run(parser, "write this run's scores and grades beside the answers")
@@ -37,7 +37,7 @@ class Command(ExportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Choose, write, tell."""
+        """Select the version and run, write the file, and print a summary."""
         version = self.version_of(options)
         run = self.run_of(options, version)
         how = {"pseudonyms": options["pseudonyms"], "checks": options["checks"]}

@@ -1,4 +1,4 @@
-"""The door to the consensus of a run: ``manage.py export_consensus SET --output DIR``."""
+"""Command ``manage.py export_consensus SET --output DIR``: export a run's consensus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evaluation.runs.exports.choosing import RECORD
 
 
 class Command(ExportCommand):
-    """Write what the crowd answers, with a datasheet."""
+    """Write the consensus answers of a run, with a datasheet."""
 
     help = (
         "Write the consensus of a run of the question set SET as a human benchmark: for each "
@@ -30,7 +30,7 @@ class Command(ExportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, DIR, run."""
+        """Add the arguments: set, directory and run."""
         super().add_arguments(parser)
         parser.add_argument(
             "--output", type=Path, required=True, metavar="DIR", help="a folder, or a file.zip"
@@ -43,7 +43,7 @@ class Command(ExportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Choose, write, tell."""
+        """Select the version and run, write the files, and print a summary."""
         try:
             run = chosen_run(self.version_of(options), options["run"])
         except ChoiceError as error:

@@ -1,4 +1,4 @@
-"""The door to exporting models' answers: ``manage.py export_model_answers SET --output FILE``."""
+"""Command ``manage.py export_model_answers SET --output FILE``: export models' answers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Command(ExportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, FILE, run."""
+        """Add the arguments: set, file and run."""
         super().add_arguments(parser)
         self.add_output(parser)
         self.add_run(parser, "write this run's scores beside the answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Choose, write, tell."""
+        """Select the version and run, write the file, and print a summary."""
         version = self.version_of(options)
         self.write(model_answers(version, self.run_of(options, version)), options)

@@ -1,4 +1,4 @@
-"""The door to exporting questions: ``manage.py export_questions SET --output FILE``."""
+"""Command ``manage.py export_questions SET --output FILE``: export questions and passages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Command(ExportCommand):
     answered = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, FILE, passages."""
+        """Add the arguments: set, file, and file of passages."""
         super().add_arguments(parser)
         self.add_output(parser)
         parser.add_argument(
@@ -30,7 +30,7 @@ class Command(ExportCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write one file, or both."""
+        """Write the questions, and the passages if requested."""
         version = self.version_of(options)
         if options["passages"]:
             self.write(passages(version), options | {"output": options["passages"]})

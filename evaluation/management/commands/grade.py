@@ -1,4 +1,4 @@
-"""The door to grading a question set of the database: ``manage.py grade SET``."""
+"""Command ``manage.py grade SET``: grade a question set of the database."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPARED = "Each is off unless asked for, and compared with the plain run."
 
 
 class Command(RunCommand):
-    """Queue a run and show how far it is."""
+    """Start a grading run and show its progress."""
 
     help = (
         "Grade the latest published version of the question set SET that has answers: a worker "
@@ -25,11 +25,11 @@ class Command(RunCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, the options of a grading, and whether to wait."""
+        """Add the arguments: set, grading options, and whether to wait."""
         super().add_arguments(parser)
         add_option_arguments(parser, AqerParameters, files=False, groups={REMEDIES: COMPARED})
         self.add_run_arguments(parser, AqerParameters)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Queue, watch, print."""
+        """Queue the run, show its progress, and print its report."""
         self.start(get_kind(GRADING), options)

@@ -1,4 +1,4 @@
-"""The door to importing answers of language models."""
+"""Command to import answers of language models."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from evaluation.runs.run_types.answer_files import add_keep_thinking
 
 
 class Command(ImportCommand):
-    """Bring language models' answers into a question set."""
+    """Import language models' answers into a question set."""
 
     help = (
         "Add the model answers of FILE (CSV, TSV, JSON Lines or XLSX: model, question, answer, "
@@ -21,7 +21,7 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET FILE, columns, version."""
+        """Add the arguments: set, file, columns and version."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--columns", metavar="model=NAME,question=NAME,answer=NAME,status=NAME")
@@ -29,7 +29,7 @@ class Command(ImportCommand):
         add_keep_thinking(parser)
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
-        """One file."""
+        """Import one file of model answers and return its report."""
         report = import_model_answers(
             self.question_set(options),
             options["file"],

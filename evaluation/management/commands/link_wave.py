@@ -1,4 +1,4 @@
-"""The door to linking sets as waves: ``manage.py link_wave SET --earlier OTHER``."""
+"""Command ``manage.py link_wave SET --earlier OTHER``: link sets as waves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IDS_SHOWN = 10
 
 
 class Command(SetCommand):
-    """Say that a set is a later wave of another, or that it is none."""
+    """Link a question set to its earlier wave, or remove the link."""
 
     help = (
         "Say that the question set SET is a later wave of OTHER, a set of the same owner, so that "
@@ -26,7 +26,7 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, which is the earlier one, what comes along."""
+        """Add the arguments: set, earlier set, and whether to copy model replies."""
         super().add_arguments(parser)
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--earlier", metavar="OTHER", help="name or id of the wave before")
@@ -39,7 +39,7 @@ class Command(SetCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Link, unlink or copy, and say what matched; exit status 2 for what will not do."""
+        """Link, unlink or copy, and print the match; exit status 2 for invalid input."""
         question_set = self.question_set(options)
         if options["undo"] and options["with_models"]:
             raise CommandError(
@@ -80,7 +80,7 @@ class Command(SetCommand):
 
 
 def lines_of(match: QuestionMatch) -> list[str]:
-    """Return how the questions of two sets match, a line for each kind."""
+    """Return lines on how the questions of two sets match, one per kind of match."""
     told = [
         (match.other_text, "with another text"),
         (match.only_later, "in the later set only"),

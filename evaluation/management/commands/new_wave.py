@@ -1,4 +1,4 @@
-"""The door to asking a set again: ``manage.py new_wave SET``."""
+"""Command ``manage.py new_wave SET``: create the next wave of a question set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.waves import storage as waves
 
 
 class Command(SetCommand):
-    """Copy a set for a further wave."""
+    """Copy a question set for a further wave."""
 
     help = (
         "Make a further wave of the question set SET: its questions, texts and settings in a new "
@@ -22,7 +22,7 @@ class Command(SetCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, its name, who is asked."""
+        """Add the arguments: set, name of the wave, and workers to ask."""
         super().add_arguments(parser)
         parser.add_argument("--name", help='of the new set (default: "SET, wave 2" and on)')
         parser.add_argument(
@@ -39,7 +39,7 @@ class Command(SetCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make it, and say what came along; exit status 2 for what will not do."""
+        """Create the wave and print what was copied; exit status 2 for invalid input."""
         question_set = self.question_set(options)
         name = suggest_name(question_set) if options["name"] is None else options["name"]
         try:

@@ -1,4 +1,4 @@
-"""The door to bonuses: ``manage.py payments SET``: a rule, yes or no, and what came of them."""
+"""Command ``manage.py payments SET``: plan, confirm and send bonuses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from evaluation.payments.storage.rules import RuleError, plan_proposed
 
 
 class Command(DeskCommand):
-    """Say where bonuses stand, confirm or cancel them, keep what the panel said."""
+    """Show, plan, confirm, cancel and send bonuses, and record the panel's results."""
 
     help = (
         "Say where the bonuses of the question set SET stand; confirm or cancel those that were "
@@ -58,7 +58,7 @@ class Command(DeskCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, what to do, who."""
+        """Add the arguments: set, action and user."""
         super().add_arguments(parser)
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--confirm", action="store_true", help="pay what is planned")
@@ -94,7 +94,7 @@ class Command(DeskCommand):
         add_round(parser, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it, and say where payments stand; exit status 2 for what will not do."""
+        """Perform the action and print the state of payments; exit status 2 for invalid input."""
         check_options(options)
         version = self.version_of(options)
         only_parts = is_planning_parts(options)
@@ -139,7 +139,7 @@ class Command(DeskCommand):
             self.stdout.write(f"{len(done.payments):,} cancelled")
 
     def _propose(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
-        """Tell what a rule would do, and plan it unless it is tried only."""
+        """Print the effect of a bonus rule, and plan the bonuses unless it is a dry run."""
         if options["amount"] is None:
             raise CommandError("say how much with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
@@ -170,7 +170,7 @@ class Command(DeskCommand):
         self.stdout.write(f"{new:,} planned; a person confirms them with --confirm")
 
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
-        """Say what the next list would pay, or have it paid once somebody says its sum."""
+        """Print the next payment list; send it to the panel if its sum is confirmed."""
         waiting = select_next_bonuses(version, options["round"])
         for n, code in count_left_out(version, options["round"]):
             self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
@@ -193,7 +193,7 @@ class Command(DeskCommand):
         self.stdout.write(SENDING.text("bonuses_paid", **paid))
 
     def _plan_parts(self, version: QuestionSetVersion, user: Any, *, dry_run: bool) -> None:
-        """Tell who is owed a part of the pay and who is not, and plan it unless it is only told."""
+        """Print who is owed a partial payment and who is not; plan them unless it is a dry run."""
         found = parts.find_owed_parts(version)
         currency = found.currency
         for kind, n, amount in found.counts:
@@ -218,7 +218,7 @@ class Command(DeskCommand):
         self.stdout.write(PARTS.text("planned", n=n, total=done.total, currency=currency))
 
     def _send_parts(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
-        """Say what the next request would pay, or have it paid once somebody says its sum."""
+        """Print the next request for partial payments; send it if its sum is confirmed."""
         found = select_next_parts(version)
         if found.n_without_id:
             self.stdout.write(SENDING.text("parts_without_id", n=found.n_without_id))
@@ -242,7 +242,7 @@ class Command(DeskCommand):
         self.stdout.write(SENDING.text("parts_paid", **paid))
 
     def _paid(self, pay: Callable[[], bonuses.Batch]) -> bonuses.Batch:
-        """Have it paid; what goes wrong is told with what it means for the money."""
+        """Send a payment batch; report an error with its meaning for the money."""
         try:
             return pay()
         except (errors.OtherTotalError, errors.NothingToSendError) as error:

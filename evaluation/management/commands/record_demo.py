@@ -1,4 +1,4 @@
-"""The command ``manage.py record_demo``; `tests/benchmarks` of the checkout holds its code."""
+"""Command ``manage.py record_demo``; its code is in `tests/benchmarks` of the checkout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from evaluation.management.checkout_command import CheckoutCommand
 
 
 class Command(CheckoutCommand):
-    """Ask SmolLM2-135M the demo's questions and store what it says."""
+    """Ask SmolLM2-135M the demo's questions and store the replies."""
 
     help = (
         "Ask SmolLM2-135M-Instruct the demo's questions, with and without the passage, and write "

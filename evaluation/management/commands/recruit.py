@@ -1,4 +1,4 @@
-"""The door to asking the best again: ``manage.py recruit SET --at-least X --output FILE``."""
+"""Command ``manage.py recruit SET --at-least X --output FILE``: list the best workers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_NAME = 200
 
 
 class Command(DeskCommand):
-    """Write the ids of who scored enough, for the allow list of the next study."""
+    """Write the ids of workers above a score threshold, as the next study's allow list."""
 
     help = (
         "Write the panel's ids of the people of the question set SET who scored at least X, one a "
@@ -33,7 +33,7 @@ class Command(DeskCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """SET, the line, and where the ids go."""
+        """Add the arguments: set, threshold and output."""
         super().add_arguments(parser)
         parser.add_argument(
             "--at-least", type=float, required=True, metavar="X", help="the least score"
@@ -63,7 +63,7 @@ class Command(DeskCommand):
         group.add_argument("--by", metavar="USERNAME", help="who makes it: may change the set")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count, and write or make the group; exit status 2 for what will not do, and nobody."""
+        """Count the workers, and write the ids or create the panel group; else exit status 2."""
         if not (options["output"] or options["group"] is not None or options["count"]):
             raise CommandError(
                 "say where the ids go with --output FILE, or only --count them", returncode=USAGE
@@ -98,7 +98,7 @@ class Command(DeskCommand):
             self._group(version.question_set, found, client, user, options)
 
     def _client(self, options: dict[str, Any]) -> PanelClient | None:
-        """Return whom to ask for a group, None for nobody; exit status 2 where that cannot be."""
+        """Return the panel client that creates the group, or None; exit status 2 if impossible."""
         if options["group"] is None:
             if options["send"]:
                 raise CommandError("name the group with --group NAME", returncode=USAGE)

@@ -1,4 +1,4 @@
-"""The door to the evidence: ``manage.py reproduce STUDY --data FOLDER --output DIR``.
+"""Command ``manage.py reproduce STUDY --data FOLDER --output DIR``: repeat a study.
 
 ``manage.py reproduce graded FILE --output DIR`` does the same with graded answers of one's own.
 """
@@ -28,7 +28,7 @@ from evaluation.evidence.request import Request
 
 
 class Command(BaseCommand):
-    """Compute a table of the evidence anew, from public data or from answers of one's own."""
+    """Recompute a table of the evidence from public data or the user's own answers."""
 
     help = (
         "Reproduce a table of the evidence from public data, or make one of graded answers of "
@@ -37,7 +37,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the study, where the data is and where the tables go."""
+        """Add the arguments: study, data folder and output folder."""
         add = parser.add_argument
         add("study", choices=list(STUDIES), help="which table")
         add(
@@ -99,7 +99,7 @@ class Command(BaseCommand):
         add("--core", action="store_true", help="only the rows that are quick to compute")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute, write and print the table."""
+        """Run the study, and write and print its table."""
         _refuse_mixed(options)
         names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
         more = ("file", "labels", "columns")
@@ -112,7 +112,7 @@ class Command(BaseCommand):
 
 
 def _refuse_mixed(options: Mapping[str, Any]) -> None:
-    """Raise `CommandError` for a file where there should be a folder, and the other way round."""
+    """Raise `CommandError` for a file in place of a folder, or the reverse."""
     study = options["study"]
     if study in OF_A_FILE:
         if options["file"] is None:

@@ -1,4 +1,4 @@
-"""The door to runs of every kind: ``manage.py run KIND SET``."""
+"""Command ``manage.py run KIND SET``: start a run of any type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evaluation.runs.run_types import list_run_kinds
 
 
 class Command(KindCommand, RunCommand):
-    """Queue a run of a kind and show how far it is."""
+    """Start a run of any type and show its progress."""
 
     help = (
         "Compute something over the latest published version of the question set SET: a worker "
@@ -23,7 +23,7 @@ class Command(KindCommand, RunCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """KIND, then SET, the options of the kind, and what to do with the tables."""
+        """Add the arguments: run type, set, its options, and output of the tables."""
         kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
         for kind in map(list_run_kinds().__getitem__, self.asked(list_run_kinds())):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
@@ -39,5 +39,5 @@ class Command(KindCommand, RunCommand):
             )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Queue, watch, print."""
+        """Queue the run, show its progress, and print its report."""
         self.start(list_run_kinds()[options["kind"]], options)

@@ -1,4 +1,4 @@
-"""The door to samples of word problems: ``manage.py sample_problems PROBLEMS --size N``."""
+"""Command ``manage.py sample_problems PROBLEMS --size N``: sample word problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.umwp.problems import draw_problem_sample
 
 
 class Command(BaseCommand):
-    """Draw problems for people to answer."""
+    """Draw a sample of word problems for workers to answer."""
 
     help = (
         "Draw a sample of word problems by category and source, a problem and those made of it "
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the problems, how many of them, and where to."""
+        """Add the arguments: problems, sample size and output."""
         add = parser.add_argument
         add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of UMWP, or one JSON list")
         add(
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         add("--output", type=Path, required=True, metavar="SAMPLE.jsonl", help="file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read, draw, write, and say what was drawn."""
+        """Read the problems, draw and write the sample, and print its composition."""
         output: Path = options["output"]
         with report_bad_input():
             if output.suffix != ".jsonl":

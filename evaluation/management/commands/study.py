@@ -1,4 +1,4 @@
-"""The door to studies: ``manage.py study KIND FILE --model SPEC --output DIR``."""
+"""Command ``manage.py study KIND FILE --model SPEC --output DIR``: run a model study."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input
 
 
 def _of_files(kind: Kind) -> list[str]:
-    """Return the options of a kind that the command has; those of the database are none here."""
+    """Return the options of a run type for the command, without those that need a database."""
     return [name for name, option in kind.options.options().items() if FILES in option.places]
 
 
 class Command(KindCommand):
-    """Ask a model what a study needs, and evaluate its replies, without a database."""
+    """Ask a model the requests of a study, and evaluate its replies, without a database."""
 
     help = "Ask a language model for a study and evaluate its replies; needs no database."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the method first, a kind of run with a study, then whom to ask and how."""
+        """Add one sub-command per run type with a study, with its model arguments."""
         kinds = {name: kind for name, kind in list_kinds().items() if kind.is_studied}
         asked = {name: (kinds[name], kinds[name].study) for name in self.asked(kinds)}
         for name, of_kind in add_kinds(parser, asked).items():
@@ -52,7 +52,7 @@ class Command(KindCommand):
             of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask, evaluate, and say what came out and where it is."""
+        """Ask the model, evaluate the replies, and print the result and the output paths."""
         kind = list_kinds()[options["method"]]
         assert kind.study is not None  # or there would be no such method
         parameters = chosen(kind.options, options, files=True)

@@ -1,4 +1,4 @@
-"""The door to contradictions of a set: ``manage.py umwp_noise PROBLEMS --output DIR``."""
+"""Command ``manage.py umwp_noise PROBLEMS --output DIR``: find contradictory labels."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SHOWN = 12
 
 
 class Command(BaseCommand):
-    """Look for problems that contradict each other."""
+    """Find word problems whose labels contradict each other."""
 
     help = "Find problems of UMWP that are the same, or nearly, with other labels; no database."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the problems, and how alike is alike."""
+        """Add the arguments: problems, and the similarity threshold."""
         add = parser.add_argument
         add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
         add(
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Look, write, and say what was found."""
+        """Find the contradictions, write them, and print a summary."""
         output: Path = options["output"]
         with report_bad_input(), exit_on_signal(), Bars():
             found = look_for_noise(options["problems"], options["similarity"], output)

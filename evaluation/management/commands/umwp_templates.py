@@ -1,4 +1,4 @@
-"""The door to new templates: ``manage.py umwp_templates [REPLIES] --output DIR``."""
+"""Command ``manage.py umwp_templates [REPLIES] --output DIR``: mine templates."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ UNUSED = ("rules", "bootstrap")
 
 
 class Command(BaseCommand):
-    """Look for wordings that only replies without an answer have."""
+    """Find wordings that occur only in replies without an answer."""
 
     help = "Mine templates of UMWP out of labelled replies; half of them measure what was found."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the replies, whose labels, and how."""
+        """Add the arguments: replies, source of labels, and mining options."""
         add = parser.add_argument
         add(
             "replies",
@@ -60,7 +60,7 @@ class Command(BaseCommand):
         add_option_arguments(parser, MiningParameters, files=True, without=UNUSED)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Mine, and say what came out and where it is."""
+        """Mine the templates, and print the result and the output paths."""
         with report_bad_input(), exit_on_signal(), Bars() as bars:
             if options["problems"] is not None and options["replies"] is None:
                 raise InputError.single(

@@ -1,4 +1,4 @@
-"""Language models compared on a question set: leaderboard, pairs, groups, versions, runs."""
+"""Reports that compare language models: leaderboard, pairs, groups, versions, runs."""
 
 from evaluation.model_comparison.report.leaderboard import (
     LeaderboardReport,

@@ -1,4 +1,4 @@
-"""What answers of models cost, in money, time and tokens, as far as they came with it."""
+"""Money, time and tokens spent on models' answers, where recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_TOLD = "cost_not_told"
 
 @dataclass(frozen=True)
 class Costs(Reasoned):
-    """Of one model in a run.
+    """Cost, time and tokens of one model's answers in a run.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Costs(Reasoned):
 
     @classmethod
     def of(cls, answers: Iterable[tuple[Any, ...]]) -> Self:
-        """Return those of answers: seconds, cost, tokens of prompt and reply of each."""
+        """Sum up answers, each with seconds, cost, prompt tokens and reply tokens."""
         seconds: list[float] = []
         costs: list[float] = []
         tokens: list[float] = []
@@ -59,18 +59,18 @@ class Costs(Reasoned):
 
 
 def costs_of(run: Run) -> Mapping[int, Costs]:
-    """Return the costs of the answers that a run scored, by key of the model; by one query."""
+    """Return the costs of the answers a run scored, by model key; one query."""
     rows = LLMResponse.objects.filter(scores__run=run).values_list("model_id", *told_in("extra"))
     return by_model(rows.iterator(5000))
 
 
 def told_in(extra: str) -> list[KeyTextTransform]:
-    """Return the columns that tell what an answer cost, from the path to its `extra`."""
+    """Return the columns with an answer's cost, given the query path to its `extra`."""
     return [KeyTextTransform(key, extra) for key in (COPIED, SECONDS, COST, *TOKENS)]
 
 
 def by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
-    """Return the costs of answers by key of the model, from rows of that key and `told_in`."""
+    """Return the costs by model key, from rows of the key and the columns of `told_in`."""
     found: dict[int, list[tuple[Any, ...]]] = {}
     for model, copied, *values in rows:
         if copied is None:
@@ -83,7 +83,7 @@ def _known(*values: Any) -> list[float]:
 
 
 def _number(value: Any) -> float | None:
-    """Return a number that stands there as itself or as text; None for anything else."""
+    """Return a number stored as a number or text; None for any other value."""
     if value is None or value == "" or isinstance(value, bool):
         return None
     try:

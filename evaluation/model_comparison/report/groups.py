@@ -1,4 +1,4 @@
-"""The models of a run on parts of its questions: by category, passage and language."""
+"""Scores of a run's models by question group: category, passage and language."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GROUPED_BY: dict[str, Callable[[Asked], str]] = {
 
 @dataclass(frozen=True)
 class ModelInGroup:
-    """A model's mean score in a group, over `n` questions."""
+    """Mean score of a model in a question group, over `n` questions."""
 
     model: UUID
     name: str
@@ -33,7 +33,7 @@ class ModelInGroup:
 
 @dataclass(frozen=True)
 class Group:
-    """A part of the questions.
+    """Group of questions with equal category, passage or language.
 
     Attributes
     ----------
@@ -55,25 +55,25 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupTable:
-    """All groups by one thing, those with the most questions first."""
+    """Question groups by one property, largest first."""
 
     by: str
     groups: list[Group]
 
     @property
     def n_small(self) -> int:
-        """How many of the groups are small."""
+        """Number of groups with few questions."""
         return sum(group.is_small for group in self.groups)
 
 
 def useful_names(questions: list[Asked], by: str) -> list[str] | None:
-    """Return the group of each question; None where it is the same for all or another for each."""
+    """Return the group of each question; None if all are in one group or each in its own."""
     names = [GROUPED_BY[by](question) for question in questions]
     return names if 1 < len(set(names)) < len(names) else None
 
 
 def group_tables(table: ScoreTable) -> list[GroupTable]:
-    """Return the groups by each thing that tells questions apart."""
+    """Return the group tables by category, passage and language."""
     if not table.models:
         return []
     scored = np.flatnonzero(~np.isnan(table.scores).all(axis=0))

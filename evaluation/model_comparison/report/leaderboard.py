@@ -1,4 +1,4 @@
-"""The leaderboard of a question set: the models of one of its runs, and how they stood in others.
+"""Leaderboard of a question set: the models of one run, and their scores in other runs.
 
 Scores are comparable against the same exemplary answers only, so the ranks are those of one run;
 the scores of other runs stand beside it, and it says of each whether its exemplary answers are the
@@ -39,7 +39,7 @@ RUNS_SHOWN = 8
 
 @dataclass(frozen=True)
 class LeaderRow:
-    """A model on the leaderboard.
+    """A model on the leaderboard, with score, interval and rank.
 
     Attributes
     ----------
@@ -62,7 +62,10 @@ class LeaderRow:
 
 @dataclass(frozen=True)
 class RelatedPair:
-    """Two versions of a model, or one asked in two ways; the pair is newer less older."""
+    """Two versions of a model, or two prompting strategies for one.
+
+    Difference is newer - older.
+    """
 
     by: Relation
     pair: ModelPair
@@ -70,7 +73,7 @@ class RelatedPair:
 
 @dataclass(frozen=True)
 class OtherScores:
-    """A run of the set, and what it says of the models of the leaderboard.
+    """Another run of the set, with its scores of the leaderboard's models.
 
     Attributes
     ----------
@@ -92,7 +95,7 @@ class OtherScores:
 
 @dataclass(frozen=True)
 class LeaderboardReport:
-    """The models of a run by score, best first, at most 200.
+    """Leaderboard of a run: at most 200 models by score, best first.
 
     Attributes
     ----------
@@ -114,7 +117,7 @@ class LeaderboardReport:
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, each once."""
+        """Notices about the models, without duplicates."""
         found = (row.standing.notice for row in self.models)
         return list(dict.fromkeys(notice for notice in found if notice))
 
@@ -141,7 +144,7 @@ def runs_of(question_set: QuestionSet) -> list[Run]:
 
 
 def run_compared(runs: Sequence[Any]) -> Run | None:
-    """Return the official run among `runs_of` a set, else the newest; None without any.
+    """Return the official run among `runs`, else the newest; None without any.
 
     Runs that scored no model are taken only where none of them scored one.
     """
@@ -156,7 +159,7 @@ def leaderboard_report(
     standings: Sequence[LLMScore] | None = None,
     costs: Mapping[int, Costs] | None = None,
 ) -> LeaderboardReport:
-    """Return the leaderboard against the exemplary answers of a run that is done.
+    """Return the leaderboard of a finished run.
 
     `runs` are the `runs_of` its set, `standings` the scores of its models with these and `costs`
     the `costs_of` it, where they are known.
@@ -205,7 +208,7 @@ def _row(
 
 
 def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
-    """Return for each model how many are better, worse and not to be told apart."""
+    """Return for each model how many are better, worse and not distinguishable."""
     found: dict[UUID, list[int]] = {}
     for pair in pairs:
         p, value = pair.adjusted_p_value, pair.difference.value
@@ -235,7 +238,7 @@ def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[Relate
 
 
 def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherScores]:
-    """Return the newest runs with models, the one of the leaderboard among them."""
+    """Return the newest runs with models, including the leaderboard's own."""
     newest = [other for other in runs if other.has_models]
     kept = newest[:RUNS_SHOWN]
     if run.pk not in {other.pk for other in kept}:
@@ -261,7 +264,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
 
 
 def _unscored(run: Run) -> list[str]:
-    """Return the names of models with answers that came after the run."""
+    """Return the names of models whose answers arrived after the run."""
     answered = LLMResponse.objects.filter(
         model=OuterRef("pk"), question__version=run.version_id, sample=0
     )

@@ -1,4 +1,4 @@
-"""Two models of a run side by side: who is better, on which questions and in which groups."""
+"""Comparison of two models of a run: overall, by question and by group of questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUPS_SHOWN = 60
 
 @dataclass(frozen=True)
 class GroupOfPair(Reasoned):
-    """A group of questions: the means of both models, and how far they are apart.
+    """A question group with both models' mean scores and their difference.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class GroupOfPair(Reasoned):
 
     @property
     def better(self) -> int:
-        """1 or 2 for the model that is better by more than chance; 0 if neither is."""
+        """Number (1 or 2) of the significantly better model; 0 if neither."""
         p, value = self.adjusted_p_value, self.difference.value
         if p is None or not value or p >= SIGNIFICANT:
             return 0
@@ -57,7 +57,7 @@ class GroupOfPair(Reasoned):
 
 @dataclass(frozen=True)
 class Grouping:
-    """The groups by one thing, those with the most questions first, at most 60 of `n_groups`."""
+    """Question groups by one property, largest first, at most 60 of `n_groups`."""
 
     by: str
     n_groups: int
@@ -65,13 +65,13 @@ class Grouping:
 
     @property
     def n_small(self) -> int:
-        """How many of the groups rest on fewer than 10 questions."""
+        """Number of groups with fewer than 10 questions."""
         return sum(group.is_small for group in self.groups)
 
 
 @dataclass(frozen=True)
 class PairDetail:
-    """Two models of a run.
+    """Comparison of two models of a run, overall and by question group.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class PairDetail:
 def pair_detail(
     run: Run, first: UUID, second: UUID, correction: Correction = HOLM
 ) -> tuple[PairDetail, ScoreTable] | None:
-    """Return two models of a run that is done, with their scores; None if it did not compare them.
+    """Return the comparison of two models, and their scores; None if the run lacks it.
 
     By seven queries.
     """
@@ -135,7 +135,7 @@ def pair_detail(
 def groupings(
     questions: list[Asked], first: Floats, second: Floats, seed: int = 0
 ) -> list[Grouping]:
-    """Return two models' scores (Q,) by each thing that tells questions apart.
+    """Return the group comparisons by each property, from both models' scores per question.
 
     Only questions that both were scored on count. A thing that is the same for all of them, or
     another for each, tells nothing and is left out.

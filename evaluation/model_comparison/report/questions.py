@@ -1,4 +1,4 @@
-"""The questions on which two models differ, a page at a time, with what both wrote."""
+"""Questions with the score differences and answers of two models, in pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ORDERS = {
 
 @dataclass(frozen=True)
 class Differences:
-    """Some questions that two models were scored on, largest difference first.
+    """A page of the questions that two models were scored on, largest difference first.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class Differences:
 
     @property
     def end(self) -> int:
-        """How many questions there are up to the last of these."""
+        """Position of the last question on this page, counted from 1."""
         return self.start + len(self.questions)
 
     @property
     def next(self) -> int | None:
-        """Where the next page starts; None on the last one."""
+        """Start of the next page; None on the last one."""
         return self.end if self.end < self.total else None
 
 
@@ -61,7 +61,7 @@ def differences(
     start: int = 0,
     size: int = SHOWN,
 ) -> Differences:
-    """Return a page of questions with the answers of both and the one nearest to the consensus.
+    """Return a page of questions with both models' answers and the most consensual answer.
 
     By three queries; `table` holds the scores of both. Raises KeyError for an order or a model that
     is unknown.
@@ -105,7 +105,7 @@ def differences(
 
 
 def _ordered(gaps: Floats, order: str) -> Integers:
-    """Return the columns of an order, largest difference first, ties in the questions' order."""
+    """Return question indices in the requested order, largest difference first."""
     wanted = {
         "largest": ~np.isnan(gaps),
         "first": gaps > SAME,

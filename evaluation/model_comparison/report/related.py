@@ -1,4 +1,4 @@
-"""Models that belong together: versions of one family, and one model asked in two ways."""
+"""Find related models: versions of one family, and one model with two strategies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Relation = Literal["version", "strategy"]
 
 @dataclass(frozen=True)
 class Related:
-    """Two models that differ in one thing.
+    """Two models that differ in version or prompting strategy only.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Related:
 
 
 def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
-    """Yield versions that follow each other, then every two strategies of one version.
+    """Yield consecutive versions, then all strategy pairs of one version.
 
     A model of which nobody told the family belongs to none.
     """
@@ -47,14 +47,14 @@ def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
 
 
 def relation(one: LanguageModel, other: LanguageModel) -> Related | None:
-    """Return in what two models differ, if that is their version or strategy alone."""
+    """Return in what two models differ if only in version or strategy, else None."""
     return next(related((one, other)), None)
 
 
 def _alike(
     models: Iterable[LanguageModel], fields: tuple[str, ...]
 ) -> Iterable[list[LanguageModel]]:
-    """Return groups of models that are alike in some fields."""
+    """Return groups of models with equal values in some fields."""
     groups: dict[tuple[str, ...], list[LanguageModel]] = {}
     for model in models:
         key = tuple(getattr(model, field).strip().casefold() for field in fields)

@@ -1,4 +1,4 @@
-"""Two models on questions with a key: who is right where the other is wrong."""
+"""Compare two models' correctness on questions with an answer key."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMED = 50
 
 @dataclass(frozen=True)
 class RightOrWrong(Reasoned):
-    """Two models on the n questions with a key that both answered.
+    """Correctness of two models on the questions with an answer key that both answered.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class RightOrWrong(Reasoned):
 
 
 def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
-    """Return who is right, by two queries; None where no question of the run has a key.
+    """Return both models' correctness in two queries; None if no question has an answer key.
 
     A choice is read by its text, else by its letter, and has to name all accepted ones; a span of
     the passage is compared without case, punctuation and articles. An empty or refused answer is
@@ -77,7 +77,7 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
 
 
 def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWrong:
-    """Return two models' right (1) and wrong (0) answers compared; NaN for none."""
+    """Return the comparison of two models' correct (1) and wrong (0) answers; NaN for none."""
     test = compute_mcnemar_exact(first, second)
     both = ~np.isnan(first - second)
     only_first = [name for name, gap in zip(names, first - second, strict=True) if gap == 1]
@@ -96,7 +96,7 @@ def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWron
 
 
 def is_right(question: Question, text: str) -> bool | None:
-    """Return whether an answer is right; None where the key cannot be read."""
+    """Return whether an answer is correct; None if the answer key is unreadable."""
     accepted = [str(answer) for answer in question.accepted_answers]
     if question.kind != Question.Kind.CHOICE:
         return bool(text) and normalise(text) in set(map(normalise, accepted))

@@ -1,4 +1,4 @@
-"""The scores of a run's models, question by question, as a table."""
+"""Table of a run's model scores, by model and question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AT_ONCE = 5000
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of a version, with what it may be grouped by; "" where nobody said."""
+    """A question of a version, with its group properties; "" for an unknown one."""
 
     key: int
     question: UUID
@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of K models on Q questions, the rows by mean score and the columns in their order.
+    """Scores with one row per model, by mean score, and one column per question.
 
     Attributes
     ----------
@@ -49,12 +49,12 @@ class ScoreTable:
 
     @classmethod
     def of(cls, run: Run, models: list[UUID] | None = None) -> Self:
-        """Read the scores of some models of a run, by default of all, by three queries."""
+        """Load the scores of some models of a run (default: all); three queries."""
         return cls._read(run, models, ())[0]
 
     @classmethod
     def with_costs(cls, run: Run) -> tuple[Self, Mapping[int, Costs]]:
-        """Read the scores of all models of a run, and what answers cost, by three queries."""
+        """Load the scores of all models of a run, and the costs of answers; three queries."""
         return cls._read(run, None, told_in("llm_response__extra"))
 
     @classmethod
@@ -97,5 +97,5 @@ class ScoreTable:
         return {model.public_id: at for at, model in enumerate(self.models)}
 
     def of_model(self, model: UUID) -> Floats:
-        """Return (Q,) scores of a model. Raises KeyError for one that is not in the table."""
+        """Return a model's score on each question; KeyError for a model not in the table."""
         return np.asarray(self.scores[self._row_of[model]], dtype=np.float64)

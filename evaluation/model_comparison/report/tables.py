@@ -1,4 +1,4 @@
-"""Comparisons of models as tables for files: every row, numbers in full."""
+"""Tables of model comparisons for files, with all rows and unrounded numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAIR_GROUPS = (
 
 
 def leaderboard_table(run: Run) -> Table:
-    """Return the models by score; means of seconds, cost and tokens are an answer."""
+    """Return the leaderboard table: one row per model; cost, time and tokens per answer."""
     report = leaderboard_report(run)
     ceiling = report.ceiling.score.value
     return Table(LEADERBOARD, (_leader(row, ceiling) for row in report.models))
@@ -46,7 +46,7 @@ def _leader(row: LeaderRow, ceiling: float | None) -> tuple[object, ...]:
 
 
 def groups_table(run: Run) -> Table:
-    """Return every model's mean score in every group of questions."""
+    """Return the table of groups: one row per question group and model, with the mean score."""
     return Table(GROUPS, _group_rows(run))
 
 
@@ -62,7 +62,7 @@ def _group_rows(run: Run) -> Iterable[tuple[object, ...]]:
 
 
 def pair_groups_table(run: Run, first: UUID, second: UUID) -> Table:
-    """Return how far two models differ in every group; empty where they were not compared."""
+    """Return the table of two models' differences, one row per question group."""
     return Table(PAIR_GROUPS, _pair_rows(run, first, second))
 
 

@@ -1,4 +1,4 @@
-"""The page that compares the language models of a question set."""
+"""Page with the leaderboard of a question set's language models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GROUPS_SHOWN = 12
 
 @require_safe
 def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the leaderboard against the exemplary answers of a run (`run`, else that of record).
+    """Show the leaderboard of a run (query parameter `run`, else the official run).
 
     `correction` in the address is that of the p-values.
     """
@@ -63,7 +63,7 @@ def compare_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
-    """Return the run of that id, the official run without an id, None without runs; else 404."""
+    """Return the run of an id, else the official one; None without runs, 404 for a wrong id."""
     if wanted is None:
         return run_compared(runs)
     for run in runs:
@@ -73,13 +73,13 @@ def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
 
 
 def newest_panels(run: Run) -> Run | None:
-    """Return the newest comparison of panels over the set of a run; None without one."""
+    """Return the newest panel comparison of a run's question set; None without one."""
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=PANELS)
     return of_set.filter(state=Run.State.DONE).select_related("version").order_by("-pk").first()
 
 
 def of_run(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
-    """Return what the page shows of the models of one of the runs."""
+    """Return the page context on the models of one run."""
     table, costs = ScoreTable.with_costs(run)
     report = leaderboard_report(run, correction, runs, table.standings, costs)
     if not report.models:

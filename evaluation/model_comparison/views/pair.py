@@ -1,4 +1,4 @@
-"""The page of two language models of a run, side by side."""
+"""Page that compares two language models of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evaluation.runs.result_pages import Context, asked_correction
 
 @grading_page("evaluation/pair.html")
 def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
-    """Show who is better, in which groups, and on which questions.
+    """Show which of two models is better, overall, by group and by question.
 
     `order`, `start` and `correction` come from the address.
     """
@@ -48,7 +48,7 @@ def pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Context:
 
 @grading_file
 def two(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Lead to the page of the two models that a form named; to all pairs otherwise."""
+    """Redirect to the page of the two models chosen in a form, else to all pairs."""
     first, second = parse_public_id(request.GET, "first"), parse_public_id(request.GET, "second")
     asked = urlencode({"correction": asked_correction(request.GET)})
     if first is None or second is None or first == second:
@@ -58,7 +58,7 @@ def two(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 
 def picture(by: str, run: Run, asked: QueryDict) -> Chart | None:
-    """Return the picture of two models' groups by something; None where there are none."""
+    """Return the chart of two models by one kind of question group; None without groups."""
     found = pair_detail(run, *read_models(run, asked))
     if found is None:
         return None

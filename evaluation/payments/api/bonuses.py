@@ -63,7 +63,7 @@ EVENTS = {"paid": Event.PAID, "failed": Event.FAILED}
 
 
 class BonusPaymentSerializer(serializers.Serializer[Any]):
-    """A bonus, or a part of the pay, and where it stands."""
+    """A bonus or a partial payment, with its state."""
 
     id = serializers.UUIDField()
     submission = serializers.UUIDField(source="person")
@@ -82,7 +82,7 @@ class BonusPaymentSerializer(serializers.Serializer[Any]):
 
 
 class PayStandingSerializer(serializers.Serializer[Any]):
-    """How many are in a state, and their sum."""
+    """Number and sum of the payments in one state."""
 
     state = serializers.ChoiceField(choices=list(STATES.values()))
     n = serializers.IntegerField()
@@ -90,7 +90,7 @@ class PayStandingSerializer(serializers.Serializer[Any]):
 
 
 class BonusRoundSerializer(serializers.Serializer[Any]):
-    """A round of bonuses, or the parts of the pay."""
+    """Payment round: a named group of bonuses, or all partial payments."""
 
     round = serializers.CharField()
     parts = serializers.BooleanField(source="is_part", help_text="Whether it is parts of the pay.")
@@ -101,7 +101,7 @@ class BonusRoundSerializer(serializers.Serializer[Any]):
 
 
 class RoundTotalSerializer(StrictSerializer):
-    """A round, and the sum that somebody says yes to."""
+    """Request body that confirms or cancels a round: its name, and the sum the user saw."""
 
     round = serializers.CharField(
         max_length=bonuses.LONGEST_ROUND,
@@ -111,7 +111,7 @@ class RoundTotalSerializer(StrictSerializer):
 
 
 class RoundDoneSerializer(serializers.Serializer[Any]):
-    """What was done with a round."""
+    """Result of confirming or cancelling a round: number of payments and their sum."""
 
     round = serializers.CharField()
     state = serializers.ChoiceField(choices=["confirmed", "cancelled"])
@@ -120,7 +120,7 @@ class RoundDoneSerializer(serializers.Serializer[Any]):
 
 
 class SaidPaymentSerializer(StrictSerializer):
-    """What a panel said of a payment that was sent."""
+    """Panel's result for one payment that was sent to it."""
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(choices=list(EVENTS))
@@ -130,13 +130,13 @@ class SaidPaymentSerializer(StrictSerializer):
 
 
 class SettlementSerializer(StrictSerializer):
-    """What a panel said of payments."""
+    """Request body with a panel's results for payments."""
 
     payments = SaidPaymentSerializer(many=True, allow_empty=False)
 
 
 class SettledSerializer(serializers.Serializer[Any]):
-    """How many of them were news."""
+    """Number of payments whose state the panel's results changed."""
 
     new = serializers.IntegerField()
     unchanged = serializers.IntegerField()
@@ -144,7 +144,7 @@ class SettledSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class BonusViewSet(ApiViewSet):
-    """The ledger of bonuses and parts of the pay; nothing here asks a panel to pay."""
+    """Ledger of bonuses and partial payments; no request here makes a panel pay."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = BonusPaymentSerializer
@@ -161,7 +161,7 @@ class BonusViewSet(ApiViewSet):
         responses=BonusPaymentSerializer(many=True),
     )
     def list(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of them."""
+        """Return a page of the version's payments."""
         version = get_payable_version(request, set_id)
         query = request.query_params
         state, name = parse_choice(query, "state", ["", *STATES.values()], ""), query.get("round")
@@ -185,7 +185,7 @@ class BonusViewSet(ApiViewSet):
         responses=BonusRoundSerializer(many=True),
     )
     def rounds(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of the rounds."""
+        """Return a page of the version's payment rounds."""
         rounds = tallies.group_by_round(bonuses.load_payments(get_payable_version(request, set_id)))
         start = read_start(request, "rounds")
         page = rounds[start : start + read_limit(request)]
@@ -203,7 +203,7 @@ class BonusViewSet(ApiViewSet):
     )
     @repeatable
     def confirm(self, request: Request, set_id: UUID) -> Response:
-        """Confirm it."""
+        """Confirm all planned payments of a round."""
         return self._advance(request, set_id, confirmation.confirm, "confirmed")
 
     @extend_schema(
@@ -217,7 +217,7 @@ class BonusViewSet(ApiViewSet):
     )
     @repeatable
     def cancel(self, request: Request, set_id: UUID) -> Response:
-        """Cancel it."""
+        """Cancel the payments of a round."""
         return self._advance(request, set_id, confirmation.cancel, "cancelled")
 
     @extend_schema(
@@ -231,7 +231,7 @@ class BonusViewSet(ApiViewSet):
     )
     @repeatable
     def settle(self, request: Request, set_id: UUID) -> Response:
-        """Keep it, and return how many were news."""
+        """Store the panel's results of payments, and return how many of them are new."""
         version = get_payable_version(request, set_id)
         payments = self.checked(SettlementSerializer).validated_data["payments"]
         index_by_id: dict[UUID, int] = {}
@@ -282,7 +282,7 @@ CSV: Any = {(200, "text/csv"): {"type": "string", "format": "binary"}}
 
 
 class WantedListSerializer(StrictSerializer):
-    """Which list of money is taken."""
+    """Request body to claim a payment list: which list is wanted."""
 
     list = serializers.ChoiceField(
         choices=list(PAYMENT_LISTS),
@@ -292,7 +292,7 @@ class WantedListSerializer(StrictSerializer):
 
 
 class TakenListSerializer(serializers.Serializer[Any]):
-    """A list of money that was taken to the panel, or is to be."""
+    """A payment list that was claimed for the panel, or can be claimed."""
 
     id = serializers.UUIDField()
     list = serializers.ChoiceField(choices=list(PAYMENT_LISTS))
@@ -305,7 +305,7 @@ class TakenListSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class TakenListViewSet(ApiViewSet):
-    """Lists of bonuses and parts of the pay: each payment stands in one of them."""
+    """Payment lists for panels; no payment is in two lists."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = TakenListSerializer
@@ -319,7 +319,7 @@ class TakenListViewSet(ApiViewSet):
         responses=TakenListSerializer(many=True),
     )
     def list(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of them."""
+        """Return a page of the payment lists."""
         version = get_payable_version(request, set_id)
         lists = list(group_by_list(load_payments(version)).items())
         start = read_start(request, "lists")
@@ -341,7 +341,7 @@ class TakenListViewSet(ApiViewSet):
     )
     @repeatable
     def take(self, request: Request, set_id: UUID) -> Response:
-        """Claim what it holds, and return its id."""
+        """Claim the payments of a list and return the list's id."""
         version = get_payable_version(request, set_id)
         name = self.checked(WantedListSerializer).validated_data["list"]
         try:
@@ -363,7 +363,7 @@ class TakenListViewSet(ApiViewSet):
 
 @extend_schema(tags=["paying"])
 class PanelListViewSet(ApiViewSet):
-    """Lists as files."""
+    """Downloads of lists for panels as files."""
 
     queryset = BonusPayment.objects.all()
     content_negotiation_class = AnyForm
@@ -377,7 +377,7 @@ class PanelListViewSet(ApiViewSet):
         responses=CSV,
     )
     def money(self, request: Request, set_id: UUID, batch_id: UUID) -> StreamingHttpResponse:
-        """Return it."""
+        """Send the file of a claimed payment list."""
         version = get_payable_version(request, set_id)
         batch = load_claimed(version, batch_id)
         if not batch.payments:
@@ -403,7 +403,7 @@ class PanelListViewSet(ApiViewSet):
         responses={**CSV, (200, "text/plain"): {"type": "string", "format": "binary"}},
     )
     def file(self, request: Request, set_id: UUID, name: str) -> StreamingHttpResponse:
-        """Return it."""
+        """Send a list for a panel as a file."""
         version = get_payable_version(request, set_id)
         if name not in FREE_LISTS:
             raise Http404("there is no such list")

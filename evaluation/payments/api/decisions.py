@@ -43,7 +43,7 @@ VERSION = OpenApiParameter(
 
 @rename_keys(at="decided_at")
 class PayDecisionSerializer(serializers.Serializer[Any]):
-    """A row of the log of decisions, which is added and never changed."""
+    """One entry of the decision log; entries are added and never changed."""
 
     id = serializers.UUIDField(source="public_id")
     submission = serializers.UUIDField(source="submission.public_id")
@@ -58,14 +58,14 @@ class PayDecisionSerializer(serializers.Serializer[Any]):
 
 @rename_keys(said="message")
 class PayEvidenceSerializer(serializers.Serializer[Any]):
-    """What speaks for a category of a rejection."""
+    """Evidence for one category of rejection."""
 
     category = serializers.ChoiceField(choices=list(CATEGORIES))
     offered = serializers.BooleanField(help_text="Whether it is enough to offer the category.")
     said = serializers.SerializerMethodField()
 
     def get_said(self, one: Any) -> str:
-        """Return the counts in a sentence."""
+        """Return a sentence with the counts of the evidence."""
         return API.said(one.said)
 
 
@@ -81,7 +81,7 @@ class PayScoreSerializer(serializers.Serializer[Any]):
 
 @rename_keys(at="answered_at")
 class PayAnswerSerializer(serializers.Serializer[Any]):
-    """What a worker was answered to an appeal."""
+    """Answer to a worker's appeal."""
 
     text = serializers.CharField()
     approved = serializers.SerializerMethodField(help_text="Whether it approved the submission.")
@@ -89,13 +89,13 @@ class PayAnswerSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField(source="created_at")
 
     def get_approved(self, one: Any) -> bool:
-        """Return whether a decision came of it."""
+        """Return whether the appeal led to an approval."""
         return one.approval_id is not None
 
 
 @rename_keys(at="appealed_at")
 class PayAppealSerializer(serializers.Serializer[Any]):
-    """What a worker wrote against a rejection, once, with its answer."""
+    """Appeal of a worker against a rejection (one for each), with its answer."""
 
     decision = serializers.UUIDField(source="decision.public_id", help_text="The rejection.")
     text = serializers.CharField()
@@ -110,7 +110,7 @@ class PayAppealSerializer(serializers.Serializer[Any]):
 
 
 class PayPartSerializer(serializers.Serializer[Any]):
-    """A part of the pay that is neither failed nor cancelled."""
+    """A partial payment that is neither failed nor cancelled."""
 
     amount = serializers.DecimalField(max_digits=12, decimal_places=2)
     currency = serializers.CharField()
@@ -120,7 +120,7 @@ class PayPartSerializer(serializers.Serializer[Any]):
 
 
 class PaySubmissionSerializer(serializers.Serializer[Any]):
-    """A submission with what speaks for a decision; a suggestion decides nothing."""
+    """A submission with the evidence for a payment decision and a non-binding suggestion."""
 
     id = serializers.UUIDField(source="submission.public_id")
     worker = serializers.CharField(source="name")
@@ -149,21 +149,21 @@ class PaySubmissionSerializer(serializers.Serializer[Any]):
     )
 
     def get_alarms(self, row: PayRow) -> list[str]:
-        """Return what alarms and notices say of the worker."""
+        """Return the alarms and notices about the worker, as sentences."""
         return list(dict.fromkeys(mark.words for mark in row.marks))
 
     def get_why(self, row: PayRow) -> list[str]:
-        """Return the reasons of the suggestion."""
+        """Return the reasons of the suggested action, as sentences."""
         return [API.said(message) for message in row.suggestion.why]
 
     @extend_schema_field(PayDecisionSerializer(allow_null=True))
     def get_decision(self, row: PayRow) -> Any:
-        """Return the newest row of the log, null without one."""
+        """Return the newest decision in the log; null without one."""
         return None if row.decision is None else PayDecisionSerializer(row.decision).data
 
 
 class PayDecideSerializer(StrictSerializer):
-    """What somebody decides of a submission."""
+    """Request body with a payment decision about a submission."""
 
     decision = serializers.ChoiceField(choices=list(DECISIONS))
     category = serializers.ChoiceField(
@@ -185,7 +185,7 @@ class PayDecideSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class PayingViewSet(ApiViewSet):
-    """Who is paid: the people of a set's version, decided one by one, in a log."""
+    """Payment decisions about the submissions of a version, with a log."""
 
     queryset = Decision.objects.all()
     serializer_class = PaySubmissionSerializer
@@ -208,7 +208,7 @@ class PayingViewSet(ApiViewSet):
         responses=PaySubmissionSerializer(many=True),
     )
     def list(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of them."""
+        """Return a page of the version's submissions, with evidence and suggestions."""
         desk = PaymentPeople(get_payable_version(request, set_id))
         page = load_filtered_page(request, PayFilter(request.query_params, desk))
         rows = PaySubmissionSerializer(desk.load_rows(page.rows), many=True).data
@@ -220,7 +220,7 @@ class PayingViewSet(ApiViewSet):
         parameters=[VERSION],
     )
     def retrieve(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
-        """Return it."""
+        """Return a submission with its evidence and suggestion."""
         return build_submission_response(get_payable_version(request, set_id), submission_id)
 
     @extend_schema(
@@ -232,7 +232,7 @@ class PayingViewSet(ApiViewSet):
         request=PayDecideSerializer,
     )
     def decide(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
-        """Keep the decision, and return the submission."""
+        """Store a payment decision, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
         values: dict[str, Any] = dict(self.checked(PayDecideSerializer).validated_data)
@@ -256,7 +256,7 @@ class PayingViewSet(ApiViewSet):
         responses=PayDecisionSerializer(many=True),
     )
     def log(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of the log."""
+        """Return a page of the decision log."""
         rows = Decision.objects.filter(submission__version=get_payable_version(request, set_id))
         rows = rows.select_related("submission__worker", "decided_by")
         page = load_page(request, rows, AS_ADDED)
@@ -281,7 +281,7 @@ def build_submission_response(version: QuestionSetVersion, submission_id: UUID) 
 
 
 def build_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem:
-    """Return the 409 problem that says who decided meanwhile, what, and the id of the decision."""
+    """Return the 409 problem with the other user, the newer decision and its id."""
     newest = error.newest
     username = newest.decided_by.get_username()
     return build_conflict_problem(
@@ -307,7 +307,7 @@ def translate_payment_errors() -> Iterator[None]:
 
 
 class AppealAnswerSerializer(StrictSerializer):
-    """What a worker is answered, and what it does."""
+    """Request body with the answer to an appeal, and whether it approves the work."""
 
     answer = serializers.CharField(
         max_length=appealing.LONGEST, help_text="Given once, and read by the worker."
@@ -318,7 +318,7 @@ class AppealAnswerSerializer(StrictSerializer):
 
 
 class AppealNoteSerializer(StrictSerializer):
-    """What a worker who came in a file wrote elsewhere."""
+    """Request body with an appeal that a worker of an imported file sent outside Crowdgrade."""
 
     text = serializers.CharField(
         max_length=appealing.LONGEST, help_text="Word for word; kept once for each rejection."
@@ -327,7 +327,7 @@ class AppealNoteSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class AppealViewSet(ApiViewSet):
-    """The appeal of a submission: the newest, which people write once for each rejection."""
+    """Newest appeal of a submission; workers can appeal once against each rejection."""
 
     queryset = Appeal.objects.all()
     serializer_class = PaySubmissionSerializer
@@ -343,7 +343,7 @@ class AppealViewSet(ApiViewSet):
     )
     @repeatable
     def answer(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
-        """Keep the answer, and return the submission."""
+        """Store the answer to an appeal, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
         values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
@@ -378,7 +378,7 @@ class AppealViewSet(ApiViewSet):
     )
     @repeatable
     def note(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
-        """Keep the text, and return the submission."""
+        """Store the text of an appeal sent elsewhere, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
         values: dict[str, Any] = self.checked(AppealNoteSerializer).validated_data

@@ -74,13 +74,13 @@ STATUSES = {
 
 
 class PayFileOptionsSerializer(ImportOptionsSerializer):
-    """Of which version; the newest in which somebody took part without it."""
+    """Query option: the version number; by default the newest version with answers."""
 
     version = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_VERSION)
 
 
 class StatusOptionsSerializer(PayFileOptionsSerializer):
-    """Of which version, and whether the file before was of another study."""
+    """Query options: the version number, and whether an earlier file was of another study."""
 
     instead = serializers.BooleanField(
         default=False, help_text="The last file was of another study: these submissions count."
@@ -88,13 +88,13 @@ class StatusOptionsSerializer(PayFileOptionsSerializer):
 
 
 class DecisionOptionsSerializer(PayFileOptionsSerializer):
-    """Of which version, and of which round the amounts in `bonus` are."""
+    """Query options: the version number, and the round of the amounts in column `bonus`."""
 
     round = RoundField()
 
 
 class DecisionsReportSerializer(serializers.Serializer[Any]):
-    """What became of decisions; n_rows = n_new + n_unchanged."""
+    """Result of a decision import, in rows; n_rows = n_new + n_unchanged."""
 
     version = serializers.IntegerField()
     n_rows = serializers.IntegerField()
@@ -115,7 +115,7 @@ class DecisionsReportSerializer(serializers.Serializer[Any]):
 
 
 class StatusesReportSerializer(serializers.Serializer[Any]):
-    """What became of lines; n_rows = n_new + n_unchanged + the sum of strangers."""
+    """Result of a status import, in rows; n_rows = n_new + n_unchanged + unmatched rows."""
 
     version = serializers.IntegerField()
     n_rows = serializers.IntegerField()
@@ -136,14 +136,14 @@ class StatusesReportSerializer(serializers.Serializer[Any]):
 
 
 class PayFileViewSet(BulkViewSet):
-    """Rows about people's pay; a file of CSV is taken as it is."""
+    """Base class of imports about workers' pay: JSON rows, or an unchanged CSV file."""
 
     def get_parsers(self) -> list[BaseParser]:
-        """Return the parsers of JSON rows, and one that takes CSV as it is."""
+        """Return the parsers of JSON rows and of an unchanged CSV file."""
         return [*super().get_parsers(), CsvParser()]
 
     def most_bytes(self, request: Request) -> int:
-        """Return the size limit; CSV is read as a stream and may be larger than JSON."""
+        """Return the size limit in bytes; CSV is streamed and may be larger than JSON."""
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return LARGEST if kind == CSV else super().most_bytes(request)
 
@@ -164,7 +164,7 @@ class PayFileViewSet(BulkViewSet):
     )
 )
 class PayDecisionsViewSet(PayFileViewSet):
-    """Decisions of many submissions: every row or none."""
+    """Import of decisions about many submissions; stores all rows or none."""
 
     queryset = Decision.objects.all()
     serializer_class = DecisionsReportSerializer
@@ -173,7 +173,7 @@ class PayDecisionsViewSet(PayFileViewSet):
 
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Keep them, and say what they are."""
+        """Store the decisions and return the import result."""
         version = get_payable_version(request, set_id)
         options = read_options(request, DecisionOptionsSerializer)
         with self.telling_rows(), translate_payment_errors():
@@ -217,7 +217,7 @@ class PayDecisionsViewSet(PayFileViewSet):
     )
 )
 class PayStatusesViewSet(PayFileViewSet):
-    """Where submissions stand on Prolific, as its export of a study has it."""
+    """Import of submission statuses from Prolific's export of a study."""
 
     queryset = PanelStatus.objects.all()
     serializer_class = StatusesReportSerializer
@@ -226,7 +226,7 @@ class PayStatusesViewSet(PayFileViewSet):
 
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Keep them, and say where people stand."""
+        """Store the statuses and return the import result."""
         version = get_payable_version(request, set_id)
         options = read_options(request, StatusOptionsSerializer)
         arguments = {name: options[name] for name in ("instead", "dry_run")}

@@ -57,7 +57,10 @@ THRESHOLD = [
 
 @rename_keys(said="message")
 class LeftOutSerializer(serializers.Serializer[Any]):
-    """How many are not asked again, and why; the first reason that holds counts."""
+    """Number of workers not invited again for one reason.
+
+    A worker counts at the first that applies.
+    """
 
     why = serializers.ChoiceField(choices=list(LEFT_OUT))
     said = serializers.CharField()
@@ -65,7 +68,7 @@ class LeftOutSerializer(serializers.Serializer[Any]):
 
 
 class InvitedSerializer(serializers.Serializer[Any]):
-    """Who reaches a line now, counted."""
+    """Numbers of workers who reach a score threshold, and of those left out."""
 
     run = serializers.UUIDField(source="run.public_id", help_text="The grading that counts.")
     panel = serializers.CharField(help_text="Whose ids; empty where files name no panel.")
@@ -78,7 +81,7 @@ class InvitedSerializer(serializers.Serializer[Any]):
 
 @rename_keys(at="requested_at")
 class GroupAskedSerializer(serializers.Serializer[Any]):
-    """A group of participants that somebody had the panel make."""
+    """Participant group that was created on the panel, with the user who requested it."""
 
     name = serializers.CharField()
     people = serializers.IntegerField(source="n_people")
@@ -89,7 +92,7 @@ class GroupAskedSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class InvitedViewSet(ApiViewSet):
-    """Who of a version scored enough to be asked to the next study. Nothing is stored."""
+    """Workers of a version with scores high enough for the next study; stores nothing."""
 
     queryset = Decision.objects.all()
     serializer_class = InvitedSerializer
@@ -104,7 +107,7 @@ class InvitedViewSet(ApiViewSet):
         parameters=THRESHOLD,
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Return the counts."""
+        """Return the numbers of workers to invite and to leave out."""
         invited_workers = self._select_invited(request, set_id)
         left_out = [
             {"why": reason, "said": LEFT_OUT[reason], "n": n}
@@ -129,7 +132,7 @@ class InvitedViewSet(ApiViewSet):
         responses={(200, "text/plain"): {"type": "string", "format": "binary"}},
     )
     def ids(self, request: Request, set_id: UUID) -> StreamingHttpResponse:
-        """Return the list."""
+        """Send the list of the invited workers' panel ids."""
         invited_workers = self._select_invited(request, set_id)
         version = invited_workers.run.version
         name = build_file_name(version.question_set.name, f"version {version.number}", "invite")
@@ -143,7 +146,7 @@ class InvitedViewSet(ApiViewSet):
         responses=GroupAskedSerializer(many=True),
     )
     def groups(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of them."""
+        """Return a page of the participant groups created on the panel."""
         groups = load_groups(get_payable_set(request, set_id))
         start = read_start(request, "groups")
         rows = GroupAskedSerializer(groups[start : start + read_limit(request)], many=True).data

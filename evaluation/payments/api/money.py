@@ -20,10 +20,13 @@ AS_TEXT = 'Write it as text with a point and at most two places, such as "1.50".
 
 @extend_schema_field({"type": "string", "pattern": PATTERN})
 class SumField(serializers.Field[Any, Any, Any, Any]):
-    """A sum that somebody says, such as "12.50"."""
+    """Field of a requested sum of money, as text such as "12.50"."""
 
     def to_internal_value(self, data: Any) -> Decimal:
-        """Return it; ValidationError for a number, or what is no sum."""
+        """Return the sum as a Decimal.
+
+        Raise ValidationError for a JSON number or an invalid text.
+        """
         if not isinstance(data, str):
             raise serializers.ValidationError(AS_TEXT, "not_text")
         try:
@@ -32,20 +35,20 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
             raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
 
     def read(self, text: str) -> Decimal:
-        """Return the sum that a text is; raises AmountError."""
+        """Parse a text as a sum; raise AmountError if invalid."""
         return parse_sum(text)
 
 
 class AmountField(SumField):
-    """An amount from 0.01 to 10,000.00, such as "1.50"."""
+    """Field of an amount from 0.01 to 10,000.00, as text such as "1.50"."""
 
     def read(self, text: str) -> Decimal:
-        """Return the amount that a text is; raises AmountError."""
+        """Parse a text as an amount; raise AmountError if invalid."""
         return parse_amount(text)
 
 
 class MoneyField(serializers.DecimalField):
-    """An amount as it is sent."""
+    """Field of an amount in a response, as decimal text."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_digits=14, decimal_places=2, **kwargs)

@@ -39,7 +39,7 @@ from evaluation.runs.rest.message_field import SaidField
 
 
 class RoundField(serializers.CharField):
-    """The round of a bonus; the name that parts of the pay have is refused."""
+    """Field of a bonus round's name; the name reserved for partial payments is invalid."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -49,7 +49,7 @@ class RoundField(serializers.CharField):
         )
 
     def run_validation(self, data: Any = empty) -> str:
-        """Return the name as it is kept."""
+        """Return the name of the round, normalised as it is stored."""
         try:
             return bonuses.validate_bonus_round(super().run_validation(data))
         except errors.RoundError as error:
@@ -57,7 +57,7 @@ class RoundField(serializers.CharField):
 
 
 class BonusRuleSerializer(StrictSerializer):
-    """Who gets how much."""
+    """Bonus rule: who gets it (best share, score threshold, or per answer) and the amount."""
 
     kind = serializers.ChoiceField(
         choices=list(KINDS),
@@ -86,7 +86,7 @@ class BonusRuleSerializer(StrictSerializer):
 
 
 class BonusPlanSerializer(BonusRuleSerializer):
-    """A rule as it was tried."""
+    """Request body to plan bonuses: the rule, and the proposal that the user saw."""
 
     seen = serializers.CharField(
         max_length=64, help_text="What trying the rule answered: where others would get it, 409."
@@ -94,7 +94,7 @@ class BonusPlanSerializer(BonusRuleSerializer):
 
 
 class EarnerSerializer(serializers.Serializer[Any]):
-    """Somebody who would get a bonus."""
+    """A worker who would get a bonus."""
 
     submission = serializers.UUIDField(source="submission.public_id")
     worker = serializers.CharField(source="name")
@@ -109,7 +109,7 @@ class EarnerSerializer(serializers.Serializer[Any]):
 
 
 class FairGroupSerializer(serializers.Serializer[Any]):
-    """People who have something in common, and for how many of them it turns out well."""
+    """Group of workers with a common property, and how many of them get the bonus."""
 
     name = serializers.CharField()
     hit = serializers.IntegerField()
@@ -127,14 +127,14 @@ class FairGroupSerializer(serializers.Serializer[Any]):
 
 
 class FairnessSerializer(serializers.Serializer[Any]):
-    """Groups of one kind, the largest first."""
+    """Fairness comparison by one property: groups of workers, the largest first."""
 
     what = serializers.CharField()
     groups = FairGroupSerializer(many=True)
 
 
 class BonusProposalSerializer(serializers.Serializer[Any]):
-    """What a rule would do now; nothing is stored."""
+    """Effect of a bonus rule on the current data; nothing is stored."""
 
     rule = serializers.CharField(source="rule.said", help_text="As it stands beside each payment.")
     people = EarnerSerializer(many=True, source="rewarded")
@@ -159,7 +159,7 @@ class BonusProposalSerializer(serializers.Serializer[Any]):
 
 
 class BonusesPlannedSerializer(serializers.Serializer[Any]):
-    """What stands there of a round once a rule was planned."""
+    """Payments of a round after a rule was planned."""
 
     round = serializers.CharField()
     n = serializers.IntegerField(help_text="People whom the rule names.")
@@ -170,7 +170,7 @@ class BonusesPlannedSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class BonusRuleViewSet(ApiViewSet):
-    """Bonuses that a rule proposes and a person plans; confirming them is another step."""
+    """Proposal of bonuses by a rule, and their planning; confirmation is a separate step."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = BonusProposalSerializer
@@ -185,7 +185,7 @@ class BonusRuleViewSet(ApiViewSet):
         responses={200: BonusProposalSerializer},
     )
     def propose(self, request: Request, set_id: UUID) -> Response:
-        """Return what it would do."""
+        """Return the effect of a bonus rule without storing anything."""
         version = get_payable_version(request, set_id)
         values = self.checked(BonusRuleSerializer).validated_data
         return Response(BonusProposalSerializer(_propose(version, values)).data)
@@ -201,7 +201,7 @@ class BonusRuleViewSet(ApiViewSet):
     )
     @repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
-        """Plan them, and return how many are new."""
+        """Plan the bonuses of a rule, and return how many are new."""
         version = get_payable_version(request, set_id)
         values = self.checked(BonusPlanSerializer).validated_data
         proposal = _propose(version, values)
@@ -221,7 +221,7 @@ class BonusRuleViewSet(ApiViewSet):
 
 
 def _propose(version: QuestionSetVersion, values: dict[str, Any]) -> Proposal:
-    """Apply the rule of a request; an invalid rule is an `ApiProblem` at its field."""
+    """Apply the rule of a request; raise `ApiProblem` at the invalid field of a wrong rule."""
     rule = Rule(
         *(values["kind"], values["amount"], values.get("share"), values.get("at_least")),
         end=values["end"],
@@ -234,7 +234,7 @@ def _propose(version: QuestionSetVersion, values: dict[str, Any]) -> Proposal:
 
 
 class OwedPartSerializer(serializers.Serializer[Any]):
-    """Somebody who is owed a part."""
+    """A worker who is owed a partial payment."""
 
     worker = serializers.CharField(source="person.name")
     panel = serializers.CharField(source="person.panel")
@@ -246,7 +246,7 @@ class OwedPartSerializer(serializers.Serializer[Any]):
 
 
 class OwedPartsSerializer(serializers.Serializer[Any]):
-    """Who could be paid a part now, and of how many others why not."""
+    """Workers who can get a partial payment now, and counts of the others by reason."""
 
     people = OwedPartSerializer(many=True, source="owed", help_text="Nothing is planned of them.")
     total = MoneyField(help_text="What planning them asks for; without the panel's fee.")
@@ -267,14 +267,14 @@ class OwedPartsSerializer(serializers.Serializer[Any]):
 
 
 class PartsTotalSerializer(StrictSerializer):
-    """The sum that somebody says yes to."""
+    """Request body to plan partial payments: the sum that the user saw."""
 
     total = SumField(help_text="As reading has it: where it is another by now, 409.")
 
 
 @extend_schema(tags=["paying"])
 class PartViewSet(ApiViewSet):
-    """Who did not pass the practice, or failed the attention checks, and is owed a part."""
+    """Partial payments for workers who failed the practice or the attention checks."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = OwedPartsSerializer
@@ -287,7 +287,7 @@ class PartViewSet(ApiViewSet):
         responses=OwedPartsSerializer,
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Return them."""
+        """Return the workers who are owed a partial payment."""
         return Response(
             OwedPartsSerializer(find_owed_parts(get_payable_version(request, set_id))).data
         )
@@ -303,7 +303,7 @@ class PartViewSet(ApiViewSet):
     )
     @repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
-        """Plan them, and return how many there are."""
+        """Plan the partial payments, and return their number."""
         version = get_payable_version(request, set_id)
         total = self.checked(PartsTotalSerializer).validated_data["total"]
         with translate_payment_errors():

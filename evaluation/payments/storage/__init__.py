@@ -1,4 +1,4 @@
-"""Facts for a payment decision, read from the database.
+"""Evidence, rules and suggestions for payment decisions, read from the database.
 
 `scope` finds the version whose workers are paid. `evidence` counts what supports each reason for a
 rejection. `rules` proposes bonuses. `fairness` compares groups of workers. `inviting` selects

@@ -1,4 +1,4 @@
-"""Count the evidence for each reason of a rejection that panels accept.
+"""Count the evidence for each reason to reject a submission that panels accept.
 
 Neither the typing and pasting of answers nor their content is read: panels accept no suspicion of a
 language model and no disagreement as a reason.
@@ -76,13 +76,13 @@ class Evidence:
 
     @property
     def words(self) -> str:
-        """Label of the category."""
+        """Label of the rejection category."""
         return CATEGORIES[self.category]
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Counts of one submission.
+    """Counts of empty answers, repeated texts and failed checks of one submission.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def collect_evidence(
     times: Mapping[int, float] | None = None,
     states: Mapping[int, str] | None = None,
 ) -> dict[int, list[Evidence]]:
-    """Return the evidence against submissions, by key; `keys` None stands for all of a version.
+    """Return the evidence against submissions, by key; `keys` None selects the whole version.
 
     Values that the caller has read already save queries: `times` of all submissions
     (`load_seconds`), and `states` of the wanted ones. The number of queries is constant.
@@ -208,7 +208,7 @@ def _add_checks(
     answered: Iterable[tuple[int, int, str, str]],
     counts: dict[int, _Counts],
 ) -> None:
-    """Judge answers to attention checks and add the results to the counts.
+    """Check the answers to attention checks and add the failed ones to the counts.
 
     `answered` has submission, check, language and text of each answer.
     """
@@ -268,7 +268,7 @@ def _find_low_effort(counts: _Counts) -> Iterable[Evidence]:
 
 
 def _code(counts: _Counts) -> Iterable[Evidence]:
-    """Yield evidence of a missing or foreign completion code."""
+    """Yield evidence of a missing or wrong completion code."""
     if counts.code is None:
         return
     if counts.code.strip().upper() in NO_CODES:
@@ -278,7 +278,7 @@ def _code(counts: _Counts) -> Iterable[Evidence]:
 
 
 def _problem_with(code: str, shown: str, version: QuestionSetVersion) -> str | None:
-    """Return the code that the panel received if it is missing or not the study's, else None."""
+    """Return the received completion code if it is missing or not the study's, else None."""
     collection: Collecting | None = getattr(version, "collection", None)
     if collection is None:
         return None

@@ -1,4 +1,4 @@
-"""Compare how often groups of workers are favoured by a decision or a rule, before it is applied.
+"""Compare how often groups of workers are favoured by a decision or rule, before its use.
 
 Groups come from the submissions: language of the texts, kind of device, and whether the worker
 switched off the recording of how answers are written. Workers with assistive technology do so, and
@@ -37,7 +37,7 @@ With fewer, the effect of rejecting one worker on the verdict would reveal that 
 
 
 class Answerer(NamedTuple):
-    """Properties of a submission by which workers are grouped; `key` is the submission's."""
+    """Properties of a submission by which workers are grouped; `key` is the submission key."""
 
     key: int
     language: str
@@ -52,7 +52,7 @@ Groupable = Answerer | Person
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Workers who have a property in common; a number is None if it cannot be computed.
+    """Workers with a property in common, and how often they are favoured; None if undefined.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ def fairness(
     done: str,
     everybody: Sequence[Person] | None = None,
 ) -> list[Comparison]:
-    """Compare how often groups of the submissions `among` are favoured, that is in `well`.
+    """Compare, by property, how often groups of considered submissions are in `favoured`.
 
     `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
     left out. If all or none are favoured, the result is empty. Assistive technology is always
@@ -194,17 +194,17 @@ def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
 
 
 def _name_language(worker: Groupable) -> str:
-    """Return the group by the language of the texts."""
+    """Return the name of a submission's group by the language of the texts."""
     return own_name(worker.language) if worker.language else "not known"
 
 
 def _name_device(worker: Groupable) -> str:
-    """Return the group by the kind of device."""
+    """Return the name of a submission's group by kind of device."""
     return DEVICES[worker.device]
 
 
 def _name_signals(worker: Groupable) -> str:
-    """Return the group by whether the recording of how answers are written was switched off."""
+    """Return the name of a submission's group by whether typing recording was switched off."""
     return "switched off" if worker.signals_off else "on"
 
 

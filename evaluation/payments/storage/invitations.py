@@ -39,7 +39,7 @@ _MADE_UP_ID = re.compile(r"anonymous-[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True)
 class ScoreThreshold:
-    """Threshold that a worker has to reach.
+    """Score threshold that a worker must reach to be invited again.
 
     Attributes
     ----------
@@ -79,12 +79,12 @@ class Invited:
 
     @property
     def n_people(self) -> int:
-        """Number of ids of all workers who began: invited and left out."""
+        """Number of workers who began: invited and left out."""
         return len(self.ids) + sum(self.left_out.values())
 
     @property
     def told(self) -> list[tuple[int, str]]:
-        """Number of workers left out and the label of the reason, for each reason."""
+        """Numbers of workers left out, with the label of the reason."""
         return [(n, LEFT_OUT[why]) for why, n in self.left_out.items()]
 
     def lines(self) -> Iterator[str]:
@@ -142,7 +142,7 @@ def list_panels(version: QuestionSetVersion) -> list[str]:
 
 
 def _choose_panel(version: QuestionSetVersion, requested: str) -> str:
-    """Return the panel whose ids are wanted; raise RuleError if it is unknown or ambiguous."""
+    """Return the requested panel, or the only one; raise RuleError if unknown or ambiguous."""
     panels = list_panels(version)
     if requested and requested not in panels:
         known = ", ".join(panels) or "none"
@@ -159,7 +159,7 @@ def _choose_panel(version: QuestionSetVersion, requested: str) -> str:
 
 
 def _find_exclusion_reason(submission: Submission, panel: str, *, rejected: bool) -> str:
-    """Return the reason that excludes a worker whatever the score; "" for none."""
+    """Return the reason that excludes a worker regardless of score; "" for none."""
     if submission.withdrawn_at or submission.worker.erased_at:
         return "withdrew"
     # Files may name no panel; their ids are taken as the wanted panel's.

@@ -43,7 +43,7 @@ SENTENCES: Final = {
 
 
 class RuleError(ValueError):
-    """A rule that cannot be applied.
+    """A bonus rule is invalid or cannot be applied.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Who gets a bonus of `amount`: per worker, or with `per-answer` for each answer.
+    """Bonus rule: who gets the bonus `amount`, per worker or (`per-answer`) per answer.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Rule:
 
     @property
     def said(self) -> str:
-        """The rule in a few words; each payment stores it as its reason."""
+        """Short description of the rule; each payment stores it as its reason."""
         if self.kind == QUANTILE:
             return f"the best {self.share:.0%} by raw score"
         if self.kind == THRESHOLD:
@@ -134,7 +134,7 @@ class Earner:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Result of a rule on the current data; nothing is stored.
+    """Bonuses that a rule gives on the current data; nothing is stored.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class Proposal:
 
     @cached_property
     def fairness(self) -> list[Comparison]:
-        """Comparisons of how often groups of workers get the bonus."""
+        """Fairness comparisons: how often groups of workers get the bonus."""
         considered = [earner.submission.pk for earner in self.earners]
         return fairness(self.version, considered, self.amounts, "get a bonus")
 
@@ -223,7 +223,7 @@ class Proposal:
 
     @property
     def seen(self) -> str:
-        """Hash of the amounts; a client sends it back to show which proposal the user saw."""
+        """Hash of the amounts; the client sends it back to confirm which proposal the user saw."""
         # Sorted, so that the order of the workers does not matter.
         text = repr(sorted(self.amounts.items()))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -334,7 +334,7 @@ def _sort_rewarded_first(earner: Earner) -> tuple[bool, bool, float, str]:
 
 
 def _get_supported_score(score: RawScore | None) -> float | None:
-    """Return a score that rests on enough answers, else None."""
+    """Return a score based on enough answers, else None."""
     return score.value if score is not None and score.supported else None
 
 

@@ -16,7 +16,7 @@ LARGEST_VERSION = 1_000_000
 
 
 def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
-    """Return a question set whose workers the user may decide about: a set that the user may edit.
+    """Return a question set that the user may edit, and whose workers may thus be paid.
 
     Raises Http404 if the user may not see the set, `RefusedError` if the user may only view it.
     Viewers see no decisions and payments.
@@ -25,7 +25,7 @@ def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
 
 
 def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersion:
-    """Return the version that the query names, else the newest one with answers.
+    """Return the version requested in the URL query, else the newest one with answers.
 
     Raises Http404, also for an unknown version, and the errors of `get_payable_set`.
     """

@@ -1,4 +1,4 @@
-"""Suggested action for a submission, from what speaks for and against it; it decides nothing."""
+"""Suggest a payment action for a submission from its evidence; the user decides."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """Suggested action for a submission.
+    """Suggested payment action for a submission, with its reasons.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Suggestion:
 
     @property
     def words(self) -> str:
-        """Label of the action."""
+        """Label of the suggested action."""
         return ACTIONS[self.action]
 
 

@@ -1,1 +1,1 @@
-"""Pages of payments."""
+"""Pages of payments: worker list, single submissions, bonuses, files and invitations."""

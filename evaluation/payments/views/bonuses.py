@@ -53,7 +53,10 @@ class AmountField(forms.CharField):
 
 
 class RuleForm(forms.Form):
-    """A rule and the name of the bonus; `evaluation.payments.storage.rules` checks the rule."""
+    """Form of a bonus rule and its round.
+
+    `evaluation.payments.storage.rules` validates the rule.
+    """
 
     kind = forms.ChoiceField(label="Who gets a bonus", choices=list(KINDS.items()))
     amount = AmountField(
@@ -97,7 +100,7 @@ class RuleForm(forms.Form):
             self.fields[name].widget.attrs["step"] = "any"
 
     def clean_round(self) -> str:
-        """Return the name; the one reserved for parts of the pay is invalid."""
+        """Return the round's name; the name reserved for partial payments is invalid."""
         try:
             return bonuses.validate_bonus_round(self.cleaned_data["round"])
         except errors.RoundError as error:
@@ -162,7 +165,7 @@ def _plan_bonuses(
 
 
 def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpResponse:
-    """Plan the parts of the pay; status 409 if their sum differs from the one shown."""
+    """Plan the partial payments; status 409 if their sum differs from the one shown."""
     try:
         batch = confirmation.plan_parts(version, request.user, _read_total(request))
     except errors.OtherTotalError:

@@ -44,7 +44,7 @@ from evaluation.payments.views.worker_list import build_frame
 def send_list(
     request: HttpRequest, set_id: UUID, name: str
 ) -> HttpResponse | StreamingHttpResponse:
-    """Send a list for a panel. A list of money needs `batch`: claiming a new one is a POST."""
+    """Send a list for a panel. A payment list needs `batch`: claiming a new one takes a POST."""
     version = get_payable_version(request, set_id)
     batch = request.GET.get("batch") or None
     # A second download of a claimed list has the same lines, so no payment is sent twice.
@@ -59,7 +59,7 @@ def send_list(
 
 @require_POST
 def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
-    """Claim the confirmed payments and send their list, so that no other list has any of them.
+    """Claim the confirmed payments for one list and send it; no other list can contain them.
 
     `list` in the request is the name of the list: bonuses (default) or parts of the pay.
     """
@@ -80,7 +80,7 @@ def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | Str
 
 @dataclass
 class PaymentUploadReport:
-    """Report of an import, as the upload pages show it.
+    """Result of an import of decisions or statuses, for the upload pages.
 
     Attributes
     ----------
@@ -95,11 +95,11 @@ class PaymentUploadReport:
 
     @property
     def changed(self) -> bool:
-        """Whether anything is new."""
+        """Whether the import has any new row."""
         return bool(self.report.n_new or getattr(self.report, "n_new_bonuses", 0))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report in the form that every upload page shows."""
+        """Return the import result as the dict that every upload page shows."""
         return {
             "what": self.what,
             "version": self.report.version.rpartition(" ")[2],
@@ -114,7 +114,7 @@ class PaymentUploadReport:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the report as lines for a terminal."""
+        """Yield the import result as lines for a terminal."""
         yield from self.report.lines()
 
 

@@ -1,4 +1,4 @@
-"""Page to invite the best workers again: count who reaches a score, and send their ids."""
+"""Page to invite the best workers again: count those above a threshold, and send their ids."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_LISTED = 100
 
 
 class LineForm(forms.Form):
-    """Threshold of a score; the panel only if workers came from several."""
+    """Form of the score threshold, with a panel choice if workers came from several."""
 
     at_least = forms.FloatField(label="Least raw score", min_value=-MOST, max_value=MOST)
     end = forms.ChoiceField(

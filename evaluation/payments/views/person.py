@@ -41,7 +41,7 @@ NOTE = "note-appeal"
 
 
 class Problem(NamedTuple):
-    """Message above the page that says why nothing was done; `code` is the reason."""
+    """Error message at the top of the page; `code` is the reason why nothing was done."""
 
     code: str
     sentence: str
@@ -82,7 +82,7 @@ class AnswerForm(forms.Form):
 
 
 class NoteForm(forms.Form):
-    """Text of an appeal that a worker without a page here sent in another way."""
+    """Form to enter an appeal that a worker sent outside Crowdgrade."""
 
     written = forms.CharField(
         label="What they wrote, word for word",
@@ -126,7 +126,7 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
 
 
 def _answer_appeal(request: HttpRequest, row: PayRow, action: str) -> HttpResponse:
-    """Store the answer to an appeal with its decision. An appeal has one answer.
+    """Store the answer to an appeal with its decision; each appeal gets one answer.
 
     If the answer cannot be stored, the page shows the text again so that it is not lost.
     """
@@ -156,7 +156,7 @@ def _answer_appeal(request: HttpRequest, row: PayRow, action: str) -> HttpRespon
 
 
 def _note_appeal(request: HttpRequest, row: PayRow) -> HttpResponse:
-    """Store what a worker wrote elsewhere against a rejection. A rejection has one appeal."""
+    """Store an appeal that a worker sent elsewhere; each rejection has one appeal."""
     form = NoteForm(request.POST)
     if not form.is_valid():
         return _render_page(request, row, note_form=form, status=400)
@@ -183,7 +183,7 @@ def _build_problem(request: HttpRequest, error: deciding.DecidedMeanwhileError) 
 
 
 def _load_row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
-    """Return the row of a submission with all signals; 404 for an unknown one."""
+    """Return the payment row of a submission with all evidence; 404 for an unknown one."""
     row = PaymentPeople(version).load_row(submission_id, in_full=True)
     if row is None:
         raise Http404("there is no such submission")
@@ -223,7 +223,7 @@ def _render_page(
     unsent: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page.
+    """Render the page of a submission.
 
     `problem` says why nothing was done; `unsent` is a posted text whose form is no longer on the
     page.

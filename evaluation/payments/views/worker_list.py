@@ -1,4 +1,4 @@
-"""Page that lists workers for payment decisions, and the frame of all payment pages."""
+"""Page that lists workers for payment decisions, and the context of all payment pages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from evaluation.payments.storage.suggestions import APPROVE
 
 
 def build_frame(version: QuestionSetVersion, title: str, *, inside: bool = True) -> dict[str, Any]:
-    """Return the context that all payment pages share.
+    """Return the template context that all payment pages share.
 
     `inside` : whether the page has a link up to the list of workers.
     """

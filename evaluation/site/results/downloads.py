@@ -120,7 +120,7 @@ def send_question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpR
 
 @grading_file
 def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send a question's answer map as SVG, at `iteration` and on `axes` of the address."""
+    """Send a question's answer map as SVG, for query parameters `iteration` and `axes`."""
     report = read_answer_map(run, question, questions.read_axes(request))
     if report is None:
         raise Http404("the run recorded no map of such a question")
@@ -137,7 +137,7 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
 
 @grading_file
 def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send the answers' positions on a question's map, and the consensus path, as CSV."""
+    """Send the answers' map coordinates and the consensus path of a question as CSV."""
     questions.read_report(run, question)
     return _send_csv(run, "map", build_map_table(run, question))
 
@@ -159,7 +159,7 @@ def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
 
 @partial(results_file, summary=RunSummary)
 def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
-    """Send all tables, the summary and the column help of a run as one ZIP or XLSX."""
+    """Send all tables of a run with summary and column help, as one ZIP or XLSX file."""
     kind = kind_or_404(run)
     made = {"zip": build_zip, "xlsx": build_workbook}.get(form)
     if made is None:

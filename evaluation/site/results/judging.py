@@ -26,7 +26,7 @@ COUNT = 40
 
 
 class AskForm(forms.Form):
-    """Form: sample size, seed and the experts who judge."""
+    """Form to draw a sample: its size, seed and the experts who judge."""
 
     count = forms.IntegerField(
         min_value=1,
@@ -63,7 +63,7 @@ class AskForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
-    """Show the judgements of a run; a posted form asks experts for more."""
+    """Show the judgements of a run; a POST asks experts for more."""
     if request.method != "POST":
         return _show_page(request, run=run, name=name)
     shown = run_or_404(request, run)
@@ -85,7 +85,7 @@ def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpRespo
 
 @results_page("evaluation/judging.html", RunSummary)
 def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
-    """Return the context of the page: report, agreement, form."""
+    """Return the page context: report, agreement and form."""
     judging = _get_judging(run, name)
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)

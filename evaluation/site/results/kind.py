@@ -1,4 +1,4 @@
-"""Results of a run of any type: its declared pages, else its report and tables."""
+"""Result pages of a run of any type: declared pages, else report and tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = 10_000_000
 
 
 def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the first results page, by the view that the run type names."""
+    """Show the first results page, with the view that the run type declares."""
     pages = kind_or_404(run_or_404(request, run)).pages
     address = next((page.address for page in pages if not page.slug), "")
     if not address:
@@ -34,7 +34,7 @@ def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @results_page("evaluation/kind.html", RunSummary)
 def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
-    """Show one declared page of a run, or its report and tables."""
+    """Show one declared page of a run, or its generic report and tables."""
     kind = kind_or_404(run)
     shared = {
         "title": f"{kind.title}: {run.version.question_set.name}",
@@ -53,7 +53,7 @@ def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
 
 
 def list_facts(report: Any) -> list[tuple[str, Any]]:
-    """Return the plain fields of a report with their names as words."""
+    """Return the plain fields of a report, with names turned into words."""
     return [
         (field.name.replace("_", " "), value)
         for field in fields(report)

@@ -53,7 +53,7 @@ Sort = Literal["worker", "model", "best"]
 
 @dataclass(frozen=True)
 class Partner:
-    """Somebody or something to compare with.
+    """Comparison partner of a worker: another worker, a model or the best responses.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[P
 
 
 def find_partner(run: Run, worker: Worker, key: str, offered: list[Partner]) -> Partner | None:
-    """Return the partner of an address: one of those offered, or any other worker of the run.
+    """Return the partner by URL key: an offered one or any other worker; None if unknown.
 
     None for an unknown key.
     """
@@ -116,7 +116,7 @@ def find_partner(run: Run, worker: Worker, key: str, offered: list[Partner]) -> 
 def _load_named_partners(
     alike: list[NamingAlarm], model_like: list[NamingAlarm], worker: Worker
 ) -> tuple[dict[int, Partner], list[Partner]]:
-    """Return workers named by copy alarms, by key, and models shown by alarms; one query.
+    """Return workers named by copy alarms, by key, and models named by alarms; one query.
 
     Workers whose answers are shown in a pair with the worker's come first; models are sorted by
     name.
@@ -164,7 +164,7 @@ def _load_named_partners(
 
 
 def _list_answer_keys(row: dict[str, Any]) -> Iterable[int]:
-    """Yield the keys of the one or two answers of an evidence row."""
+    """Yield the keys of the one or two answers that an evidence row of an alarm refers to."""
     return (row[side] for side in ("left", "right") if row[side] is not None)
 
 
@@ -211,7 +211,7 @@ NO_PARTNER = 0
 
 @dataclass(frozen=True)
 class Side:
-    """One of two answers: in parts, with its score in the run and its times, where known.
+    """One of two compared answers: text in parts, score in the run and times, if recorded.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class Side:
 
 @dataclass(frozen=True)
 class SidePair:
-    """Two answers to a question; `right` is None where there is nothing to compare with.
+    """Two answers to a question, side by side; `right` is None if the partner has no answer.
 
     Attributes
     ----------
@@ -258,7 +258,7 @@ class SidePair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A worker beside somebody, a page of pairs at a time.
+    """One page of a worker's answers side by side with a partner's.
 
     Attributes
     ----------
@@ -351,7 +351,7 @@ def _sort_missing_last(score: float | None) -> tuple[bool, float]:
 
 
 def _load_answers(run: Run, *workers: UUID) -> list[dict[int, _Answer]]:
-    """Return the answers with a text of each worker, by question; one query.
+    """Return each worker's answers with a text, by worker and question; one query.
 
     The first 500 answers of the first worker, and those of the others to the same questions.
     """
@@ -392,7 +392,7 @@ def _load_answers(run: Run, *workers: UUID) -> list[dict[int, _Answer]]:
 
 
 def _build_answer(row: dict[str, Any]) -> _Answer:
-    """Build an answer from a row; missing times of the answer are those of its survey."""
+    """Build an answer from a database row; without own times it gets those of its survey."""
     # Imports often have times of the whole survey only; each of its answers lies between them.
     times = AnswerTimes(
         row["started_at"] or row["session_started"],
@@ -405,7 +405,7 @@ def _build_answer(row: dict[str, Any]) -> _Answer:
 
 
 def _load_partner_answers(run: Run, partner: Partner, questions: list[int]) -> dict[int, _Answer]:
-    """Return the replies of a model, or the best responses, by question; one query."""
+    """Return the replies of a model or the best responses, by question; one query."""
     rows: QuerySet[Any, Any]
     if partner.sort == "model":
         rows = LLMAnswerScore.objects.filter(
@@ -440,7 +440,7 @@ def _build_pairs(
     partner_answers: dict[int, _Answer],
     likeness_by_question: dict[int, float],
 ) -> Iterable[SidePair]:
-    """Yield the pairs of the given questions, in that order.
+    """Yield the answer pairs of the given questions, in that order.
 
     A pair is no copy if the best response is the worker's own answer.
     """
@@ -464,6 +464,6 @@ def _build_pairs(
 
 
 def _build_side(answer: _Answer, parts: list[AlignedPart]) -> Side:
-    """Build one side of a pair from an answer and its aligned parts."""
+    """Build one side of a pair from an answer and its text, split by the word alignment."""
     times = answer.when
     return Side(parts, answer.score, times.started, times.submitted, times.seconds)

@@ -28,7 +28,7 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True)
 class ThinQuestion:
-    """A question that would keep fewer than 3 answers, and had 3 or more."""
+    """A question that an exclusion leaves with fewer than 3 answers, and that had 3 or more."""
 
     question: UUID
     name: str
@@ -38,7 +38,7 @@ class ThinQuestion:
 
 @dataclass(frozen=True)
 class Excluded:
-    """Somebody who would be left out, and why."""
+    """A worker who would be left out of the next run, with the reason."""
 
     name: str
     n_answers: int
@@ -47,7 +47,7 @@ class Excluded:
 
 @dataclass(frozen=True)
 class Preview:
-    """A run of the same settings without the excluded, before it is started.
+    """Preview of a run with the same settings and without the excluded workers.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Preview:
 
     @property
     def said(self) -> Message:
-        """Message that says how many workers and answers remain."""
+        """Message with the numbers of workers and answers that remain."""
         values = {
             "out": len(self.left_out),
             "left": self.n_people_left,
@@ -90,12 +90,12 @@ class Preview:
 
     @property
     def thin_said(self) -> Message:
-        """Message that says how many questions become thin."""
+        """Message with the number of questions that fall below 3 answers."""
         return Message("triage.thin", {"questions": self.n_thin})
 
 
 def preview_exclusion(run: Run) -> Preview:
-    """Return what excluding the excluded workers would leave; five queries.
+    """Return the preview of a run without the excluded workers; five queries.
 
     Only workers and answers that the run graded count.
     """
@@ -179,24 +179,24 @@ class PanelFiles(PanelLists):
 
     @property
     def n_approved(self) -> int:
-        """Number of workers to approve."""
+        """Number of workers to approve for payment."""
         return sum(not person.rejected for person in self.decided)
 
     @property
     def n_paid_but_left_out(self) -> int:
-        """Number of approved workers whom later grades exclude."""
+        """Number of workers approved for payment whom later grades exclude."""
         return sum(
             self._find_kind(person) == "exclude" and not person.rejected for person in self.decided
         )
 
     @property
     def n_rejected(self) -> int:
-        """Number of workers to reject."""
+        """Number of workers to reject at the panel."""
         return sum(person.rejected for person in self.decided)
 
     @property
     def n_again(self) -> int:
-        """Number of workers to look at again."""
+        """Number of workers with the decision "look again"."""
         return sum(self._find_kind(person) == "look" for person in self.people if not person.told)
 
     @property
@@ -238,7 +238,7 @@ class PanelFiles(PanelLists):
         return self.verdicts.get(person.worker)
 
     def _find_kind(self, person: Person) -> str:
-        """Return "accept", "look" or "exclude"; "" without a decision."""
+        """Return a worker's decision: "accept", "look" or "exclude"; "" without one."""
         verdict = self._find_verdict(person)
         return verdict.kind if verdict else ""
 

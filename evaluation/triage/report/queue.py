@@ -34,7 +34,7 @@ from evaluation.runs.reports.verdicts import (
 
 @dataclass(frozen=True)
 class Queue:
-    """The workers of a run in the order in which a requester looks at them.
+    """Triage queue of a run: workers in the order of review, and their decisions.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class QueueRow:
-    """Somebody in the queue: the marks, or why they are here; and what was decided.
+    """A worker in the queue: alarms and notices, or the reason for review, and the decision.
 
     Attributes
     ----------
@@ -200,7 +200,10 @@ def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[Que
 
 
 def load_grade(run: Run, worker: UUID) -> Any:
-    """Return a worker's grade with `n_all` and `n_ranked` of the run; None without a grade."""
+    """Return a worker's grade, with the run's number of workers and ranked ones.
+
+    None if ungraded.
+    """
     voting = WorkerGrade.objects.filter(VOTED, run=run)
     grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).annotate(
         n_all=count_rows_by(voting, "run"),
@@ -210,7 +213,7 @@ def load_grade(run: Run, worker: UUID) -> Any:
 
 
 def build_queue_rows(queue: Queue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
-    """Yield a queue row for each grade row, with its marks, reason and current decision."""
+    """Yield a queue row for each grade row, with its alarms, reason and current decision."""
     for row in rows:
         why = build_lowest_message(row, queue.n_ranked) if row.worker in queue.lowest else None
         marks = queue.marks.get(row.worker, ())
@@ -265,7 +268,7 @@ class UndecidedWorkers:
 
     @property
     def said(self) -> Message:
-        """Sentence that says how many workers would be accepted and how many stay open."""
+        """Message with the number of workers who would be accepted and who stay open."""
         values = {
             "n": self.n,
             "silent": len(self.silent),

@@ -15,7 +15,7 @@ Order = Literal["unknown", "before", "earlier", "after", "later", "together"]
 
 @dataclass(frozen=True)
 class AnswerTimes:
-    """When an answer was begun and sent, and the time on task; None where not recorded."""
+    """Start, submission time and time on task of an answer; None where not recorded."""
 
     started: datetime | None
     submitted: datetime | None
@@ -23,7 +23,7 @@ class AnswerTimes:
 
 
 def compare_times(mine: AnswerTimes, other: AnswerTimes) -> Order:
-    """Return how an answer stands in time to another one.
+    """Return whether one answer was written before, after or at the same time as another.
 
     "before" or "after" : one was sent before the other was begun.
     "together" : both were being written at once, or were sent in the same moment.
@@ -46,7 +46,7 @@ def compare_times(mine: AnswerTimes, other: AnswerTimes) -> Order:
 
 
 def find_survey_times(answers: Iterable[AnswerTimes]) -> AnswerTimes | None:
-    """Return the times that two or more answers share, which are those of their whole survey.
+    """Return the times that two or more answers share (those of the survey); None without any.
 
     None if answers have times of their own, or none.
     """

@@ -1,1 +1,1 @@
-"""Pages: `workers` one by one, `accepting` all who are left, `exclusion` of the excluded."""
+"""Pages of triage: `workers` one at a time, `batches` of acceptances, `exclusion` of workers."""

@@ -81,7 +81,7 @@ def undo_batch(request: HttpRequest, run: UUID, together: UUID) -> HttpResponseB
 
 @grading_page("evaluation/triage/accept.html")
 def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> Context:
-    """Show the workers who would be accepted and those who would stay open, with the reason.
+    """Return the page context: workers who would be accepted, and who stay open and why.
 
     The query has `who` (scope) and `alarms` (whether alarmed workers are accepted, too).
     """
@@ -105,7 +105,7 @@ def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> 
 
 
 def _render_problem(request: HttpRequest, run: UUID, problem: str) -> HttpResponseBase:
-    """Render the page anew with the user's choices and a problem; status 409."""
+    """Render the page again with the user's choices and a problem; status 409."""
     # `results_page` renders only GET and HEAD.
     request.method = "GET"
     # The page reads the user's choices from the query.

@@ -54,7 +54,7 @@ FILES: dict[str, FileWriter] = {
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show what a run without the excluded workers would leave; a POST starts the run."""
+    """Show the effect of a run without the excluded workers; a POST starts the run."""
     if request.method != "POST":
         return _render_page(request, run=run)
     graded_run = run_or_404(request, run)
@@ -99,7 +99,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
 def _render_problem(
     request: HttpRequest, run: UUID, status: int, **values: Any
 ) -> HttpResponseBase:
-    """Render the page anew with the posted label and a problem, under a status."""
+    """Render the page again with the posted label and a problem, with a given status code."""
     # `results_page` renders only GET and HEAD.
     request.method = "GET"
     response: Any = _render_page(request, run=run, **values)
@@ -111,7 +111,7 @@ def _render_problem(
 def _render_page(
     request: HttpRequest, run: Run, problem: str | None = None, label: RunLabelForm | None = None
 ) -> Context:
-    """Show who is left out, what remains, and which questions become thin."""
+    """Return the page context: excluded workers, what remains, questions below 3 answers."""
     queue_link = reverse("admin:results-triage", kwargs={"run": run.public_id})
     result = preview_exclusion(run)
     return {
@@ -125,7 +125,7 @@ def _render_page(
 
 
 def _suggest_label(run: Run, result: Preview) -> dict[str, str]:
-    """Return the suggested name: the old one, and how many workers the run excludes.
+    """Return the suggested run label: the old one plus the number of excluded workers.
 
     Without the old name where both would be too long.
     """

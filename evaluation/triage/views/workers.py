@@ -71,7 +71,7 @@ LONGEST_BACK = 2000
 
 
 class ExcludeForm(forms.Form):
-    """Reason of an exclusion; `evaluation.triage.storage` refuses contradictory values."""
+    """Form for the reason of an exclusion; `evaluation.triage.storage` checks consistency."""
 
     category = forms.ChoiceField(
         label="Why?",
@@ -176,7 +176,7 @@ def _render_page(
     form: ExcludeForm | None = None,
     problem: str | None = None,
 ) -> Context:
-    """Show why a worker is in the queue, the answers side by side, the times and the history.
+    """Return the page context: reasons for review, answers side by side, times and history.
 
     The query has `with` (key of a partner), `pairs` (page), `show`, `who` (filters) and `back`
     (link).
@@ -236,7 +236,7 @@ def _render_page(
 def _render_problem(
     request: HttpRequest, run: UUID, worker: UUID, **values: Any
 ) -> HttpResponseBase:
-    """Render the page anew with what the user posted and the problem, under a status."""
+    """Render the page again with the posted values and the problem, with its status code."""
     status = values.pop("status")
     # `results_page` renders only GET and HEAD; the form of the POST is passed on.
     request.method = "GET"

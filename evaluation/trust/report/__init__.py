@@ -1,4 +1,4 @@
-"""Can I trust this? What speaks for and against the grades of a run, for people, not statisticians.
+"""Trust report: facts for and against the grades of a run, for readers without statistics.
 
 - `facts`: what is so in one run, each fact with a level, what it means and what to do;
   a verdict sums them up in two sentences.

@@ -1,4 +1,4 @@
-"""What to do with a run: whether to believe it, whom to keep, whom to look at, which model is best.
+"""Decision summary of a run: trust, best workers, workers to review, best model, next step.
 
 Nothing is computed here: it reads grades, ranks with their intervals, alarms, trust facts and the
 comparisons of models, and puts the few that a decision hangs on first.
@@ -40,7 +40,7 @@ NOBODY = UUID(int=0)
 
 
 class Step(StrEnum):
-    """What a requester does next, the first of these that there is reason for."""
+    """Recommended next step of a requester; the first one that applies is chosen."""
 
     GRADE_AGAIN = "grade_again"
     ASK_QUESTIONS = "ask_questions"
@@ -53,7 +53,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with the reasons, the worst first, to look at them; none for one of the best."""
+    """A worker on the decision page, with reasons for review, worst first; none for the best."""
 
     row: WorkerRow
     marks: tuple[Mark, ...]
@@ -62,7 +62,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Decision:
-    """The first page of a run.
+    """Content of a run's first page: trust, best workers, workers to review and next step.
 
     Attributes
     ----------
@@ -97,12 +97,12 @@ class Decision:
 
     @property
     def concerns(self) -> list[Fact]:
-        """The facts that ask for something."""
+        """Facts of the trust report that need an action."""
         return [fact for fact in self.trust.facts if fact.level in ("bad", "care")]
 
     @property
     def not_enough_data(self) -> list[Fact]:
-        """The facts whose check did not run for want of data; experts have a place of their own."""
+        """Facts whose check lacked data, except the comparison with experts."""
         facts = [fact for fact in self.trust.facts if fact.name != "experts"]
         return [fact for fact in facts if fact.result == "not_enough_data"]
 
@@ -117,7 +117,7 @@ def decision(
     alarms: tuple[Marks, dict[str, int] | None] | None = None,
     models: Page[ModelRow] | None = None,
 ) -> Decision:
-    """Return the decision page of a run that is done, by a constant number of queries.
+    """Return the decision summary of a finished run, by a constant number of queries.
 
     `alarms` are its `marks_and_counts`, `models` a page of its models that is counted, where they
     were read.
@@ -131,7 +131,7 @@ def decision_and_people(
     models: Page[ModelRow] | None = None,
     listed: Q | None = None,
 ) -> tuple[Decision, People]:
-    """Return `decision` with the people it read, and among them whom `listed` chooses."""
+    """Return the decision summary, the worker rows behind it, and those that `listed` selects."""
     marks, counts = alarms or read_marks_and_counts(run)
     answered = Q(n_answers__gt=0)
     left_out = TableCounts(WorkerGrade.of_excluded(run).filter(answered), (Count("pk"),))
@@ -168,7 +168,7 @@ def decision_and_people(
 
 @dataclass(frozen=True)
 class People:
-    """Rows of the people whom a page may name, with how many there are of each sort.
+    """Rows of the workers whom a page may name, with the number of workers of each sort.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class People:
 
 
 def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
-    """Return the rows of the people whom the page may name, by one query."""
+    """Return the rows of the workers whom the page may name, by one query."""
     workers = WorkerGrade.objects.filter(run=run)
     ringing = [worker for worker, found in marks.items() if found[0].rings]
     unmarked = workers.filter(rank__isnull=False).exclude(worker__public_id__in=ringing)
@@ -255,7 +255,7 @@ def _look_at(found: People, marks: Marks, ranked: int) -> list[Person]:
 
 
 def _best_said(ranked: int, people: People) -> Message:
-    """Say how sure the order is: whose intervals of ranks overlap that of the first."""
+    """Return a message on how certain the order is: whose rank intervals overlap the first's."""
     if not ranked:
         return Message("best.nobody")
     if not people.best:
@@ -266,7 +266,7 @@ def _best_said(ranked: int, people: People) -> Message:
 
 
 def _above(best: list[WorkerRow]) -> Message | None:
-    """Say which ranks are left out before the first of the best, because alarms name them."""
+    """Return a message on better-ranked workers who are not listed because of alarms, or None."""
     if not best or best[0].rank is None or best[0].rank == 1:
         return None
     return Message("best.above", {"above": best[0].rank - 1})
@@ -278,7 +278,7 @@ def _pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
 
 
 def _step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
-    """Return what to do next: first what makes the grades wrong, then what is missing."""
+    """Return the recommended next step: first errors in the grades, then missing parts."""
     level = {fact.name: fact.level for fact in trust.facts}
     if "changes" in level:
         return Step.GRADE_AGAIN

@@ -1,4 +1,4 @@
-"""What is so in one run: plain values in, a fact with a level out.
+"""Build the facts of a trust report from plain values; each fact has a level.
 
 The limits are those at which something broke or was never tried in the measurements of
 platform/docs/evidence.md, or the thresholds of the alarms; where neither gives one, a rule of thumb
@@ -48,7 +48,7 @@ APART = 0.4
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that bears on trust.
+    """One fact for or against the trust in a run, with its level.
 
     Attributes
     ----------
@@ -64,32 +64,32 @@ class Fact:
 
     @property
     def title(self) -> str:
-        """What it is about, as a question."""
+        """Title of the fact, phrased as a question."""
         return TITLES[self.name]
 
     @property
     def said(self) -> Message:
-        """What is so in this run."""
+        """Finding of this fact in this run, as a message."""
         return self.warning or self._message("said")
 
     @property
     def meaning(self) -> Message:
-        """Why that matters."""
+        """Reason why the fact matters, as a message."""
         return self._message("meaning")
 
     @property
     def todo(self) -> Message:
-        """What to do; it has no words where there is nothing."""
+        """Recommended action, as a message; empty if there is nothing to do."""
         return self._message("todo")
 
     @property
     def word(self) -> str:
-        """The level in a word; the result of a check that did not run."""
+        """Level of the fact in a word; for a check that did not run, its result."""
         return LEVELS[self.level] if self.has_run else RESULTS[self.result]
 
     @property
     def result(self) -> Result:
-        """Good, problem, not enough data or not applicable."""
+        """Result of the check: good, problem, not enough data or not applicable."""
         if f"{self.name}.{self.case}" in NOT_APPLICABLE:
             return "not_applicable"
         if self.level == "unknown":
@@ -98,12 +98,12 @@ class Fact:
 
     @property
     def has_run(self) -> bool:
-        """Whether the check came to a result of its own."""
+        """Whether the check reached a result, good or problem."""
         return self.result in ("good", "problem")
 
     @property
     def needed(self) -> int | None:
-        """The least number that the check needs; None where it ran, or no number helps."""
+        """Smallest number that the check needs; None if it ran or no number helps."""
         return None if self.has_run else self.values.get("needed")
 
     def _message(self, part: str) -> Message:
@@ -111,7 +111,7 @@ class Fact:
 
 
 def of_workers(n_workers: int, leave_one_out: bool) -> Fact:
-    """Judge the number of people who answered."""
+    """Return the fact on the number of workers who answered."""
     level: Level = "good"
     case = "enough"
     if n_workers < FEWEST_WORKERS:
@@ -124,7 +124,10 @@ def of_workers(n_workers: int, leave_one_out: bool) -> Fact:
 
 
 def of_answers(questions: Mapping[int, int]) -> Fact:
-    """Judge how many answers each question has; `questions` counts them by their answers."""
+    """Return the fact on answers per question.
+
+    `questions` counts questions by number of answers.
+    """
     n = sum(questions.values())
     answered = sorted(questions.items())
     median = _median(answered, n)
@@ -145,7 +148,7 @@ def of_answers(questions: Mapping[int, int]) -> Fact:
 
 
 def of_support(n_workers: int, n_supported: int) -> Fact:
-    """Judge how many workers answered enough to be ranked."""
+    """Return the fact on how many workers answered enough to be ranked."""
     without = n_workers - n_supported
     level: Level = "good"
     if not n_supported or without > MOST * n_workers:
@@ -157,7 +160,7 @@ def of_support(n_workers: int, n_supported: int) -> Fact:
 
 
 def of_convergence(converged: bool | None, iterations: int) -> Fact:
-    """Judge whether the weights settled; None where too few people were graded."""
+    """Return the fact on convergence of the weights; None if too few workers were graded."""
     if converged is None:
         return Fact("convergence", "unknown", "one_pass", {"needed": FEWEST_WORKERS})
     values = {"count": iterations}
@@ -167,7 +170,7 @@ def of_convergence(converged: bool | None, iterations: int) -> Fact:
 
 
 def of_stability(agreement: float | None) -> Fact:
-    """Judge the median rank correlation of the draws with the run."""
+    """Return the fact on the median rank correlation of bootstrap draws with the run."""
     if agreement is None:
         return Fact("stability", "unknown", "no_draws")
     values = {"agreement": ThresholdNumber(agreement, STEADY, STABLE)}
@@ -177,7 +180,7 @@ def of_stability(agreement: float | None) -> Fact:
 
 
 def of_alarms(counts: Mapping[str, int] | None, checks: Iterable[Looked] = ()) -> Fact:
-    """Judge the alarms by severity; None for a run that did not look for any.
+    """Return the fact on alarms, by severity; `counts` is None if the run did not check for any.
 
     Without an alarm or notice it is good only if every check for groups had enough data.
 
@@ -215,7 +218,7 @@ def of_language(
     is_known: bool = True,
     of_words: bool = False,
 ) -> Fact:
-    """Judge whether the vectors know the language.
+    """Return the fact on whether the embedder supports the language of the answers.
 
     Parameters
     ----------
@@ -234,12 +237,12 @@ def of_language(
 
 
 def of_truncation(warning: Message | None) -> Fact | None:
-    """Judge answers that were cut; None if none was."""
+    """Return the fact on answers that the embedder cut; None if it cut none."""
     return Fact("truncation", "care", "cut", warning=warning) if warning else None
 
 
 def of_shortness(warning: Message | None) -> Fact:
-    """Judge whether answers are too short for vectors, by a `warning` of the run."""
+    """Return the fact on answers too short to embed well, from a `warning` of the run."""
     if warning:
         return Fact("shortness", "bad", "short", warning=warning)
     return Fact("shortness", "good", "long")
@@ -252,7 +255,7 @@ def of_experts(
     kappa: float | None = None,
     sampled: bool = False,
 ) -> Fact:
-    """Judge the agreement with experts.
+    """Return the fact on the experts' agreement with the scores.
 
     Parameters
     ----------
@@ -292,17 +295,17 @@ def of_experts(
 
 
 def _beside(value: float | None, *thresholds: float) -> ThresholdNumber | None:
-    """Return a number that rounding never moves over a threshold; None for None."""
+    """Return a number that is never rounded across a threshold; None for None."""
     return None if value is None else ThresholdNumber(value, *thresholds)
 
 
 def of_changes(has_changed: bool) -> Fact | None:
-    """Judge whether people's answers are still those of the run; None if they are."""
+    """Return the fact that answers changed since the run; None if they did not."""
     return Fact("changes", "care", "since") if has_changed else None
 
 
 def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
-    """Return the lower median of answers, out of (answers, number of questions), ascending."""
+    """Return the lower median of answers per question, from (answers, count) pairs."""
     seen = 0
     for answers, count in answered:
         seen += count
@@ -313,7 +316,7 @@ def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to make of a run; `level` is that of its worst fact."""
+    """Overall trust in a run; `level` is that of its worst fact."""
 
     level: Level
     headline: Message
@@ -321,7 +324,10 @@ class Verdict:
 
     @classmethod
     def of(cls, facts: Sequence[Fact]) -> Verdict:
-        """Sum up facts, worst first; those that do not apply and ask for nothing are no checks."""
+        """Build the verdict from facts, worst first.
+
+        Not applicable ones without an action are ignored.
+        """
         facts = [fact for fact in facts if fact.level != "good" or fact.has_run]
         level = facts[0].level if facts else "unknown"
         values = {"count": sum(fact.level == level for fact in facts), "all": len(facts)}

@@ -1,4 +1,4 @@
-"""What has been measured, and on what: the figures that pages may cite, each once.
+"""Measured evidence for the method: the figures that pages cite, each defined once.
 
 Every figure stands in platform/docs/evidence.md as well, which a test compares; the commands there
 compute it anew.
@@ -12,7 +12,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Figure:
-    """A cell of a table of evidence.md.
+    """A cell of a table in evidence.md that a page cites.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Proof:
-    """Something that was tried: what came out and how far it carries.
+    """Evidence on one claim: what was tested, the outcome, and its limits.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Proof:
 
     @property
     def word(self) -> str:
-        """The outcome in words."""
+        """Outcome of the test in a word."""
         return {"yes": "It held", "partly": "It held in part", "no": "It broke"}[self.holds]
 
 

@@ -1,4 +1,4 @@
-"""The facts of a run, by a constant number of queries."""
+"""Build the trust report of a run, by a constant number of queries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 @dataclass(frozen=True)
 class TrustReport:
-    """What speaks for and against a run, worst first; `changed` is its data against that of now."""
+    """Trust report of a run, facts worst first; `changed` tells whether its data changed since."""
 
     about: RunAbout
     verdict: Verdict
@@ -38,7 +38,7 @@ class TrustReport:
 
 
 def trust_parts(run: Run) -> dict[str, TableCounts]:
-    """Return what `trust_report` counts, to be read with `read_numbers`."""
+    """Return the counting queries of the trust report, by name, for `read_numbers`."""
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )
@@ -46,14 +46,14 @@ def trust_parts(run: Run) -> dict[str, TableCounts]:
 
 
 def trust_report(run: Run) -> TrustReport:
-    """Return the report of a run that is done."""
+    """Return the trust report of a finished run."""
     return trust_of(run, read_numbers(trust_parts(run)), count_alarms(run)[0])
 
 
 def trust_of(
     run: Run, numbers: Mapping[str, list[Numbers]], alarms: dict[str, int] | None
 ) -> TrustReport:
-    """Return the report from what was read of `trust_parts`, and from its `alarm_counts`."""
+    """Return the trust report from the numbers of `trust_parts` and the run's alarm counts."""
     report = build_run_report(run, numbers)
     answers = {row[0]: row[1] for row in numbers["questions"]}
     rows = _facts(run, report, answers, alarms, load_experts_check(run, numbers))
@@ -68,7 +68,7 @@ def _facts(
     alarms: dict[str, int] | None,
     experts: ExpertsCheck,
 ) -> Iterator[Fact]:
-    """Yield the facts; `answers` is how many questions have so many answers."""
+    """Yield the facts of a run; `answers` counts questions by their number of answers."""
     n_workers = report.counts.get("workers", 0)
     yield facts.of_alarms(alarms, read_summary(run).alarm_checks or ())
     yield facts.of_workers(n_workers, bool(run.parameters.get("leave_one_out")))
@@ -101,12 +101,12 @@ def _language(run: Run, report: RunReport) -> Fact:
 
 
 def _warning(report: RunReport, code: str) -> Message | None:
-    """Return the run's warning of this code; None without one."""
+    """Return the run's warning with this code; None if it has none."""
     return next((warning for warning in report.warnings if warning.code == code), None)
 
 
 def fact_of_experts(check: ExpertsCheck) -> Fact:
-    """Return what experts' grades say of a run as one of the facts."""
+    """Return the fact on the agreement of a run with experts' grades."""
     pair = check.agreement
     kappa = pair.found.kappa.value if pair else None
     return facts.of_experts(check.answers, check.chose, check.n_experts, kappa, check.sampled)

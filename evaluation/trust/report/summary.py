@@ -1,4 +1,4 @@
-"""A run on paper: everything a reader without an account needs to judge it."""
+"""Printable summary of a run, for readers without an account."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ NO_INTERVALS = "Bootstrap intervals were switched off."
 
 @dataclass(frozen=True)
 class Ends(Generic[T]):
-    """A list that is cut in its middle: both ends, and how many rows stand between them."""
+    """First and last rows of a long list, and the number of rows left out between them."""
 
     first: list[T]
     between: int
@@ -86,7 +86,7 @@ class Ends(Generic[T]):
 
     @classmethod
     def of(cls, rows: list[T], n: int, first: int, last: int) -> Ends[T]:
-        """Return a list of `n`, of which the `rows` at both ends were read."""
+        """Build the first and last rows of a list of `n` rows from the fetched `rows`."""
         if n <= first + last:
             return cls(rows, 0, [])
         return cls(rows[:first], n - first - last, rows[-last:])
@@ -97,7 +97,7 @@ class Ends(Generic[T]):
 
 @dataclass(frozen=True)
 class SummaryReport:
-    """A run that is done, for paper.
+    """Printable summary of a finished run.
 
     Attributes
     ----------
@@ -137,27 +137,27 @@ class SummaryReport:
 
     @property
     def notices(self) -> list[str]:
-        """The models' notices, each once."""
+        """Notices about the models, without duplicates."""
         return list(dict.fromkeys(model.notice for model in self.models if model.notice))
 
     @property
     def models_left_out(self) -> int:
-        """How many models the table leaves out."""
+        """Number of models that the table leaves out."""
         return self.decision.n_models - len(self.models)
 
     @property
     def questions_without(self) -> int:
-        """How many questions have too few answers to disagree."""
+        """Number of questions with too few answers to measure disagreement."""
         return max(0, self.counts.get("questions", 0) - len(self.questions))
 
     @property
     def unranked_left_out(self) -> int:
-        """How many people without a rank the table leaves out."""
+        """Number of unranked workers that the table leaves out."""
         return self.n_unranked - len(self.unranked)
 
 
 def summary_report(run: Run) -> SummaryReport:
-    """Return the summary of a run that is done, by a constant number of queries."""
+    """Return the printable summary of a finished run, by a constant number of queries."""
     stored = read_summary(run)
     alarms = build_alarms_report(run, most=None, names=None)
     marks, models = (
@@ -201,7 +201,7 @@ def summary_report(run: Run) -> SummaryReport:
 
 
 def _listed(run: Run) -> Q:
-    """Return what chooses both ends of the ranking, and the first without a rank."""
+    """Return the filter for both ends of the ranking and the first unranked workers."""
     unranked = query_unranked_workers(run).values("pk")[:UNRANKED_WORKERS]
     return _at_ends(query_ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
 
@@ -215,12 +215,12 @@ def _questions(run: Run) -> Ends[QuestionRow]:
 
 
 def _at_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
-    """Return what chooses both ends of a list, which has an order."""
+    """Return the filter for the first and last rows of an ordered list."""
     return Q(pk__in=rows.values("pk")[:first]) | Q(pk__in=rows.reverse().values("pk")[:last])
 
 
 def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
-    """Return how a run made its numbers, a sentence each, with its own parameters."""
+    """Return the method of a run as sentences, one each, with its own parameters."""
     known = AqerParameters.completed(run.parameters)
     compared = (
         "the cosine of the two vectors"
@@ -263,13 +263,13 @@ def _end(stored: AqerSummary) -> str:
 
 
 def changes_of_method(run: Run) -> list[str]:
-    """Return the names of a run's options that are beyond the published method, as keys."""
+    """Return the names of a run's options that deviate from the published method."""
     known = AqerParameters.completed(run.parameters)
     return [name for name in BEYOND if known.get(name)]
 
 
 def beyond_the_method(run: Run) -> str:
-    """Return what a run changed against the published method, in a sentence."""
+    """Return a sentence on the deviations of a run from the published method."""
     on = [BEYOND[name] for name in changes_of_method(run)]
     return f"Beyond the published method: {', '.join(on)}." if on else NOTHING_BEYOND
 

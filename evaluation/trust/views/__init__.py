@@ -1,1 +1,1 @@
-"""Pages about trust and the next decision."""
+"""Pages of the trust report, the decision summary and the printable summary."""

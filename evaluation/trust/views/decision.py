@@ -1,4 +1,4 @@
-"""The first page of a run: what to do with it."""
+"""First page of a run: the decision summary."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ WHY_TAKE_AWAY: Mapping[Level, str] = {
 
 @dataclass(frozen=True)
 class NextStep:
-    """A button, and why it is the next.
+    """Button of the recommended next step, with the reason.
 
     `level` is the verdict's, where the step depends on it; "" otherwise.
     """
@@ -67,7 +67,7 @@ class NextStep:
 
 @grading_page("evaluation/decision.html")
 def decide(request: HttpRequest, run: Run) -> Context:
-    """Show whether to believe the run, whom to keep, whom to look at, and which model is best.
+    """Show trust in the run, best workers, workers to review, and the best model.
 
     `without` in the address names whom to leave out on trial.
     """
@@ -102,7 +102,7 @@ def decide(request: HttpRequest, run: Run) -> Context:
 
 
 def people_chart(run: Run, found: Decision) -> Chart | None:
-    """Return the chart of the best workers and of those to look at, with links to their pages."""
+    """Return the chart of the best workers and those to review, with links; None without any."""
 
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
@@ -112,7 +112,7 @@ def people_chart(run: Run, found: Decision) -> Chart | None:
 
 
 def _record(run: Run) -> dict[str, Any]:
-    """Return the grading that exports use for the set, and whether it is the official run."""
+    """Return the run whose grades exports use for the set, and whether it is the official run."""
     if hasattr(run, "of_record"):
         return {"run": run, "is_chosen": True}
     done = Run.objects.filter(
@@ -123,7 +123,7 @@ def _record(run: Run) -> dict[str, Any]:
 
 
 def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
-    """Return the next step's button; one who may only read gets one for reading."""
+    """Return the next step's button; a user with read access only gets a link for reading."""
     step = found.step
     ids = {"run": run.public_id}
     question_set = run.version.question_set

@@ -1,4 +1,4 @@
-"""The page of a run that is made to be printed, or saved as PDF by the browser."""
+"""Printable A4 page of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evaluation.trust.report.summary import summary_report
 
 @grading_page("evaluation/summary.html")
 def summary(request: HttpRequest, run: Run) -> Context:
-    """Show on A4 what the first page says, then workers, questions and models, then the limits."""
+    """Show the printable summary: decision, workers, questions, models and limits."""
     report = summary_report(run)
     return {
         "title": f"Summary of {report.decision.about.name}",

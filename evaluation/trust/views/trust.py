@@ -1,4 +1,4 @@
-"""The page that says how far a run can be trusted."""
+"""Page of a run's trust report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.trust.report import NOT_SEEN, PROVEN, trust_report
 
 @grading_page("evaluation/trust.html")
 def trust(request: HttpRequest, run: Run) -> Context:
-    """Show what speaks for and against this run, and what was measured elsewhere."""
+    """Show the facts for and against this run, and the measured evidence for the method."""
     report = trust_report(run)
     question_set = run.version.question_set
     own = find_own_domain(question_set)

@@ -36,7 +36,7 @@ COUNTING = frozenset({"tfidf-word", "tfidf-char", "bow"})
 
 @dataclass(frozen=True)
 class EarlierRun:
-    """A grading of an earlier wave: `called` is the run's title, `name` its question set."""
+    """A grading of an earlier wave: `called` is the run's title, `name` its question set's."""
 
     run: UUID
     name: str
@@ -45,7 +45,7 @@ class EarlierRun:
 
 @dataclass(frozen=True)
 class Difference:
-    """A way in which the two runs were made otherwise.
+    """An option or input in which two compared runs differ.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class WavesReport:
-    """Two waves, the earlier one first.
+    """Comparison of a run with a run of an earlier wave.
 
     Attributes
     ----------
@@ -90,22 +90,22 @@ class WavesReport:
 
     @property
     def n_moved(self) -> int:
-        """Questions whose consensus moved at least twice the distance expected by chance."""
+        """Number of questions that moved at least twice the distance expected by chance."""
         return sum(question.moved for question in self.questions)
 
     @property
     def n_measured(self) -> int:
-        """Questions with a distance and a distance expected by chance."""
+        """Number of questions with a measured distance and a distance expected by chance."""
         return sum(question.times is not None for question in self.questions)
 
     @property
     def n_tested(self) -> int:
-        """Questions with a permutation test."""
+        """Number of questions with a permutation test."""
         return sum(question.shift is not None for question in self.questions)
 
     @property
     def n_moved_beyond_chance(self) -> int:
-        """Tested questions that moved significantly."""
+        """Number of tested questions whose answers moved significantly."""
         return sum(bool(question.moved_beyond_chance) for question in self.questions)
 
     @property
@@ -115,7 +115,7 @@ class WavesReport:
 
     @property
     def n_facts(self) -> int:
-        """Questions on which workers agree on other facts than before."""
+        """Number of questions whose agreed facts changed between the waves."""
         return sum(bool(question.facts) for question in self.questions)
 
 
@@ -152,7 +152,7 @@ def describe_earlier_runs(runs: list[Run]) -> list[EarlierRun]:
 
 
 def build_report(before: Run, after: Run) -> WavesReport:
-    """Compare two finished gradings.
+    """Return the comparison of two finished gradings of two waves.
 
     The permutation test takes the longest; its result is cached.
     """
@@ -194,7 +194,7 @@ def build_report(before: Run, after: Run) -> WavesReport:
 def _try_shifts(
     before: Run, after: Run, *, is_same_embedding: bool
 ) -> tuple[Mapping[str, Shift], str]:
-    """Return the shift of each question and "", or nothing and the code of why there is no test."""
+    """Return each question's shift and ""; if untested, no shifts and the reason's code."""
     if not is_same_embedding:
         return {}, "otherwise"
     try:
@@ -252,7 +252,7 @@ def build_question_table(report: WavesReport) -> Table:
 
 
 def _build_shift_cells(row: QuestionDrift) -> tuple[object, ...]:
-    """Return the five cells of a test; empty where the question was not tested."""
+    """Return the five table cells of a permutation test; empty if the question was not tested."""
     shift = row.shift
     if shift is None:
         return ("", None, None, None, None)

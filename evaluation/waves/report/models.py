@@ -18,7 +18,7 @@ from evaluation.models import LLMAnswerScore, LLMScore, Run, text_hash
 
 @dataclass(frozen=True)
 class ModelOfWaves:
-    """A model in the later wave, and in the earlier one where it was scored there.
+    """A model's score and rank in the later wave, and in the earlier one if scored there.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ModelOfWaves:
 
 @dataclass(frozen=True)
 class Models:
-    """The models of two waves: those of the later one, best first.
+    """Models of the later wave, best first, compared with the earlier wave.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def _build_estimate(row: dict[str, Any]) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A scored answer of a model: what tells its words apart, and its score."""
+    """A scored answer of a model: a key that identifies its text, and its score."""
 
     words: bytes
     score: float | None
@@ -147,7 +147,7 @@ def _load_answers(run: Run, common: Collection[str]) -> dict[int, dict[str, _Ans
 
 
 def _count_same(before: Mapping[str, _Answer], after: Mapping[str, _Answer]) -> int:
-    """Count the later replies whose text and status are those of the earlier reply."""
+    """Count the later replies with the same text and status as the earlier reply."""
     return sum(
         question in before and before[question].words == answer.words
         for question, answer in after.items()
@@ -157,7 +157,7 @@ def _count_same(before: Mapping[str, _Answer], after: Mapping[str, _Answer]) -> 
 def _update_scores(
     rows: dict[int, dict[str, Any]], answers: Mapping[int, Mapping[str, _Answer]]
 ) -> dict[int, dict[str, Any]]:
-    """Replace scores, intervals and ranks of the rows by those over the given answers.
+    """Replace scores, intervals and ranks in the rows by those over the common answers.
 
     The score is the mean over questions; the 95% interval is Student's t over questions. Returns
     the rows, best first; models without a score come last. Changes the rows in place.

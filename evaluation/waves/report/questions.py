@@ -27,7 +27,7 @@ It is used where there is no test, for example because the vectors of a run were
 
 @dataclass(frozen=True)
 class FactChange:
-    """What people agree on of one kind of thing, in each wave; empty where on nothing.
+    """Values on which workers agree for one kind of fact, in each wave; empty if none.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class FactChange:
 
 @dataclass(frozen=True)
 class QuestionDrift:
-    """A question of both waves.
+    """A question of both waves, with the distance between its answers and the changed facts.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class QuestionDrift:
 
     @property
     def moved_beyond_chance(self) -> bool | None:
-        """Whether the test is significant; None where it was not made."""
+        """Whether the permutation test is significant; None if not tested."""
         return None if self.shift is None else self.shift.moved
 
     @property
@@ -88,7 +88,7 @@ class QuestionDrift:
 
     @property
     def apart(self) -> float | None:
-        """Distance of the exemplary answers, else of the mean answers; None without either."""
+        """Distance between exemplary answers, else between mean answers; None without either."""
         if self.distance is None and self.shift is not None:
             return self.shift.distance
         return self.distance
@@ -97,7 +97,7 @@ class QuestionDrift:
 def load_drifts(
     before: Run, after: Run, shifts: Mapping[str, Shift], *, comparable: bool
 ) -> list[QuestionDrift]:
-    """Return the questions of both runs; six queries.
+    """Return how the answers to each question of both runs drifted; makes six queries.
 
     Questions that count as moved come first, then the largest distance beyond chance. `comparable`
     : whether scores are on one scale; otherwise there are no distances of exemplary answers.
@@ -149,7 +149,7 @@ def _load_exemplars(run: Run) -> dict[str, dict[str, Any]]:
 def _compute_distances(
     rows_before: list[dict[str, Any]], rows_after: list[dict[str, Any]]
 ) -> list[float | None]:
-    """Return the distance of each pair; None without a vector, or if the dimensions differ."""
+    """Return the distance of each question's two exemplars; None if not comparable."""
     distances: list[float | None] = [None] * len(rows_before)
     comparable = [
         index
@@ -194,7 +194,7 @@ def _find_changes(
 
 
 def _sort_moved_first(drift: QuestionDrift) -> tuple[bool, bool, float, int]:
-    """Return the sort key of a question, ascending: moved, distance beyond chance, changed facts.
+    """Return the ascending sort key of a drift: moved first, then distance and changed facts.
 
     Questions without a distance come before those with one; the caller sorts in reverse.
     """

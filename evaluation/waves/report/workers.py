@@ -15,7 +15,7 @@ from evaluation.models import AnswerScore, Run, WorkerGrade
 
 @dataclass(frozen=True)
 class WorkerOfBoth:
-    """Somebody who took part in both waves.
+    """A worker who took part in both waves, with the score in each.
 
     Attributes
     ----------
@@ -33,13 +33,13 @@ class WorkerOfBoth:
 
     @property
     def change(self) -> float | None:
-        """Later less earlier; None where a score is missing."""
+        """Later minus earlier score; None if one is missing."""
         return None if self.before is None or self.after is None else self.after - self.before
 
 
 @dataclass(frozen=True)
 class People:
-    """The people of two waves.
+    """Workers of two waves and their test-retest agreement.
 
     Attributes
     ----------

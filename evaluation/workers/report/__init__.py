@@ -1,1 +1,1 @@
-"""A worker's history across runs as plain records."""
+"""Reports on workers across question sets, as plain records."""

@@ -1,4 +1,4 @@
-"""A worker over all sets that the one who looks may see."""
+"""History of one worker over all question sets that the user may see."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class NamedBy:
 
     @property
     def words(self) -> str:
-        """What it says of the worker, in a few words."""
+        """Short text of the alarm about the worker."""
         return get_brief(self.case)
 
 
 @dataclass(frozen=True)
 class SetEntry:
-    """What a worker did in one version of a set.
+    """A worker's participation in one version of a question set.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class SetEntry:
 
 @dataclass(frozen=True)
 class Companion:
-    """Somebody who is named with a worker by alarms about copies, in `sets`."""
+    """Another worker whom copy alarms name together with this one, in `sets`."""
 
     worker: UUID
     name: str
@@ -92,13 +92,13 @@ class Companion:
 
     @property
     def again(self) -> bool:
-        """Whether it happened in two sets or more."""
+        """Whether alarms name both in two or more question sets."""
         return len(self.sets) >= REPEATED
 
 
 @dataclass(frozen=True)
 class WorkerHistory:
-    """A worker over the sets that somebody sees, oldest first.
+    """A worker's history over the question sets the user may see, oldest first.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class WorkerHistory:
 
 
 def worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
-    """Return the history of a worker whom the user may see; a constant number of queries."""
+    """Return the history of a worker the user may see; a constant number of queries."""
     workers = Workers(user)
     places = workers.places([worker.pk])
     every = workers.scores([worker.pk], comparable=False).get(worker.pk, [])
@@ -184,7 +184,7 @@ def _sets(
 
 
 def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]:
-    """Return by run whether the worker has support, and how many supported ones score how."""
+    """Return the worker's grade rows by run, with support and counts of lower and equal scores."""
     crowd = WorkerGrade.objects.filter(
         run=OuterRef("run"), support=True, leave_one_out__isnull=False
     ).order_by()
@@ -203,7 +203,7 @@ def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]
 
 
 def _percentile(grade: dict[str, Any]) -> float:
-    """Return the share of the others who score lower, those with the same score by half."""
+    """Return the percentage of other supported workers with lower scores, ties counted half."""
     others = grade["n_crowd"] - 1
     lower = (grade["n_lower"] or 0) + ((grade["n_equal"] or 1) - 1) / 2
     return float(100 * lower / others)
@@ -211,7 +211,7 @@ def _percentile(grade: dict[str, Any]) -> float:
 
 @dataclass(frozen=True)
 class _Alarms:
-    """Alarms that name a worker, by run, with those whom they name as copying beside the worker.
+    """Alarms that name a worker, by run, and the workers named as copying with this one.
 
     `n` of them are evidence, and say of the worker in `n_copies` runs that they copied.
     """
@@ -223,7 +223,7 @@ class _Alarms:
 
 
 def _alarms(workers: Workers, worker: Worker) -> _Alarms:
-    """Return the alarms that name a worker, by one query."""
+    """Return the alarms that name a worker; one query."""
     own = workers.ever_named().filter(worker=worker).values("alarm")
     alarms = Alarm.objects.filter(Q(workers=worker) | Q(kind__in=COPIES), pk__in=own)
     settled = ExpressionWrapper(NO_EVIDENCE, output_field=BooleanField())

@@ -1,4 +1,4 @@
-"""What the list of workers may be asked for, by its page and by the API."""
+"""Filters and sort orders of the worker list, for its page and the API."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ OFFERED = 200
 
 
 def by(name: str, *fields: str, label: str, value: str = "", texts: tuple[str, ...] = ()) -> Order:
-    """Return an order by fields; `value` is the number that `Workers` has to add."""
+    """Return a sort order by fields; `value` is the number that `Workers` must annotate."""
     keyset = Keyset(f"workers-{name}", (*fields, "public_id"), empty_last=bool(value), texts=texts)
     return Order(keyset, label)
 
 
 class WorkerFilter(ListFilter):
-    """Workers by name, panel, set, alarms and scores."""
+    """Filter of workers by name, panel, question set, alarms and scores."""
 
     q = django_filters.CharFilter(
         field_name="external_id", lookup_expr="icontains", label="Part of the id", max_length=255
@@ -103,7 +103,7 @@ class WorkerFilter(ListFilter):
         super().__init__(data, workers.rows(), **kwargs)
 
     def offer(self) -> None:
-        """Let a form choose panel and set instead of typing them; one query."""
+        """Offer panels and question sets as choices in the form; one query."""
         names = self.workers.panels()[:OFFERED]
         ids = self.workers.sets[:OFFERED]
         fields = self.form.fields
@@ -111,13 +111,13 @@ class WorkerFilter(ListFilter):
         fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
 
     def in_order(self, rows: QuerySet[Worker]) -> tuple[QuerySet[Worker], Keyset]:
-        """Return rows with the value that they are sorted by, and the order."""
+        """Return rows annotated with their sort value, and the sort order."""
         rows, keyset = super().in_order(rows)
         value = self.VALUES.get(self.sort.removeprefix("-"))
         return (rows.annotate(value=getattr(self.workers, value)()) if value else rows), keyset
 
     def of_set(self, rows: QuerySet[Worker], name: str, value: UUID) -> QuerySet[Worker]:
-        """Keep who answered in a set that the one who asks may read."""
+        """Select workers who answered in a question set that the user may read."""
         sets = QuestionSet.objects.visible_to(self.workers.user).filter(public_id=value)
         answered = Submission.objects.filter(
             version__in=self.workers.versions, version__question_set__in=sets.values("pk")
@@ -125,28 +125,28 @@ class WorkerFilter(ListFilter):
         return rows.filter(pk__in=answered.values("worker"))
 
     def with_alarms(self, rows: QuerySet[Worker], name: str, value: str) -> QuerySet[Worker]:
-        """Keep whom alarms name, do not name, or name as copying in two sets or more."""
+        """Select workers named by alarms, by none, or as copying in two or more sets."""
         if value == "repeated":
             return rows.alias(copies=self.workers.n_copies()).filter(copies__gte=REPEATED)
         named = self.workers.named().values("worker")
         return rows.exclude(pk__in=named) if value == "none" else rows.filter(pk__in=named)
 
     def by_exclusion(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
-        """Keep those whose vote a run left out, or the others."""
+        """Select workers whose vote a run left out, or all others."""
         left_out = Q(pk__in=self.workers.excluded())
         return rows.filter(left_out if value else ~left_out)
 
     def with_notes(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
-        """Keep those with notes, or without."""
+        """Select workers with notes, or without."""
         noted = Q(pk__in=self.workers.notes().values("worker"))
         return rows.filter(noted if value else ~noted)
 
     def by_sets(self, rows: QuerySet[Worker], name: str, value: int) -> QuerySet[Worker]:
-        """Keep who answered in so many sets or more."""
+        """Select workers who answered in at least this many question sets."""
         return rows.alias(in_sets=self.workers.n_sets()).filter(in_sets__gte=value)
 
     def by_score(self, rows: QuerySet[Worker], name: str, value: float) -> QuerySet[Worker]:
-        """Keep whose mean score is not below, or not above, a number."""
+        """Select workers whose mean score is at least, or at most, this number."""
         lookup = "gte" if name == "score_from" else "lte"
         mean = {f"{name}_mean": self.workers.mean()}
         return rows.alias(**mean).filter(**{f"{name}_mean__{lookup}": float(value)})

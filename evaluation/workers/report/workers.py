@@ -1,4 +1,4 @@
-"""All workers that somebody may see, over all their sets.
+"""List of all workers that a user may see, over all their question sets.
 
 A worker is unique per owner, panel and external id. Numbers are over the sets that the one who
 looks may see: a viewer of one set learns nothing of the others.
@@ -59,7 +59,7 @@ WHEN = Coalesce("submitted_at", "last_seen_at", "created_at")
 
 @dataclass(frozen=True)
 class WorkerAcross:
-    """A worker over several sets.
+    """A worker with counts and scores over several question sets.
 
     Attributes
     ----------
@@ -90,13 +90,13 @@ class WorkerAcross:
 
     @property
     def copies_again(self) -> bool:
-        """Whether they were named as copying in two sets or more."""
+        """Whether alarms name the worker as copying in two or more question sets."""
         return self.n_copies >= REPEATED
 
 
 @dataclass(frozen=True)
 class Score:
-    """A leave-one-out score in a set: its mean, standard error and number of answers."""
+    """A worker's mean leave-one-out score in a question set, standard error and answer count."""
 
     run: int
     value: float
@@ -105,7 +105,7 @@ class Score:
 
     @property
     def estimate(self) -> Estimate:
-        """The score with its 95% interval: mean +- t times standard error, over its questions."""
+        """Mean score with its 95% t interval over questions."""
         if self.error is None:
             return Estimate(self.value)
         interval = compute_t_interval([self.value], [self.error], [self.n])[0]
@@ -113,7 +113,7 @@ class Score:
 
 
 class Place(NamedTuple):
-    """A version in which a worker took part: when, and how many answers with a text came."""
+    """Participation of a worker in a version: time and number of answers with a text."""
 
     version: int
     number: int
@@ -127,7 +127,7 @@ Places = Mapping[int, list[Place]]
 
 
 class Named(NamedTuple):
-    """How many alarms name a worker, in how many runs one says they copied, and their notes."""
+    """Counts for a worker: alarms, runs with a copy alarm, and notes."""
 
     n_alarms: int
     n_copies: int
@@ -136,7 +136,7 @@ class Named(NamedTuple):
 
 @dataclass
 class Workers:
-    """The workers that a user sees; every number by a query of its own over all rows of a page."""
+    """Workers that a user may see; numbers are annotated or loaded one query each."""
 
     user: AnyUser
     counted: Counted = field(init=False)
@@ -146,12 +146,12 @@ class Workers:
 
     @cached_property
     def versions(self) -> list[int]:
-        """Keys of the versions whose answers the user sees."""
+        """Keys of the question set versions whose answers the user may see."""
         return [key for key, *_ in self._versions]
 
     @property
     def sets(self) -> list[tuple[UUID, str]]:
-        """Public ids and names of the sets of these versions, by name."""
+        """Public ids and names of the question sets the user may see, by name."""
         return list(dict.fromkeys((public_id, name) for _, public_id, name in self._versions))
 
     @cached_property
@@ -159,11 +159,11 @@ class Workers:
         return list_answered_versions(self.user)
 
     def rows(self) -> QuerySet[Worker]:
-        """Return the workers, without numbers."""
+        """Return the workers the user may see, without annotations."""
         return Worker.objects.visible_to(self.user)
 
     def panels(self) -> QuerySet[Worker, str]:
-        """Return the panels of the workers, from A to Z, without the empty one.
+        """Return the non-empty panel names of the workers, sorted.
 
         Of one's own by their index alone; of others' by who answered in the sets that are not.
         """
@@ -182,12 +182,12 @@ class Workers:
     # What a list is filtered and sorted by: one value a worker, computed where it is asked for.
 
     def n_sets(self) -> Coalesce:
-        """The expression for how many sets a worker answered in."""
+        """Database expression: number of question sets a worker answered in."""
         of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
         return _one(of_worker, "worker", Count("version__question_set", distinct=True))
 
     def n_answers(self) -> Coalesce:
-        """The expression for how many answers a worker submitted."""
+        """Database expression: number of answers a worker submitted."""
         return _one(
             self._answers().filter(submission__worker=OuterRef("pk")),
             "submission__worker",
@@ -195,14 +195,14 @@ class Workers:
         )
 
     def mean(self) -> Subquery:
-        """The expression for the mean of a worker's scores; null without any."""
+        """Database expression: mean of a worker's scores; null without any."""
         scores = self._scores().filter(worker=OuterRef("pk")).order_by().values("worker")
         return Subquery(
             scores.annotate(value=Avg("leave_one_out")).values("value"), output_field=FloatField()
         )
 
     def latest(self) -> Subquery:
-        """The expression for a worker's latest score; null without any."""
+        """Database expression: a worker's latest score; null without any."""
         answered = Submission.objects.filter(
             worker=OuterRef("worker"), version=OuterRef("run__version")
         )
@@ -214,21 +214,21 @@ class Workers:
         )
 
     def n_alarms(self) -> Coalesce:
-        """The expression for how many alarms about people name a worker."""
+        """Database expression: number of alarms about workers that name a worker."""
         return _one(self.named().filter(worker=OuterRef("pk")), "worker", Count("alarm"))
 
     def n_copies(self) -> Coalesce:
-        """The expression for in how many sets an alarm says that a worker copied."""
+        """Database expression: number of question sets with a copy alarm about a worker."""
         named = self.named().filter(worker=OuterRef("pk"), alarm__kind__in=COPIES)
         return _one(named, "worker", Count("alarm__run", distinct=True))
 
     def n_notes(self) -> Coalesce:
-        """The expression for how many notes about a worker the user may read."""
+        """Database expression: number of notes about a worker that the user may read."""
         notes = self.notes().filter(worker=OuterRef("pk"))
         return _one(notes, "worker", Count("pk"))
 
     def last_seen(self) -> Subquery:
-        """The expression for when a worker last answered."""
+        """Database expression: time of a worker's last answer."""
         of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
         seen = of_worker.order_by().values("worker").annotate(at=Max(WHEN)).values("at")
         return Subquery(seen)
@@ -240,7 +240,7 @@ class Workers:
     # The rows of a page.
 
     def filled(self, page: Page[Worker]) -> Page[WorkerAcross]:
-        """Return the workers of a page with all their numbers, by four queries."""
+        """Return a page of workers with all their numbers; four queries."""
         rows = self.described(page.rows)
         return Page(rows, page.after, page.next, page.count)
 
@@ -251,7 +251,7 @@ class Workers:
         scores: Mapping[int, list[Score]] | None = None,
         named: Mapping[int, Named] | None = None,
     ) -> list[WorkerAcross]:
-        """Return workers with all their numbers, in their order.
+        """Return the workers in the same order, with all their numbers.
 
         `places`, `scores` and `named` are theirs, where they are known.
         """
@@ -295,7 +295,7 @@ class Workers:
         return made
 
     def _numbers(self, workers: Sequence[int]) -> dict[int, Named]:
-        """Return how many alarms and notes name each worker, by one query."""
+        """Return alarm and note counts by worker key; one query."""
         copies = Count("alarm__run", distinct=True, filter=Q(alarm__kind__in=COPIES))
         alarms = self.named().filter(worker__in=workers)
         notes = self.notes().filter(worker__in=workers)
@@ -313,7 +313,10 @@ class Workers:
         }
 
     def scores(self, workers: Sequence[int], comparable: bool = True) -> dict[int, list[Score]]:
-        """Return each worker's scores, by one query; `comparable`: those on the common scale."""
+        """Return each worker's scores; `comparable` selects those on the common scale.
+
+        One query.
+        """
         runs = self.counted.comparable if comparable else list(self.counted.runs)
         grades = (
             WorkerGrade.objects.filter(
@@ -355,7 +358,7 @@ class Workers:
         return found
 
     def places(self, workers: Sequence[int]) -> Places:
-        """Return by worker where they answered, in the order of time."""
+        """Return the versions each worker answered in, by worker and time."""
         answered = Q(
             responses__state=Response.State.SUBMITTED, responses__status=Response.Status.TEXT
         )
@@ -390,7 +393,7 @@ class Workers:
         return WorkerNote.objects.visible_to(self.user)
 
     def named(self) -> QuerySet[Any, Any]:
-        """Return who is named by which alarm about people that is evidence, in runs that count.
+        """Return (worker, alarm) rows of unresolved alarms that are evidence, in counted runs.
 
         One that a remedy answered was acted upon: it is not counted anew, run after run.
         """
@@ -398,7 +401,7 @@ class Workers:
         return self.ever_named().exclude(alarm__in=settled.values("pk"))
 
     def ever_named(self) -> QuerySet[Any, Any]:
-        """Return the same with the answered alarms, which stand in a worker's history."""
+        """Return (worker, alarm) rows including resolved alarms, for the worker's history."""
         return Alarm.workers.through.objects.filter(
             alarm__run__in=list(self.counted.runs),
             alarm__severity=Alarm.Severity.ALARM,
@@ -406,7 +409,7 @@ class Workers:
         ).exclude(alarm__state=Alarm.State.DISMISSED)
 
     def _excluded(self, workers: Sequence[int] | None = None) -> dict[int, set[int]]:
-        """Return by worker the runs that left out their vote, by one query at most."""
+        """Return the runs that left out each worker's vote; at most one query."""
         runs = {run.version: run for run in self.counted.runs.values() if run.excluded}
         if not runs:
             return {}
@@ -422,7 +425,7 @@ class Workers:
 
 
 def standard_error(n: int, total: float, squares: float) -> float | None:
-    """Return the standard error of a mean by the sums of its numbers; None below 2 of them."""
+    """Return the standard error of a mean from count, sum and sum of squares; None below 2."""
     if n < 2:
         return None
     variance = max(0.0, (squares - total * total / n) / (n - 1))
@@ -430,7 +433,7 @@ def standard_error(n: int, total: float, squares: float) -> float | None:
 
 
 def mean_of(scores: Sequence[Score]) -> Estimate:
-    """Return the mean of the scores of some sets, each counted once, with its interval."""
+    """Return the unweighted mean of scores of several question sets, with its interval."""
     nan = float("nan")
     found = compute_strata_mean(
         [score.value for score in scores],
@@ -441,6 +444,6 @@ def mean_of(scores: Sequence[Score]) -> Estimate:
 
 
 def _one(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:
-    """Return the expression for one number of a worker, 0 where there are no rows."""
+    """Return the database expression for one number of a worker, 0 without rows."""
     counted = rows.order_by().values(path).annotate(value=value).values("value")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

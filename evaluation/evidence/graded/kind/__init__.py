@@ -1,4 +1,4 @@
-"""Which method to trust in a domain: all methods tried on answers that somebody graded."""
+"""Run type that compares all methods on expert-graded answers of a domain."""
 
 from evaluation.runs.run_types.kind import Kind
 

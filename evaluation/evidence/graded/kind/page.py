@@ -1,4 +1,4 @@
-"""Build the page of a run on graded answers, and its text for the terminal."""
+"""Results page of a method comparison on graded answers, and its terminal text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Build the start page of a run on graded answers: the stored file, and an upload."""
+"""Start page of a method comparison on graded answers: the stored file, and an upload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evaluation.runs.steps.graded_answers import (
 
 
 def describe_stored_file(version: QuestionSetVersion | None) -> Beforehand:
-    """Return a line on the set's graded answers, and whether a run can start."""
+    """Return a line on the set's graded answers, and whether a run can start with them."""
     marked = None if version is None else load_graded_answers(version.question_set_id)
     if marked is None:
         return Beforehand("There are no graded answers yet: upload some first.", ready=False)
