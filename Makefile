@@ -97,7 +97,7 @@ benchmark: $(STAMPS)/benchmark  ## speed and memory against named peers, as rati
 
 ROOMS  ?= access alarms answering background exchange flow importing ledger panels steps
 SAMPLE ?= 200
-walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the results go through; imports between rooms
+walks: $(STAMPS)/test  ## modules that an upload, a click on Grade and the results go through; imports between packages
 	$(BIN)/python -m tests.walks
 
 attack: $(STAMPS)/test  ## attack a site of its own on this machine, print what held (QUICK=1: some minutes; ONLY="NAME ...", WRITE=1: into SECURITY.md)
@@ -106,7 +106,7 @@ attack: $(STAMPS)/test  ## attack a site of its own on this machine, print what 
 security: $(STAMPS)/test  ## what a linter for security finds and the licences of what a site needs, judged, into SECURITY.md
 	$(BIN)/python -m tests.security
 
-mutants: $(STAMPS)/mutants  ## change lines of some rooms and count what no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
+mutants: $(STAMPS)/mutants  ## change lines of some packages and count the changes that no test notices: hours (ROOMS="flow steps", SAMPLE=200 changes of each, SEED=0)
 	nice -n 19 $(BIN)/python tests/mutants.py $(ROOMS) --sample $(SAMPLE) --seed $(or $(SEED),0)
 
 mutation-check: $(STAMPS)/test  ## apply the 40 mutants of tests/mutation_check.toml and print which ones the quick tests kill: half an hour (ONLY="A5 B2", TREE=folder)

@@ -17,9 +17,9 @@ from evaluation.core.messages.warnings import WARNINGS
 
 HEAD = """# Messages by code
 
-What is told of a grading is stored as a code with values; each door says it. Below are the words of
-the API, with the values in braces: it calls options by their keys, the site by the labels of its
-form, the command line and its files by their switches. Written by
+A message about a grading is stored as a code with values. Each interface builds its sentence. Below
+are the sentences of the REST API, with the values in braces. They name options by their keys; the
+site uses the labels of its form, the command line and its files use the flags. Written by
 `python -m evaluation.core.messages.table`; a test compares.
 """
 SAID = {
