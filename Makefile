@@ -67,6 +67,7 @@ test-push: $(STAMPS)/test  ## what every push is tested by: also each address as
 # test of the database there.
 ON_POSTGRES := annotations/answering annotations/exchange/importing annotations/ledger annotations/models \
     annotations/panels annotations/writing crowdgrade/test_races.py desk/test_access.py \
+    desk/test_one_decision.py \
     evaluation/runs/background evaluation/runs/judging evaluation/models evaluation/runs/steps/asking \
     evaluation/runs/steps/test_cache.py evaluation/grading/storage/test_save.py \
     evaluation/deletion evaluation/experts/test_audit.py evaluation/interim
