@@ -56,7 +56,7 @@ def spreadsheet():
 
 FILES = {
     "mturk": ("Batch_5141_batch_results.csv", batch(), "Mechanical Turk: results of a batch"),
-    "wide": ("form.csv", spreadsheet(), "A spreadsheet with a row for each worker"),
+    "wide": ("form.csv", spreadsheet(), "Google Forms"),
 }
 
 

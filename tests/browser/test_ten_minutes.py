@@ -89,7 +89,7 @@ def of_models(template, called):
 
 FILES = {
     "mturk": ("Batch_5141_batch_results.csv", batch, "Mechanical Turk: results of a batch"),
-    "wide": ("form.csv", spreadsheet, "A spreadsheet with a row for each worker"),
+    "wide": ("form.csv", spreadsheet, "Google Forms"),
 }
 
 

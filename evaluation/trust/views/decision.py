@@ -33,6 +33,8 @@ from evaluation.trust.report.decision import Decision, Step, decision
 from evaluation.trust.report.facts import Level
 
 ASK = "ask"
+DRAWN = 5
+"""Workers to look at in the chart; the list below it has all."""
 
 
 ADD_MODELS = (
@@ -107,7 +109,8 @@ def people_chart(run: Run, found: Decision) -> Chart | None:
     def link(worker: UUID) -> str:
         return worker_link(run, worker)
 
-    best, doubtful = ([one.row for one in people] for people in (found.best, found.look_at))
+    best = [person.row for person in found.best]
+    doubtful = [person.row for person in found.look_at[:DRAWN]]
     return build_decision_chart(best, doubtful, link)
 
 
