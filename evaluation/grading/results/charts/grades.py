@@ -19,27 +19,11 @@ def build_grades_chart(
 ) -> Chart:
     """Return the chart of up to 200 workers' grades with intervals, in the given order."""
     shown = [worker for worker in workers if worker.grade.value is not None][:MOST]
-    rows = [
-        Row(
-            name=worker.name,
-            value=worker.grade.value,
-            low=worker.grade.low,
-            high=worker.grade.high,
-            tip=_format_tip(worker),
-            link=link(worker.worker),
-            look="" if worker.supported else "-weak",
-        )
-        for worker in shown
-    ]
+    rows = [_build_grade_row(worker, link, "" if worker.supported else "-weak") for worker in shown]
 
     def draw(width: float) -> Drawing:
-        layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, best grade first, with 95% intervals"
-        drawing = Drawing(width, layout.height, "Grades", description)
-        scale = Scale(0.0, 1.0, layout.left, layout.right)
-        draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
-        draw_rows(drawing, layout, scale, rows)
-        return drawing
+        return _draw_grades(width, rows, "Grades", description)
 
     return Chart(
         name="grades",
@@ -62,15 +46,7 @@ def build_decision_chart(
     """Return the grade chart of the best and of doubtful workers; None without a grade."""
     groups: tuple[tuple[Sequence[WorkerRow], Look], ...] = ((best, ""), (doubtful, "-weak"))
     rows = [
-        Row(
-            name=worker.name,
-            value=worker.grade.value,
-            low=worker.grade.low,
-            high=worker.grade.high,
-            tip=_format_tip(worker),
-            link=link(worker.worker),
-            look=look,
-        )
+        _build_grade_row(worker, link, look)
         for workers, look in groups
         for worker in workers
         if worker.grade.value is not None
@@ -79,13 +55,8 @@ def build_decision_chart(
         return None
 
     def draw(width: float) -> Drawing:
-        layout = Layout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, the best first, with 95% intervals"
-        drawing = Drawing(width, layout.height, "Best and doubtful workers", description)
-        scale = Scale(0.0, 1.0, layout.left, layout.right)
-        draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
-        draw_rows(drawing, layout, scale, rows)
-        return drawing
+        return _draw_grades(width, rows, "Best and doubtful workers", description)
 
     return Chart(
         name="decision",
@@ -138,6 +109,29 @@ def build_ranks_chart(
         draw=draw,
         note=_build_note(len(rows), n_workers),
     )
+
+
+def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], look: Look) -> Row:
+    """Return the row of a worker's grade with its interval; `look` is the style of the dot."""
+    return Row(
+        name=worker.name,
+        value=worker.grade.value,
+        low=worker.grade.low,
+        high=worker.grade.high,
+        tip=_format_tip(worker),
+        link=link(worker.worker),
+        look=look,
+    )
+
+
+def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str) -> Drawing:
+    """Draw rows of grades on an axis from 0 to 1."""
+    layout = Layout(width, [row.name for row in rows])
+    drawing = Drawing(width, layout.height, title, description)
+    scale = Scale(0.0, 1.0, layout.left, layout.right)
+    draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
+    draw_rows(drawing, layout, scale, rows)
+    return drawing
 
 
 def _build_note(n_shown: int, n_workers: int) -> str:
