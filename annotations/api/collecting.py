@@ -434,8 +434,8 @@ class CollectionViewSet(ApiViewSet):
     @extend_schema(
         operation_id="collecting_strike",
         summary="Take workers off the list of who may take part",
-        description="At most 20,000 ids at once. Who has begun goes on; who is on the list by an "
-        "earlier score stays on it.",
+        description="At most 20,000 ids at once. Workers who have begun can continue; workers who "
+        "are on the list by an earlier score stay on it.",
         request=PanelIdsSerializer,
         responses=StruckSerializer,
         examples=[OpenApiExample("One", value={"workers": ["ada"]}, request_only=True)],

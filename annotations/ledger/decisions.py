@@ -143,7 +143,7 @@ def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
 def store_decisions(user: Any, decisions: Sequence[NewDecision]) -> list[Decision]:
     """Store valid decisions that differ from the newest ones, and return the new rows.
 
-    No receiver is told. For callers that hold the lock of the submissions and record the same
+    No signal is sent. For callers that hold the lock of the submissions and record the same
     decisions for the grades.
     """
     rows = [

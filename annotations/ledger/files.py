@@ -147,7 +147,7 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Yield a warning on bonuses for workers whom the same row rejects."""
+    """Yield a warning on bonuses in rows that also reject the worker."""
     if not rejected:
         return
     waiting = split_confirmed(load_payments(version, rejected, round_))

@@ -172,7 +172,7 @@ class PanelLists:
             yield tuple(row)
 
     def count_settled(self, *, rejected: bool) -> int:
-        """Return the number of rejected (or approved) workers whom Prolific has settled already.
+        """Return the number of rejected (or approved) workers that Prolific has settled already.
 
         They were approved or rejected there, returned, or timed out; no list has them.
         """
@@ -183,11 +183,11 @@ class PanelLists:
 
     @property
     def n_all_past(self) -> int:
-        """Number of decided workers whom Prolific has settled already."""
+        """Number of decided workers that Prolific has settled already."""
         return self.count_settled(rejected=True) + self.count_settled(rejected=False)
 
     def select_for_prolific(self) -> Iterator[Person]:
-        """Yield the decided workers whom Prolific has not settled."""
+        """Yield the decided workers that Prolific has not settled."""
         return (person for person in self._select_prolific() if not _is_settled(person))
 
     def prolific_approved(self) -> Iterator[str]:

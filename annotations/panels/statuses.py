@@ -89,7 +89,7 @@ def import_statuses(
     Raises `InputError` for invalid rows, and for the export of another study:
     - none of its workers took part here, or more than half of the finished ones are unknown;
     - a worker finished under an id of no known session, or another id than in the last import;
-    - it names a study from which nobody came, or several studies.
+    - it names several studies, or a study without participants here.
     """
     file = read_statuses(source)
     problems = Problems(file.name)

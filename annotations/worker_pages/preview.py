@@ -68,7 +68,7 @@ OUTCOME_LABELS = {
 """Labels of the end pages in the preview, by outcome code; `FAILED_CHECKS` is the thanks page with
 another code."""
 PREVIEW_CODE = "PREVIEW"
-"""Shown instead of a panel's code, so that nobody is paid for a preview."""
+"""Shown instead of a panel's code: a preview must not lead to a payment."""
 
 
 @dataclass(frozen=True, slots=True)

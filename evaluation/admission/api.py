@@ -35,7 +35,7 @@ class ScoreRuleSerializer(StrictSerializer):
         choices=ScoreRule.End.choices,
         default=ScoreRule.End.LOW,
         help_text="What has to reach it: the score, or an end of its 95% interval. The lower end "
-        "asks that somebody is that good beyond chance.",
+        "admits workers who reach it beyond chance.",
     )
 
 
@@ -79,20 +79,20 @@ class ScoreRuleViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Return the admission rule."""
-        return self._told(self._collection(set_id))
+        return self._build_response(self._collection(set_id))
 
     @extend_schema(
         operation_id="collecting_score_rule_set",
         summary="Admit by the score in an earlier set",
         description="The list is made now, and anew whenever another grading counts for the "
-        "earlier set. Who has begun goes on; workers are told no score.",
+        "earlier set. Workers who have begun can continue; workers see no score.",
         request=ScoreRuleSerializer,
     )
     def update(self, request: Request, set_id: UUID) -> Response:
         """Store an admission rule; repeating it updates the list of admitted workers."""
         collection = self._collection(set_id)
         recruiting.set_rule(collection, **self._rule(collection))
-        return self._told(collection)
+        return self._build_response(collection)
 
     @extend_schema(
         operation_id="collecting_score_rule_drop",
@@ -104,7 +104,7 @@ class ScoreRuleViewSet(ApiViewSet):
         """Delete the admission rule."""
         collection = self._collection(set_id)
         recruiting.drop_rule(collection)
-        return self._told(collection)
+        return self._build_response(collection)
 
     @extend_schema(
         operation_id="collecting_score_rule_count",
@@ -144,7 +144,7 @@ class ScoreRuleViewSet(ApiViewSet):
             )
         return values | {"earlier": earlier}
 
-    def _told(self, collection: Collection) -> Response:
+    def _build_response(self, collection: Collection) -> Response:
         rule = (
             ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
         )

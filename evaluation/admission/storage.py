@@ -3,8 +3,8 @@
 Across sets the raw leave-one-out score is used, never the grade, which is relative to the others of
 its own run. It is that of the grading that counts for the earlier set. When another one counts from
 now on, the list is made anew (`follow`): at once where somebody lets a run count, when a run is
-done, and when a run is archived, restored or deleted. Who has begun goes on in any case. Workers
-are told neither their score nor the bound.
+done, and when a run is archived, restored or deleted. Workers who have begun can continue in
+any case. Workers see neither their score nor the bound.
 """
 
 from __future__ import annotations

@@ -155,8 +155,8 @@ def read_picture(
 ) -> CheckedImage | InputError | None:
     """Return the uploaded image, the error if it cannot be read, or None without an upload.
 
-    Call it outside a transaction. A picture waits seconds for its turn to be decoded, and on SQLite
-    nobody else could write meanwhile.
+    Call it outside a transaction: decoding may wait for seconds, and on SQLite a transaction
+    blocks all other writers.
     """
     file = files.get("picture")
     if file is None:

@@ -253,7 +253,7 @@ def _is_document(record: dict[str, Any]) -> bool:
     labels = [key for key in LABEL_KEYS if isinstance(record.get(key), list)]
     if not labels or not any(key in record for key in DOCUMENT_IDS):
         return False
-    # What was uploaded with a text stands beside it, as plain values.
+    # Values that were uploaded with a text are fields beside it.
     more = set(record) - DOCUMENT_KEYS
     is_signed = "Comments" in record or any(key in record for key in ANNOTATORS)
     return not more or (is_signed and not any(isinstance(record[key], list | dict) for key in more))
@@ -292,7 +292,7 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
 
 
 def annotator_of(file: str) -> str:
-    """Return the annotator after whom a doccano file is named; `InputError` for common names.
+    """Return the annotator in the name of a doccano file; `InputError` for common names.
 
     Raises `InputError` for a name that files of all annotators have.
     """

@@ -26,9 +26,9 @@ KINDS = {
     kind.code: kind
     for kind in (
         ProblemKind("malformed", 400, "The request cannot be read"),
-        ProblemKind("invalid", 400, "Some values will not do"),
+        ProblemKind("invalid", 400, "Some values are invalid"),
         ProblemKind("bad-cursor", 400, "No page handed out this cursor"),
-        ProblemKind("bad-rows", 400, "Some rows will not do; nothing was stored"),
+        ProblemKind("bad-rows", 400, "Some rows are invalid; nothing was stored"),
         ProblemKind("not-authenticated", 401, "The request says not, or wrongly, who asks"),
         ProblemKind("forbidden", 403, "You may not do this"),
         ProblemKind("not-found", 404, "There is nothing at this address, or nothing you may see"),
