@@ -1,4 +1,4 @@
-"""Define records that several reports share: estimates, exclusions, computed pages."""
+"""Define records that several reports share: exclusions, computed pages."""
 
 from __future__ import annotations
 
@@ -15,20 +15,6 @@ HOLM: Correction = "holm"
 
 CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
 """Corrections for the number of pairs, and what people call them."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its 95% interval; each part is None where it is undefined."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-    @property
-    def has_interval(self) -> bool:
-        """Whether both ends of the interval are known."""
-        return self.low is not None and self.high is not None
 
 
 @dataclass(frozen=True)

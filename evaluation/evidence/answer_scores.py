@@ -99,7 +99,7 @@ def _compute_measures(
         except UnavailableError as error:
             reason = error.reason
     if scores is None:
-        empty = ClusteredEstimate(None, None, None, 0, 0, reason)
+        empty = ClusteredEstimate(reason=reason)
         yield from ((measure, empty) for measure in (WITHIN, BEST, *contrasts))
         return
     worth, questions = values[crowd.rows], crowd.questions
@@ -130,7 +130,7 @@ def _estimate_mean(by_question: Sequence[float], seed: int, reason: str) -> Clus
     """Return the mean over questions with its bootstrap interval; empty for no question."""
     numbers = np.array(by_question)
     if not len(numbers):
-        return ClusteredEstimate(None, None, None, 0, 0, reason)
+        return ClusteredEstimate(reason=reason)
     n = np.arange(len(numbers))
     return compute_clustered_interval(lambda rows: float(numbers[rows].mean()), n, DRAWS, seed)
 

@@ -287,7 +287,7 @@ def _correlation(
 ) -> ClusteredEstimate:
     known = [(one, one.answer.score) for one in graded if one.answer.score is not None]
     if not known:
-        return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
+        return ClusteredEstimate(reason=NO_ROWS)
     return estimate_correlation(
         [score for _, score in known],
         [one.grade for one, _ in known],

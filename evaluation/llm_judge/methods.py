@@ -114,7 +114,7 @@ class JudgeAnalysis:
             first.append(self.scores[both, a])
             second.append(self.scores[both, b])
         if not rows:
-            undefined = ClusteredEstimate(None, None, None, 0, 0, ASKED_ONCE)
+            undefined = ClusteredEstimate(reason=ASKED_ONCE)
             return dict.fromkeys(("same", "difference", "kappa"), undefined)
         row, first_scores, second_scores = (np.concatenate(part) for part in (rows, first, second))
         difference = np.abs(first_scores - second_scores)
@@ -243,7 +243,7 @@ class JudgeAnalysis:
         workers = (
             replace(self._estimate(rows, correlate_workers), n=n_workers)
             if n_workers >= FEWEST_WORKERS
-            else ClusteredEstimate(None, None, None, n_workers, 0, too_few)
+            else ClusteredEstimate(n=n_workers, reason=too_few)
         )
         return {
             "pearson": self._estimate(rows, lambda sample: pearson(a[sample], b[sample])),

@@ -22,10 +22,10 @@ from scipy import stats
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.clustered import (
-    Estimate,
     compute_drawn_intervals,
     compute_means,
 )
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.correlation import round_for_ties, spearman
 
 # Below so many questions with both numbers a correlation of a model is an accident.
@@ -47,7 +47,7 @@ class ViewCorrelation:
     n_cells : answers with both numbers.
     """
 
-    estimate: Estimate
+    estimate: SampleEstimate
     by_model: tuple[float | None, ...]
     n_models: int
     n_cells: int
@@ -94,7 +94,7 @@ def correlations(
     )
     return [
         ViewCorrelation(
-            estimate if estimate.value is not None else Estimate(None, None, None, 0, NO_MODEL),
+            estimate if estimate.value is not None else SampleEstimate(reason=NO_MODEL),
             tuple(row),
             int(kept.sum()),
             int(cells[kept].sum()),
@@ -258,8 +258,8 @@ class Standing:
     place : 1 + the number of models with a better mean; None without a mean. n_models : with one.
     """
 
-    mean: Estimate
-    gain: Estimate
+    mean: SampleEstimate
+    gain: SampleEstimate
     place: int | None
     n_models: int
 

@@ -11,6 +11,7 @@ from evaluation.core.estimates import ComputedPage, Exclusion, list_exclusions
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.options import SITE
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.text.items import MultiqaItem
 from evaluation.models import Run
 from evaluation.multiqa.messages import (
@@ -62,15 +63,12 @@ MetricCells = Mapping[tuple[str, str], Mapping[str, MetricRow]]
 
 
 @dataclass(frozen=True)
-class NumberShown:
+class NumberShown(Estimate):
     """A metric of one model, with interval and chance level; `why` explains a missing value."""
 
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    why: str
-    chance: float | None
+    n: int = 0
+    why: str = ""
+    chance: float | None = None
 
 
 @dataclass(frozen=True)

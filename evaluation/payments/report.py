@@ -43,8 +43,8 @@ from annotations.models import (
 )
 from annotations.panels.people import Person
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.alarms.report.marks import Mark, read_all_marks
 from evaluation.grading.facts.report.standing import FactStanding
 from evaluation.grading.results.report.signals import (

@@ -355,7 +355,7 @@ class _Comparison:
         """
         scores, crowd = self.crowd.whole.leave_one_out_scores_, self.crowd
         if measure == BY_CROWD:
-            return ClusteredEstimate(1.0, None, None, crowd.n_workers, crowd.n_questions)
+            return ClusteredEstimate(1.0, n=crowd.n_workers, n_clusters=crowd.n_questions)
         rows = np.flatnonzero(~np.isnan(self.grades))
         if measure == BY_ANSWER:
             return compute_clustered_interval(

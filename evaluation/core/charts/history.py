@@ -8,7 +8,7 @@ from typing import NamedTuple
 from evaluation.core.charts.chart import Chart
 from evaluation.core.charts.rows import Look, Row, draw_estimates
 from evaluation.core.charts.scales import format_interval, format_number
-from evaluation.core.estimates import Estimate
+from evaluation.core.stats.inference.estimate import Estimate
 
 
 class Occasion(NamedTuple):

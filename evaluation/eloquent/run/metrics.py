@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.core.stats.cells import Floats
-from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.comparison import (
     Comparison,
     compare_models,
     rank_by_significance,
 )
 from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.eloquent.methods import rank_by_sum
 from evaluation.eloquent.options import EloquentParameters
@@ -106,7 +107,7 @@ def _explain_missing_score(sets: Sequence[SetRow]) -> str:
 
 def estimate_means(
     systems: Sequence[str], sets: Sequence[SetRow], number: Number, parameters: EloquentParameters
-) -> list[Estimate]:
+) -> list[SampleEstimate]:
     """Return each system's mean over its replies to items, with a bootstrap interval.
 
     `n` is the number of sets with a value; an interval needs 2 items.
@@ -133,7 +134,7 @@ def estimate_means(
     )
     sizes = counts.sum(axis=1).astype(int)
     return [
-        Estimate(
+        SampleEstimate(
             interval.value,
             interval.low,
             interval.high,
@@ -185,7 +186,7 @@ def _build_further_rows(
         yield MetricRow(system, OVERALL, "no_answer_rate", share, None, None, n, why)
 
 
-def _build_row(system: str, metric: str, estimate: Estimate, undefined: str) -> MetricRow:
+def _build_row(system: str, metric: str, estimate: SampleEstimate, undefined: str) -> MetricRow:
     row = MetricRow.of(system, OVERALL, metric, estimate)
     return row._replace(reason=undefined) if row.value is None else row
 

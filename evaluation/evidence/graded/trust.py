@@ -25,6 +25,7 @@ from evaluation.core.stats.inference.correlation_differences import (
     compare_correlations,
     compute_mean_correlation,
 )
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.evidence.baselines import METHODS, Corpus, Method
 from evaluation.evidence.baselines.aqer import VARIANTS
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
@@ -37,7 +38,7 @@ from evaluation.evidence.methods_table import (
     score_trials,
 )
 from evaluation.evidence.tables import EvidenceRow
-from evaluation.runs.flow.graded.summary import DEFAULT, Between, MethodRow, Verdict
+from evaluation.runs.flow.graded.summary import DEFAULT, MethodRow, Verdict
 
 REAL, DEALT = "workers", "dealt"
 HELD_OUT = "-heldout"
@@ -71,7 +72,7 @@ class MethodComparison:
     method: str
     best: str
     rival: str
-    lead: Between
+    lead: Estimate
     compared: int
     held: int
 
@@ -163,15 +164,15 @@ class _ScoredPart:
         """Return the number of compared workers."""
         return self.truth.shape[1]
 
-    def estimate_agreement(self, name: str, seed: int) -> Between:
+    def estimate_agreement(self, name: str, seed: int) -> Estimate:
         """Return a method's mean correlation with the truth, with its 95% interval."""
         scores = self.scored[name].scores
         if scores is None or self.n_workers < FEWEST_WORKERS:
-            return Between()
+            return Estimate()
         correlation = compute_mean_correlation(scores, self.truth, seed=seed)
-        return Between(correlation.value, correlation.low, correlation.high)
+        return Estimate(correlation.value, correlation.low, correlation.high)
 
-    def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Between]:
+    def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Estimate]:
         """Return each method's lead in correlation over one method, empty below 3 workers."""
         reference = self.scored[over].scores
         scores = {n: s for n in names if (s := self.scored[n].scores) is not None and n != over}
@@ -180,7 +181,7 @@ class _ScoredPart:
         stacked = np.array(list(scores.values()))
         differences = compare_correlations(stacked, reference, self.truth, seed=seed)
         return {
-            name: Between(one.difference, one.low, one.high)
+            name: Estimate(one.difference, one.low, one.high)
             for name, one in zip(scores, differences, strict=True)
         }
 
@@ -206,7 +207,7 @@ class _MethodSelector:
                 self._build_method_row(method, rows[method.name], {}, {}) for method in self.methods
             )
             return MethodComparison(
-                *(table, None, method_rows, "small", DEFAULT, "", "", Between(), full.n_workers, 0)
+                *(table, None, method_rows, "small", DEFAULT, "", "", Estimate(), full.n_workers, 0)
             )
         on_half = self._build_rows(self.setting, "choosing")
         labels = self.corpus.labels[self.half].tolist()
@@ -242,26 +243,26 @@ class _MethodSelector:
         return build_rows(setting, list(scored_part.scored.values()), scored_part.truth, self.seed)
 
     def _decide(
-        self, choice: MethodChoice, leads: Mapping[str, Between]
-    ) -> tuple[Verdict, str, str, Between]:
+        self, choice: MethodChoice, leads: Mapping[str, Estimate]
+    ) -> tuple[Verdict, str, str, Estimate]:
         """Return the verdict, the best method on the choosing half, its rival, and its lead."""
         means, held = choice.means, self.parts["held"]
         best = choice.method
         if best is None or DEFAULT not in means:
-            return "small", best or "", DEFAULT, Between()
+            return "small", best or "", DEFAULT, Estimate()
         if means[best] - means[DEFAULT] < SAME or _is_negligible(leads.get(best)):
             best = DEFAULT
         if best != DEFAULT:
-            lead = leads.get(best, Between())
+            lead = leads.get(best, Estimate())
             return self._judge_lead(lead, "better"), best, DEFAULT, lead
         others = sorted((name for name in means if name != DEFAULT), key=lambda n: -means[n])
         rival = next((name for name in others if not _is_negligible(leads.get(name))), "")
         if not rival:
-            return "apart", DEFAULT, others[0] if others else "", Between(0.0)
-        lead = held.estimate_leads([DEFAULT], rival, self.seed).get(DEFAULT, Between())
+            return "apart", DEFAULT, others[0] if others else "", Estimate(0.0)
+        lead = held.estimate_leads([DEFAULT], rival, self.seed).get(DEFAULT, Estimate())
         return self._judge_lead(lead, "default"), DEFAULT, rival, lead
 
-    def _judge_lead(self, lead: Between, if_above: Verdict) -> Verdict:
+    def _judge_lead(self, lead: Estimate, if_above: Verdict) -> Verdict:
         """Return the verdict for a lead: `if_above` if its interval lies above 0."""
         if lead.low is None:
             return "small"
@@ -272,7 +273,7 @@ class _MethodSelector:
         method: Method,
         row: EvidenceRow,
         means: Mapping[str, float],
-        leads: Mapping[str, Between],
+        leads: Mapping[str, Estimate],
     ) -> MethodRow:
         """Return the stored row of a method, with a reason for each missing number."""
         name = method.name
@@ -283,10 +284,10 @@ class _MethodSelector:
         held = (
             self.parts["held"].estimate_agreement(name, self.seed)
             if "held" in self.parts
-            else Between()
+            else Estimate()
         )
         rank = None if np.isnan(row.spearman_mean) else row.spearman_mean
-        lead = leads.get(name, Between())
+        lead = leads.get(name, Estimate())
         return MethodRow(
             *(name, method.kind, of_full, rank, means.get(name), held, lead),
             run=find_run_options(name),
@@ -294,7 +295,7 @@ class _MethodSelector:
         )
 
 
-def _is_negligible(lead: Between | None) -> bool:
+def _is_negligible(lead: Estimate | None) -> bool:
     """Return whether a lead is within .0005: the method equals the other one."""
     if lead is None or lead.value is None:
         return False

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from annotations.models.access import AnyUser
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.messages.trends import build_trend_messages
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.trend import Trend, estimate_trend
 from evaluation.models import LanguageModel, LLMScore
 from evaluation.runs.reports.across.official_runs import Counted, load_counted_runs

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evaluation.core.stats.cells import Booleans, Floats
-from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.clustered import compute_drawn_intervals
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.roc import auc, average_precision
 from evaluation.core.stats.undefined import divide_where_positive
 
@@ -35,7 +36,7 @@ def compute_discrimination(
     n_draws: int = 400,
     seed: int = 0,
     level: float = 0.95,
-) -> tuple[Estimate, Estimate]:
+) -> tuple[SampleEstimate, SampleEstimate]:
     """Return AUROC and average precision of a confidence measure, with intervals.
 
     AUROC counts ties half. Average precision is the area under the step-wise precision-recall
@@ -57,7 +58,7 @@ def compute_discrimination(
     good = np.asarray(right, dtype=np.bool_)
     if not len(values) or good.all() or not good.any():
         reason = NO_CASES if not len(values) else ALL_RIGHT if good.all() else NONE_RIGHT
-        nothing = Estimate(None, None, None, len(values), reason)
+        nothing = SampleEstimate(None, None, None, len(values), reason)
         return nothing, nothing
     statistics = [auc(values[good], values[~good]), average_precision(values[good], values[~good])]
     questions, index = np.unique(np.asarray(items), return_inverse=True)
@@ -81,7 +82,7 @@ def compare_areas(
     n_draws: int = 400,
     seed: int = 0,
     level: float = 0.95,
-) -> Estimate:
+) -> SampleEstimate:
     """Return one system's AUROC minus another's, over the questions both answered.
 
     Parameters
@@ -102,7 +103,7 @@ def compare_areas(
         good = right[is_common].astype(np.bool_)
         if not len(good) or good.all() or not good.any():
             reason = NO_CASES if not len(good) else ALL_RIGHT if good.all() else NONE_RIGHT
-            return Estimate(None, None, None, len(common), reason)
+            return SampleEstimate(None, None, None, len(common), reason)
         sure = values[is_common].astype(np.float64)
         areas.append(auc(sure[good], sure[~good]))
         draws.append(_Resampling(sure, good, np.searchsorted(common, items[is_common])))
@@ -315,7 +316,7 @@ class Calibration:
     bins : the bins with at least one case.
     """
 
-    error: Estimate
+    error: SampleEstimate
     bins: tuple[Bin, ...]
 
 
@@ -339,7 +340,7 @@ def calibration(
     values, good = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
     # Without a case the sums below would divide by zero.
     if not len(values):
-        return Calibration(Estimate(None, None, None, 0, "no_cases"), ())
+        return Calibration(SampleEstimate(None, None, None, 0, "no_cases"), ())
     bins = np.minimum((values * n_bins).astype(np.int64), n_bins - 1)
     questions, index = np.unique(np.asarray(items), return_inverse=True)
     # Sums by question and bin; the sums of a draw are then a matrix product.

@@ -16,7 +16,8 @@ import numpy as np
 from annotations.exchange.reading.several_answers import SeveralAnswersQuestion, SeveralAnswersReply
 from annotations.exchange.records import MISSING, AnswerStatus
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.inference.clustered import Estimate, compute_means
+from evaluation.core.stats.inference.clustered import compute_means
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.maqa.methods.calibration import NO_CASES, compute_discrimination
 from evaluation.maqa.methods.uncertainty import consistency
 from evaluation.maqa.options import MaqaParameters
@@ -413,11 +414,11 @@ def _compute_group_metrics(
         yield MetricRow.of(system, group, f"calibration_error_{name}", error)
 
 
-def _compute_share(part: int, whole: int) -> Estimate:
+def _compute_share(part: int, whole: int) -> SampleEstimate:
     """Return a share of all cases, as an estimate without interval.
 
     It describes the file and estimates nothing, so it has no interval.
     """
     if not whole:
-        return Estimate(None, None, None, 0, NO_CASES)
-    return Estimate(part / whole, None, None, whole, FROM_FILE)
+        return SampleEstimate(None, None, None, 0, NO_CASES)
+    return SampleEstimate(part / whole, None, None, whole, FROM_FILE)

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import numpy as np
 
-from evaluation.core.estimates import Estimate
 from evaluation.core.stats.cells import Integers
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.groups import SMALL, compute_group_means
 from evaluation.model_comparison.report.scores import Asked, ScoreTable
 

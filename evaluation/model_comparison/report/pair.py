@@ -7,11 +7,12 @@ from uuid import UUID
 
 import numpy as np
 
-from evaluation.core.estimates import HOLM, Estimate
+from evaluation.core.estimates import HOLM
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.groups import compare_by_group, compute_group_means
 from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, find_pair
 from evaluation.grading.results.report.model_verdicts import build_pair_verdict

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from evaluation.consensus.signatures import collect_versions
-from evaluation.core.stats.inference.clustered import Estimate
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.model_overview.methods import (
     Disagreement,
     ViewCorrelation,
@@ -146,7 +146,7 @@ def _row(
     together: Together,
     pair: tuple[int, int],
     found: ViewCorrelation,
-    estimate: Estimate,
+    estimate: SampleEstimate,
     model: str,
 ) -> CorrelationRow:
     one, other = (together.views[at].name for at in pair)

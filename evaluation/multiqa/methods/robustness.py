@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.clustered import compute_drawn_intervals
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.multiqa.methods.panel import (
     NO_VOTE,
@@ -286,8 +287,8 @@ class Robustness:
     profiles : (n,) each item's profile.
     """
 
-    estimates: Mapping[str, Estimate]
-    chance: Mapping[str, Estimate]
+    estimates: Mapping[str, SampleEstimate]
+    chance: Mapping[str, SampleEstimate]
     left_out: Mapping[str, Mapping[str, int]]
     profile_metrics: ItemMetrics
     profiles: Ints
@@ -377,7 +378,7 @@ def _find_commonest_reason(left_out: Mapping[str, Mapping[str, int]], name: str)
     return reasons[0][0] if reasons else NO_ITEMS
 
 
-def _average_chance(panel: Panel, times: Ints) -> dict[str, Estimate]:
+def _average_chance(panel: Panel, times: Ints) -> dict[str, SampleEstimate]:
     """Return each metric's mean chance level over the items with 2 or more choices.
 
     A guesser gives as many answers to an item as there are replies with a vote. Refused and empty
@@ -389,11 +390,11 @@ def _average_chance(panel: Panel, times: Ints) -> dict[str, Estimate]:
     if not n:
         is_silent = bool((panel.n_guesses > 1).any())
         why = NO_VOTES if is_silent else NO_CHOICES if len(panel) else NO_ITEMS
-        return {name: Estimate(None, None, None, 0, why) for name in METRIC_NAMES}
+        return {name: SampleEstimate(None, None, None, 0, why) for name in METRIC_NAMES}
     pairs, pair_numbers = np.unique(
         np.stack([panel.n_guesses[can_guess], votes[can_guess]]), axis=1, return_inverse=True
     )
     levels = np.array([astuple(compute_chance(int(k), int(r))) for k, r in pairs.T])
     mean = np.bincount(pair_numbers.ravel(), weights=times[can_guess]) @ levels / n
     by_name = dict(zip((field.name for field in fields(Chance)), mean.tolist(), strict=True))
-    return {name: Estimate(by_name[name], None, None, n) for name in METRIC_NAMES}
+    return {name: SampleEstimate(by_name[name], None, None, n) for name in METRIC_NAMES}

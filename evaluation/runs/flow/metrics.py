@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from evaluation.core.stats.inference.clustered import Estimate
+from evaluation.core.stats.inference.estimate import SampleEstimate
 
 OVERALL = ""
 # Items named for one reason; the others are only counted.
@@ -35,7 +35,7 @@ class MetricRow(NamedTuple):
     reason: str | None
 
     @classmethod
-    def of(cls, system: str, group: str, metric: str, estimate: Estimate) -> MetricRow:
+    def of(cls, system: str, group: str, metric: str, estimate: SampleEstimate) -> MetricRow:
         """Return the row that holds an estimate of a metric for a system and a group."""
         return cls(
             system,

@@ -283,7 +283,7 @@ def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -
 def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
     """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
     if not judged:
-        return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
+        return ClusteredEstimate(reason=NO_ROWS)
     return estimate_correlation(
         [one.score for one in judged],
         [one.grade for one in judged],

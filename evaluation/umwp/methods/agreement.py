@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
-from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.clustered import compute_drawn_intervals
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.kappa import (
     compute_fleiss_parts,
     compute_kappa_of_tables,
@@ -56,7 +57,7 @@ def count_labels(votes: Integers, n_labels: int) -> Integers:
 
 def compute_annotator_agreement(
     votes: Integers, n_labels: int, problems: Integers, draws: Draws
-) -> Estimate:
+) -> SampleEstimate:
     """Return Fleiss' kappa of all annotators over replies with at least 2 labels.
 
     Parameters
@@ -76,7 +77,7 @@ def compute_annotator_agreement(
 
 def compute_pair_agreement(
     first: Integers, second: Integers, n_labels: int, problems: Integers, draws: Draws
-) -> Estimate:
+) -> SampleEstimate:
     """Return Cohen's kappa of two annotators over the replies that both labelled.
 
     Parameters
@@ -98,7 +99,7 @@ def compute_pair_agreement(
 
 def compute_classifier_agreement(
     people: Booleans, classifier: Booleans, weights: Floats, problems: Integers, draws: Draws
-) -> dict[str, Estimate]:
+) -> dict[str, SampleEstimate]:
     """Return how well the classifier agrees with the annotators' majority, by metric.
 
     classifier_agreement is the share of equal labels, classifier_kappa Cohen's kappa. The others
@@ -157,14 +158,14 @@ def _reshape_to_squares(sums: Floats) -> Floats:
 
 def _estimate_one(
     parts: Floats, statistic: Callable[[Floats], Floats], n: int, problems: Integers, draws: Draws
-) -> Estimate:
+) -> SampleEstimate:
     """Return one statistic of summed reply rows, with its bootstrap interval over problems."""
     return _estimate_from_sums(parts, lambda sums: statistic(sums)[None], n, problems, draws)[0]
 
 
 def _estimate_from_sums(
     parts: Floats, statistic: Callable[[Floats], Floats], n: int, problems: Integers, draws: Draws
-) -> list[Estimate]:
+) -> list[SampleEstimate]:
     """Return statistics of summed reply rows, with bootstrap intervals over problems.
 
     `statistic` takes (..., parts) and returns (statistics, ...).
@@ -183,6 +184,6 @@ def _estimate_from_sums(
     )
 
 
-def _add_reason(estimate: Estimate, reason: str | None) -> Estimate:
+def _add_reason(estimate: SampleEstimate, reason: str | None) -> SampleEstimate:
     """Return the estimate with `reason` added if its value is undefined, else unchanged."""
     return replace(estimate, reason=reason) if estimate.value is None and reason else estimate

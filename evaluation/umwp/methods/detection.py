@@ -15,8 +15,9 @@ import numpy as np
 from scipy import stats
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
-from evaluation.core.stats.inference.clustered import Estimate, compute_drawn_intervals
+from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.corrections import benjamini_hochberg
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.proportions import wilson_interval
 from evaluation.core.stats.undefined import divide_where_positive
 
@@ -77,7 +78,7 @@ class Detections:
 
 def compute_rates(
     detections: Detections, n_draws: int = 400, seed: int = 0
-) -> Mapping[str, Estimate]:
+) -> Mapping[str, SampleEstimate]:
     """Return precision, recall, F1 and answer accuracy (0 to 1) with intervals, by name.
 
     precision = TP / (TP + FP), recall = TP / (TP + FN), f1 = 2 TP / (2 TP + FP + FN).
@@ -145,7 +146,7 @@ def _sum_by_problem(columns: Floats, problem: Integers) -> Floats:
 
 def compute_f1_loss(
     whole: Detections, part: Detections, n_draws: int = 400, seed: int = 0
-) -> Estimate:
+) -> SampleEstimate:
     """Return the whole classifier's F1 minus the F1 of one part of it, on the same replies.
 
     Both use the same draws of problems. Undefined where either F1 is.

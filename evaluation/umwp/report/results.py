@@ -10,6 +10,7 @@ from typing import Any
 from annotations.exchange.reading.word_problems import CATEGORY_NAMES
 from evaluation.core.estimates import Exclusion, list_exclusions
 from evaluation.core.messages.reasons import describe_reason
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.reports.result_tables import build_readers
@@ -42,12 +43,9 @@ from evaluation.umwp.storage.running import (
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Estimate):
     """A share from 0 to 1 over `n` cases, with its interval; `why` explains a missing value."""
 
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
     n: int = 0
     reason: str = ""
     why: str = ""

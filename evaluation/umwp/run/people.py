@@ -23,7 +23,8 @@ from annotations.exchange.reading.reply_labels import LABELS, NO, YES, Reply, Re
 from annotations.exchange.reading.word_problems import CATEGORIES, DIRECT, WordProblemReply
 from annotations.exchange.records import AnswerRecord, AnswerStatus
 from evaluation.core.stats.cells import Integers
-from evaluation.core.stats.inference.clustered import Estimate, compute_means
+from evaluation.core.stats.inference.clustered import compute_means
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 from evaluation.umwp.methods.agreement import (
     MISSING_LABEL,
@@ -187,7 +188,7 @@ def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
                 right = partner.classified.taken_as == ANSWERABLE and partner.right
                 scores.setdefault((problem.id, other), []).append(float(judged.positive and right))
     if not scores:
-        return MetricRow.of(PEOPLE, group, PAIRS, Estimate(None, None, None, 0, NO_PARTNER))
+        return MetricRow.of(PEOPLE, group, PAIRS, SampleEstimate(None, None, None, 0, NO_PARTNER))
     shares = [float(np.mean(pair_scores)) for pair_scores in scores.values()]
     draws = (study.parameters.bootstrap, study.parameters.seed)
     return MetricRow.of(PEOPLE, group, PAIRS, compute_means([shares], *draws)[0])

@@ -17,7 +17,8 @@ import numpy as np
 from annotations.exchange.reading.word_problems import CATEGORIES, WordProblem, WordProblemReply
 from annotations.exchange.records import MISSING
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.inference.clustered import Estimate, compute_means
+from evaluation.core.stats.inference.clustered import compute_means
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 from evaluation.umwp.methods.detection import NO_ANSWERABLE, Detections, compute_rates
 from evaluation.umwp.methods.sentences import list_windows
@@ -237,7 +238,7 @@ class UmwpStudy:
         for system, system_forms in forms.items():
             is_only_form = len(system_forms) == 1
             if not is_only_form:
-                undefined = Estimate(None, None, None, 0, NOT_POOLED)
+                undefined = SampleEstimate(None, None, None, 0, NOT_POOLED)
                 for name in (*RATES, *COUNTS, PAIRS):
                     yield MetricRow.of(system, OVERALL, name, undefined)
             for form in system_forms:
@@ -278,7 +279,7 @@ class UmwpStudy:
         if group.startswith("category:"):
             # All problems of a category are unanswerable: precision would be 1 or undefined.
             for name in ("precision", "f1"):
-                estimates[name] = Estimate(None, None, None, 0, NO_ANSWERABLE)
+                estimates[name] = SampleEstimate(reason=NO_ANSWERABLE)
         for name in RATES:
             yield MetricRow.of(system, group, name, estimates[name])
         n = len(detections.unanswerable)
@@ -290,7 +291,7 @@ class UmwpStudy:
         rows = [row for row in self._pair_rows.get((system, form), []) if row.reason is None]
         scores = [float(bool(row.noticed and row.answered and row.right)) for row in rows]
         if not scores:
-            return MetricRow.of(system, group, PAIRS, Estimate(None, None, None, 0, NO_PARTNER))
+            return MetricRow.of(system, group, PAIRS, SampleEstimate(reason=NO_PARTNER))
         draws = (self.parameters.bootstrap, self.parameters.seed)
         return MetricRow.of(system, group, PAIRS, compute_means([scores], *draws)[0])
 

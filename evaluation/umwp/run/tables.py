@@ -10,8 +10,8 @@ import numpy as np
 
 from annotations.exchange.reading.systems import System
 from evaluation.core.stats.cells import Booleans
-from evaluation.core.stats.inference.clustered import Estimate
 from evaluation.core.stats.inference.comparison import compare_models
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.umwp.methods.detection import compute_f1_loss, compute_rates
@@ -48,7 +48,7 @@ class AblationRow(NamedTuple):
     reason: str | None
 
     @classmethod
-    def build(cls, key: tuple[str, str, str], metric: str, estimate: Estimate) -> AblationRow:
+    def build(cls, key: tuple[str, str, str], metric: str, estimate: SampleEstimate) -> AblationRow:
         """Return the row of an estimate; `key` is (system, prompt form, classifier part)."""
         interval = (estimate.value, estimate.low, estimate.high)
         return cls(*key, metric, *interval, estimate.n, estimate.reason)

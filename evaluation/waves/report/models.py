@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import F
 
-from evaluation.core.estimates import Estimate
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.core.stats.statistics.correlation import spearman
 from evaluation.models import LLMAnswerScore, LLMScore, Run, text_hash

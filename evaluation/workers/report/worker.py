@@ -12,9 +12,9 @@ from django.db.models import BooleanField, Count, ExpressionWrapper, OuterRef, Q
 
 from annotations.models import Worker
 from annotations.models.access import AnyUser
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.trends import build_trend_messages
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.trend import Trend, estimate_trend
 from evaluation.grading.alarms.messages import choose_case, get_brief
 from evaluation.models import Alarm, WorkerGrade

@@ -33,7 +33,7 @@ from annotations.models import Response, Submission, Worker, WorkerNote, is_oper
 from annotations.models.access import AnyUser
 from annotations.web.numbers import TableCounts, read_numbers
 from annotations.web.paging import Page
-from evaluation.core.estimates import Estimate
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.core.stats.inference.strata import compute_strata_mean
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
@@ -440,7 +440,7 @@ def mean_of(scores: Sequence[Score]) -> Estimate:
         [nan if score.error is None else score.error for score in scores],
         [score.n for score in scores],
     )
-    return Estimate(found.mean, found.low, found.high)
+    return Estimate(found.value, found.low, found.high)
 
 
 def _one(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:

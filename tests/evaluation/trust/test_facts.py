@@ -116,7 +116,7 @@ def test_other_checks_without_data_leave_the_check_for_groups_good():
         (facts.of_alarms(None), "not_applicable", None),
         (facts.of_language("", of_words=True), "not_applicable", None),
         (facts.of_language("m", is_known=False), "not_applicable", None),
-        (facts.of_experts(ClusteredEstimate(None, None, None, 0, 0)), "not_enough_data", 20),
+        (facts.of_experts(ClusteredEstimate()), "not_enough_data", 20),
     ],
 )
 def test_every_fact_has_one_of_four_results(fact, result, needed):
@@ -130,7 +130,7 @@ def test_what_does_not_apply_is_not_counted_among_the_checks():
 
 
 def agreement(n, value, low=None, high=None):
-    return ClusteredEstimate(value, low, high, n, n)
+    return ClusteredEstimate(value, low, high, n, n_clusters=n)
 
 
 @pytest.mark.parametrize(

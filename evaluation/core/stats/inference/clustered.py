@@ -5,13 +5,13 @@ statistic, which is computed anew from how often each item was drawn.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.core.stats.cells import find_equal_rows
 from evaluation.core.stats.inference.draws import draw_multiplicities
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.intervals import (
     NO_ESTIMATE,
     compute_widened_percentile_interval,
@@ -25,23 +25,9 @@ FEWER_THAN_2_ITEMS = "fewer_than_2_items"
 _REASONS = {"fewer_than_2_questions": FEWER_THAN_2_ITEMS}
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A statistic of n items with its interval; None with a `reason` where it is undefined.
-
-    `reason` says why the value is None, or else why the interval is.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    reason: str | None = None
-
-
 def compute_means(
     values: ArrayLike, n_draws: int = 400, seed: int = 0, level: float = 0.95
-) -> list[Estimate]:
+) -> list[SampleEstimate]:
     """Return each row's mean over the items that have a value, with a bootstrap interval.
 
     Every row is drawn alike; a draw's mean is over the drawn items that the row has a number for.
@@ -90,7 +76,7 @@ def compute_drawn_intervals(
     seed: int = 0,
     level: float = 0.95,
     kinds: NDArray[np.int64] | None = None,
-) -> list[Estimate]:
+) -> list[SampleEstimate]:
     """Return each statistic's bootstrap interval; `statistic` recomputes them for the draws.
 
     Parameters
@@ -115,12 +101,12 @@ def compute_drawn_intervals(
     estimates = []
     for row, value in enumerate(found):
         if np.isnan(value):
-            estimates.append(Estimate(None, None, None, int(counts[row]), NO_ESTIMATE))
+            estimates.append(SampleEstimate(None, None, None, int(counts[row]), NO_ESTIMATE))
             continue
         reason = reasons[row]
         ends = None if reason else (float(low[row]), float(high[row]))
         estimates.append(
-            Estimate(
+            SampleEstimate(
                 float(value),
                 ends and ends[0],
                 ends and ends[1],

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from evaluation.core.stats.cells import Floats, Integers, encode_labels
 from evaluation.core.stats.inference.draws import draw_multiplicities
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.intervals import compute_widened_percentile_interval
 
 NO_ROWS = "nothing_to_compare"
@@ -24,22 +25,15 @@ Statistic = Callable[[Integers], float | None]
 
 
 @dataclass(frozen=True)
-class ClusteredEstimate:
+class ClusteredEstimate(SampleEstimate):
     """A statistic of rows in clusters (such as questions) with its 95% interval.
 
     Attributes
     ----------
-    value : None where it is undefined. low, high : 95% interval; None together.
     n, n_clusters : rows, and clusters of them, that it rests on.
-    reason : why a number is missing; None if none is.
     """
 
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    n_clusters: int
-    reason: str | None = None
+    n_clusters: int = 0
 
 
 def compute_clustered_interval(
@@ -72,13 +66,13 @@ def compute_clustered_interval(
     code, labels = encode_labels(clusters)
     n = len(code)
     if not n:
-        return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
+        return ClusteredEstimate(reason=NO_ROWS)
     value = statistic(np.arange(n))
     if value is None:
-        return ClusteredEstimate(None, None, None, n, len(labels), UNDEFINED)
+        return ClusteredEstimate(n=n, reason=UNDEFINED, n_clusters=len(labels))
     draws = compute_clustered_draws(statistic, code, n_draws, seed)
     interval = compute_widened_percentile_interval(draws, len(labels), level)[0]
-    return ClusteredEstimate(value, interval.low, interval.high, n, len(labels), interval.reason)
+    return ClusteredEstimate(value, interval.low, interval.high, n, interval.reason, len(labels))
 
 
 def compute_clustered_draws(

@@ -115,17 +115,17 @@ def compute_mean_correlation(
     draws, left_out, everybody = _draw_workers(m, n_draws, seed), 1.0 - np.eye(m), np.ones((1, m))
     observed = float(_compute_mean_correlations(a, t, known, everybody)[0])
     if np.isnan(observed):
-        return ClusteredEstimate(None, None, None, n, n, NO_CORRELATION)
+        return ClusteredEstimate(n=n, n_clusters=n, reason=NO_CORRELATION)
     if n < FEWEST_WORKERS:
-        return ClusteredEstimate(observed, None, None, n, n, TOO_FEW_WORKERS)
+        return ClusteredEstimate(observed, n=n, n_clusters=n, reason=TOO_FEW_WORKERS)
     of_draws = _compute_mean_correlations(a, t, known, draws)
     # Without a worker that no repetition knows, nothing changes.
     of_left_out = _compute_mean_correlations(a, t, known, left_out)[known.any(axis=0)]
     of_draws = of_draws[~np.isnan(of_draws)]
     if np.isnan(of_left_out).any() or not len(of_draws):
-        return ClusteredEstimate(observed, None, None, n, n, NO_CORRELATION)
+        return ClusteredEstimate(observed, n=n, n_clusters=n, reason=NO_CORRELATION)
     low, high = compute_bca_interval(observed, of_draws, of_left_out)
-    return ClusteredEstimate(observed, low, high, n, n)
+    return ClusteredEstimate(observed, low, high, n, n_clusters=n)
 
 
 def compute_bca_interval(

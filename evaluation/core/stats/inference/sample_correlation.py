@@ -86,16 +86,16 @@ def estimate_correlation(
     if len(code) != len(x):
         raise ValueError(f"{len(code)} clusters for {len(x)} scores")
     if not len(x):
-        return ClusteredEstimate(None, None, None, 0, 0, NO_ROWS)
+        return ClusteredEstimate(reason=NO_ROWS)
     sums = _sum_by_cluster(x, y, w, code)
     value = _compute_correlations(sums.sum(axis=0, keepdims=True))[0]
     if np.isnan(value):
-        return ClusteredEstimate(None, None, None, len(x), len(labels), UNDEFINED)
+        return ClusteredEstimate(n=len(x), n_clusters=len(labels), reason=UNDEFINED)
     blocks = draw_multiplicities(len(labels), n_draws, seed)
     draws = np.concatenate([_compute_correlations(times @ sums) for times in blocks])
     interval = compute_bootstrap_t_interval(value, draws, len(labels), level, "arctanh")[0]
     return ClusteredEstimate(
-        float(value), interval.low, interval.high, len(x), len(labels), interval.reason
+        float(value), interval.low, interval.high, len(x), interval.reason, len(labels)
     )
 
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-
-@dataclass(frozen=True)
-class StrataMean:
-    """Mean of several sets' means with its interval; both ends None if an error is missing."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-    n: int
+from evaluation.core.stats.inference.estimate import SampleEstimate
 
 
 def compute_strata_mean(
     means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, level: float = 0.95
-) -> StrataMean:
+) -> SampleEstimate:
     """Return the mean of independent means with its Welch-Satterthwaite interval.
 
     The sets are taken as given, and only the questions within them as drawn: the interval is for
@@ -49,14 +39,14 @@ def compute_strata_mean(
     if not (values.shape == deviations.shape == counts.shape == (k,)):
         raise ValueError("means, errors and sizes must be of one length")
     if k == 0:
-        return StrataMean(None, None, None, 0)
+        return SampleEstimate()
     mean = float(values.mean())
     if np.isnan(deviations).any() or (counts < 2).any():
-        return StrataMean(mean, None, None, k)
+        return SampleEstimate(mean, n=k)
     variances = deviations**2
     if not variances.any():
-        return StrataMean(mean, mean, mean, k)
+        return SampleEstimate(mean, mean, mean, k)
     # Degrees of freedom of a sum of variances with different sizes (Satterthwaite).
     freedom = variances.sum() ** 2 / (variances**2 / (counts - 1)).sum()
     half = float(stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(variances.sum()) / k)
-    return StrataMean(mean, mean - half, mean + half, k)
+    return SampleEstimate(mean, mean - half, mean + half, k)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.estimate import Estimate
 
 # Columns of `WorkerGrade` and of `LLMScore`.
 COUNTED = (

@@ -12,8 +12,8 @@ from uuid import UUID
 from django.db.models import Count, Window
 
 from annotations.web.paging import Keyset, Page
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMScore, Run, WorkerGrade

@@ -11,9 +11,9 @@ from django.db.models import Count, Q, Sum
 from annotations.models import GRADED, Response
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.results.report.changes import (
     DataChange,
     build_change_parts,

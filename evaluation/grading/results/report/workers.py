@@ -11,8 +11,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
-from evaluation.core.estimates import Estimate
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.models import Run, WorkerGrade
 

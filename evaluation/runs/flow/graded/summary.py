@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.runs.flow.stored import RunSummary
 
 VERSION = 1
@@ -16,23 +17,12 @@ METHODS_HEADER = (
 )
 # What is taken where nothing else was shown to be better.
 DEFAULT = "aqer"
+NO_ESTIMATE = Estimate()
 
 # better: than the default, on questions that it was not chosen by; default: the default is, than
 # the next best; apart: nothing is shown to be better than the default; small: too few workers or
 # questions to tell.
 Verdict = Literal["better", "default", "apart", "small"]
-
-
-@dataclass(frozen=True)
-class Between:
-    """A correlation, or a difference of two, with its 95% interval over workers.
-
-    All None where it is undefined, the ends alone where only they are.
-    """
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -52,11 +42,11 @@ class MethodRow:
 
     name: str
     kind: str
-    full: Between = Between()
+    full: Estimate = NO_ESTIMATE
     rank: float | None = None
     choosing: float | None = None
-    held: Between = Between()
-    lead: Between = Between()
+    held: Estimate = NO_ESTIMATE
+    lead: Estimate = NO_ESTIMATE
     reason: str | None = None
     run: dict[str, str] | None = None
 
@@ -93,7 +83,7 @@ class GradedSummary(RunSummary):
     method: str = DEFAULT
     best: str = ""
     rival: str = ""
-    lead: Between = Between()
+    lead: Estimate = NO_ESTIMATE
     rows: tuple[MethodRow, ...] = ()
     notes: tuple[dict[str, Any], ...] = ()
 

@@ -43,7 +43,7 @@ def test_the_agreement_of_draws_is_shown_on_the_side_of_its_verdict(agreement, l
 
 @pytest.mark.parametrize(("correlation", "level"), [(0.4996, "care"), (0.5, "good")])
 def test_so_is_the_agreement_with_experts(correlation, level):
-    fact = of_experts(ClusteredEstimate(correlation, 0.3, 0.7, 30, None))
+    fact = of_experts(ClusteredEstimate(correlation, 0.3, 0.7, 30))
     assert fact.level == level
     assert (float(f"{fact.values['correlation']:.2f}") >= 0.5) == (level == "good")
 

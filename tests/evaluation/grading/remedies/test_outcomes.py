@@ -300,7 +300,7 @@ def test_where_experts_agree_with_both_runs_the_better_one_settles_it(
 ):
     def check(run, audit, judged):
         value = 0.8 if run == two_ways[1] else before
-        answers = ClusteredEstimate(value, 0.6, 0.9, 30, 12, None)
+        answers = ClusteredEstimate(value, 0.6, 0.9, 30, n_clusters=12)
         return ExpertsCheck(answers, 1, None, sampled=True, chose=False)
 
     monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.build_check", check)

@@ -9,7 +9,7 @@ from evaluation.core.charts.lines import Series, draw_lines
 from evaluation.core.charts.rows import Row, draw_estimates
 from evaluation.core.charts.scales import Scale, build_scale, format_number, format_tick
 from evaluation.core.charts.svg import NAMESPACE, fit_text, remove_control_characters
-from evaluation.core.estimates import Estimate
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.results.charts.answers import build_answers_chart
 from evaluation.grading.results.charts.convergence import build_convergence_chart
 from evaluation.grading.results.charts.grades import build_grades_chart

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 from annotations.exchange import OutputFolder
 from evaluation.core.options import Parameters, Whole, declare_option
-from evaluation.core.stats.inference.clustered import Estimate
+from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace, write_metrics
 from evaluation.runs.flow.metrics import Exclusions, MetricRow, build_group_name
 from tests.problems import raises_problem
@@ -16,10 +16,10 @@ class Options(Parameters):
 def test_metrics_are_written_with_the_overall_rows_first(tmp_path):
     rows = [
         MetricRow.of(
-            "b", build_group_name("item", "0,1"), "sum", Estimate(3.0, None, None, 1, "few")
+            "b", build_group_name("item", "0,1"), "sum", SampleEstimate(3.0, None, None, 1, "few")
         ),
-        MetricRow.of("b", "", "sum", Estimate(0.5, 0.25, 1.0, 2)),
-        MetricRow.of("a", "", "sum", Estimate(None, None, None, 0, "no_estimate")),
+        MetricRow.of("b", "", "sum", SampleEstimate(0.5, 0.25, 1.0, 2)),
+        MetricRow.of("a", "", "sum", SampleEstimate(None, None, None, 0, "no_estimate")),
     ]
     with OutputFolder(tmp_path) as folder:
         write_metrics(folder, rows)

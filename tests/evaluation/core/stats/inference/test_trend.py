@@ -56,7 +56,7 @@ def test_what_is_no_row_of_numbers_is_refused():
 
 def test_the_mean_over_sets_counts_each_once_and_has_the_interval_of_welch():
     found = compute_strata_mean([0.4, 0.8], [0.1, 0.05], [10, 40])
-    assert found.mean == pytest.approx(0.6)
+    assert found.value == pytest.approx(0.6)
     # Welch's test of the difference has the same standard error and degrees of freedom.
     error = sqrt(0.1**2 + 0.05**2)
     freedom = error**4 / (0.1**4 / 9 + 0.05**4 / 39)
@@ -66,6 +66,6 @@ def test_the_mean_over_sets_counts_each_once_and_has_the_interval_of_welch():
 
 def test_a_set_without_a_standard_error_leaves_the_mean_without_an_interval():
     assert compute_strata_mean([0.4, 0.8], [0.1, np.nan], [10, 1]).low is None
-    assert compute_strata_mean([], [], []).mean is None
+    assert compute_strata_mean([], [], []).value is None
     same = compute_strata_mean([0.5, 0.7], [0, 0], [3, 3])
     assert same.low == same.high == pytest.approx(0.6)
