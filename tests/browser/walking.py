@@ -33,6 +33,9 @@ class Walker:
         control = control.or_(scope.get_by_role("link", name=name, exact=True))
         if self.page.locator(".set-tabs").count() and not control.count():
             self._open_tab_of(name)
+        elif not control.count() and scope.locator(".fold-more button").count():
+            # A long page shows its last sections on a phone after "Show all".
+            scope.locator(".fold-more button").first.click()
         control.first.click()
 
     def _open_tab_of(self, name):
