@@ -28,7 +28,7 @@ from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import list_excluded_ids
 from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 from evaluation.runs.forms.earlier_settings import Like, like_of, run_like
-from evaluation.runs.forms.options import OptionForm, form_for
+from evaluation.runs.forms.options import OptionForm, form_for, hash_options
 from evaluation.runs.forms.run_label import RunLabelForm
 from evaluation.runs.result_pages import StartLink, start_link
 from evaluation.runs.run_types import (
@@ -66,7 +66,9 @@ def build_start_links(
 
 
 def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
-    """Show the options of a run type; start the run, or its forecast, from a posted form.
+    """Show the options of a run type; start the run, or show its forecast, from a posted form.
+
+    A run that asks models starts only with the options whose requests and cost were shown.
 
     `like` in the address names a run of the set whose parameters the form begins with. What else
     stands on the page, and which files it takes, is what the kind declares.
@@ -91,9 +93,12 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])
     if valid and version is not None:
         try:
-            if kind.start.foreseen and request.POST.get("do") == "foresee":
+            if kind.start.foreseen and not _has_seen_forecast(request, form.parameters()):
                 foreseen = _forecast_requests(request, version, kind, form.parameters())
-                return _show_form(request, question_set, version, kind, form, label, like, foreseen)
+                if foreseen.requests or request.POST.get("do") == "foresee":
+                    return _show_form(
+                        request, question_set, version, kind, form, label, like, foreseen
+                    )
             run = lifecycle.queue_run(
                 version,
                 get_user_id(request),
@@ -145,11 +150,18 @@ def _show_form(
         # A template would call the function itself.
         "foresees": kind.start.foreseen is not None,
         "foreseen": foreseen,
+        "seen": hash_options(form.parameters()) if foreseen else "",
+        "is_unseen": foreseen is not None and request.POST.get("do") != "foresee",
         "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
         "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
     }
     wrong = form.errors or label.errors
     return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)
+
+
+def _has_seen_forecast(request: HttpRequest, options: Parameters) -> bool:
+    """Return whether the user presses start on a page that shows the forecast of these options."""
+    return request.POST.get("do") != "foresee" and request.POST.get("seen") == hash_options(options)
 
 
 def _forecast_requests(

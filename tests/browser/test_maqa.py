@@ -50,6 +50,8 @@ def test_a_list_is_uploaded_put_to_a_model_and_shown_with_what_it_knows(
         page.fill("input[name=samples]", "3")
         page.select_option("select[name=embedder]", "tfidf-char")
         page.click("text=Start the run")
+        page.wait_for_selector("[data-state=cost_not_seen]")
+        page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
         page.wait_for_url("**/runs/*/")
         work_away(page)

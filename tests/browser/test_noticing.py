@@ -65,6 +65,8 @@ def test_problems_are_uploaded_asked_and_every_reply_is_explained(
         page.fill("input[name=encoder]", "tfidf-char")
         page.fill("input[name=threshold]", "0.8")
         page.click("text=Start the run")
+        page.wait_for_selector("[data-state=cost_not_seen]")
+        page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
         work_away(page)
         run = question_set.latest_version().runs.get()

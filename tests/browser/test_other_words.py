@@ -51,8 +51,8 @@ def test_models_are_asked_in_other_words_from_the_set_to_the_worst_questions(
         page.locator("details:has([name=meaning]) > summary").click()
         page.fill("input[name=meaning]", "0.1")
         window.check("form")
-        page.get_by_role("button", name="What will be asked?").click()
-        page.wait_for_selector("text=What will be asked, and what it takes")
+        page.get_by_role("button", name="Count requests and cost").click()
+        page.wait_for_selector("text=Requests, tokens and cost")
         window.check("foreseen")
         # Five calls of the rewriter, and five questions in three wordings to two models.
         assert page.locator("#foreseen ~ .cg-flow strong").first.inner_text() == "35"

@@ -61,6 +61,8 @@ def test_prompts_are_uploaded_put_to_a_model_and_shown(
             box.check()
         page.select_option("select[name=embedder]", "tfidf-word")
         page.click("text=Start the run")
+        page.wait_for_selector("[data-state=cost_not_seen]")
+        page.click("text=Start the run")
         page.wait_for_url("**/runs/*/")
         work_away(page)
         run = question_set.latest_version().runs.get()

@@ -32,13 +32,13 @@ result = version.pk
 """
 START = """
 from annotations.models import QuestionSetVersion
-from evaluation.runs.background.runs import queue
+from evaluation.runs.background.runs import queue_run
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.models import LanguageModel
 version = QuestionSetVersion.objects.get()
 (model,) = LanguageModel.objects.all()
 options = AskOptions(models=(str(model.public_id),), max_tokens=12)
-result = queue(version, version.question_set.owner_id, options, "ask").pk
+result = queue_run(version, version.question_set.owner_id, options, "ask").pk
 """
 ANSWERS = """
 from evaluation.models import LanguageModel, LLMResponse, Run

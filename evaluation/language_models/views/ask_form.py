@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,9 +61,3 @@ class AskForm(form_for(AskOptions)):  # type: ignore[misc]
         """Return the initial options of the form."""
         known = {name: self.initial.get(name) for name in AskOptions.options()}
         return AskOptions(**{**known, "prompt": known["prompt"] or None})
-
-
-def seen(options: AskOptions) -> str:
-    """Return a hash of the options, which proves that the user saw their preview."""
-    written = json.dumps(options.as_dict(), sort_keys=True)
-    return hashlib.sha256(written.encode()).hexdigest()

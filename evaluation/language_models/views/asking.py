@@ -18,12 +18,13 @@ from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
 from evaluation.core.options import OptionError
-from evaluation.language_models.views.ask_form import AskForm, seen
+from evaluation.language_models.views.ask_form import AskForm
 from evaluation.language_models.views.models import offers_packaged
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.forms.earlier_settings import like_of
+from evaluation.runs.forms.options import hash_options
 from evaluation.runs.forms.run_label import RunLabelForm
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.steps.asking.preview import (
@@ -91,7 +92,8 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     options, shown = _options(form), {}
     if options is not None and version is not None and not label.errors:
         try:
-            if request.POST.get("do") == "ask" and request.POST.get("seen") == seen(options):
+            has_seen = request.POST.get("seen") == hash_options(options)
+            if request.POST.get("do") == "ask" and has_seen:
                 run = lifecycle.queue_run(
                     version, get_user_id(request), options, ASK, **label.said()
                 )
@@ -140,7 +142,7 @@ def _preview(
     estimates = estimate_askings(version, request.user, options)
     previews = preview_askings(version, request.user, options)
     return {
-        "seen": seen(options),
+        "seen": hash_options(options),
         "estimates": estimates,
         "takes": Takes.of(estimates),
         "previews": list(_shared(previews)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -361,3 +362,9 @@ def _is_required(option: Option) -> bool:
 def refusal(of: type[Parameters], error: OptionError) -> str:
     """Return the problems of options as a message that explains why no run was started."""
     return " ".join(f"{SITE.told(of, wrong)}." for wrong in error.problems)
+
+
+def hash_options(options: Parameters) -> str:
+    """Return a SHA-256 of the options, by which a form proves that their cost was shown."""
+    written = json.dumps(options.as_dict(), sort_keys=True)
+    return hashlib.sha256(written.encode()).hexdigest()

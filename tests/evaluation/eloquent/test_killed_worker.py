@@ -16,7 +16,7 @@ ITEMS = 40
 SEED = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet, Variant
-from evaluation.runs.background.runs import queue
+from evaluation.runs.background.runs import queue_run
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.models import LanguageModel
 owner = User.objects.create(username="rana", is_staff=True)
@@ -32,14 +32,14 @@ model = LanguageModel.objects.create(
 options = EloquentRunOptions(
     models=(str(model.public_id),), judges=(str(model.public_id),), follow_ups="Why?",
     embedder="tfidf-word", bootstrap=20, budget=100.0)
-result = queue(version, owner.pk, options, "eloquent").pk
+result = queue_run(version, owner.pk, options, "eloquent").pk
 """
 STATE = """
 from evaluation.models import Run
-from evaluation.runs.steps.asking.stored_replies import replies_of
+from evaluation.runs.steps.asking.stored_replies import read_replies
 run = Run.objects.get(pk=RUN)
 result = {"state": run.state, "error": run.error, "crashes": run.crashes,
-          "kept": sum(1 for _ in replies_of(run.pk)), "summary": run.summary}
+          "kept": sum(1 for _ in read_replies(run.pk)), "summary": run.summary}
 """
 METRIC = """
 from evaluation.models import Run

@@ -17,7 +17,7 @@ from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.options import OptionError, build_problem
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.eloquent.storage import estimate_requests, load_findings, load_items
-from evaluation.models import LanguageModel, RunData
+from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps.asking import study_asking as in_turns
@@ -340,7 +340,17 @@ def test_the_page_that_starts_it_takes_ticked_models(client, question_set, small
         "temperature": "0",
         "max_tokens": "16",
     }
-    answer = client.post(start_page(question_set), form)
+    # One reply to each of 5 prompts, and one judgement of each of 2 sets in two languages.
+    unseen = client.post(start_page(question_set), form)
+    assert (unseen.status_code, unseen.context["is_unseen"]) == (200, True)
+    assert unseen.context["foreseen"].requests == 5 + 2
+    assert not Run.objects.exists()
+    assert world.server.bodies == []
+    seen = {"seen": unseen.context["seen"]}
+    # What was shown is the cost of these options, not of others.
+    other = client.post(start_page(question_set), form | seen | {"repeats": "2"})
+    assert (other.status_code, other.context["is_unseen"]) == (200, True)
+    answer = client.post(start_page(question_set), form | seen)
     assert answer.status_code == 302
     while work_one_turn():
         pass

@@ -14,7 +14,7 @@ QUESTIONS, AT_ONCE = 120, 4
 SEED = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet
-from evaluation.runs.background.runs import queue
+from evaluation.runs.background.runs import queue_run
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.models import LanguageModel
 owner = User.objects.create(username="rana", is_staff=True)
@@ -25,7 +25,7 @@ Question.objects.bulk_create(
 models = [LanguageModel.objects.create(owner=owner, name=name, spec=SPEC.replace("small", name))
           for name in ("first", "second")]
 options = AskOptions(models=tuple(str(one.public_id) for one in models), concurrency=AT_ONCE)
-result = queue(version, owner.pk, options, "ask").pk
+result = queue_run(version, owner.pk, options, "ask").pk
 """
 STATE = """
 from evaluation.models import LLMResponse, RawReply, Run
@@ -35,10 +35,16 @@ result = {"state": run.state, "error": run.error, "crashes": run.crashes, "done"
           "rows": LLMResponse.objects.count(), "raw": RawReply.objects.count(),
           "summary": run.summary}
 """
-PAUSE = "from evaluation.runs.background import runs; from evaluation.models import Run\n" + (
-    "result = runs.pause(Run.objects.get(pk=RUN))"
-)
-RESUME = PAUSE.replace("runs.pause", "runs.resume")
+PAUSE = """
+from evaluation.runs.background import runs
+from evaluation.models import Run
+result = runs.pause_run(Run.objects.get(pk=RUN))
+"""
+RESUME = """
+from evaluation.runs.background import runs
+from evaluation.models import Run
+result = runs.resume_run(Run.objects.get(pk=RUN))
+"""
 
 
 def kill_pause_and_go_on(site: Scratch) -> None:

@@ -268,7 +268,9 @@ def test_it_is_started_from_a_form_that_offers_ones_models(client, rivers, model
     )
     form = {"judge": str(model.public_id), "repeats": "1", "pairs": "0", "embedder": "tfidf-word"}
     form |= {"precision": "float32", "bootstrap": "20", "seed": "0"}
-    posted = client.post(address, form)
+    unseen = client.post(address, form)
+    assert unseen.context["is_unseen"]
+    posted = client.post(address, form | {"seen": unseen.context["seen"]})
     assert posted.status_code == 302, posted.content.decode()
     run = rivers.latest_version().runs.get()
     assert run.parameters["judge"] == str(model.public_id)

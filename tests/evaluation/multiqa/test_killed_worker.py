@@ -17,7 +17,7 @@ ITEMS = 40
 SEED = """
 from django.contrib.auth.models import User
 from annotations.models import Question, QuestionSet
-from evaluation.runs.background.runs import queue
+from evaluation.runs.background.runs import queue_run
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.models import LanguageModel
 owner = User.objects.create(username="rana", is_staff=True)
@@ -32,7 +32,7 @@ model, rewriter = [
 options = MultiqaRunOptions(
     models=(str(model.public_id),), rewriter=str(rewriter.public_id), rewordings=2, meaning=0.0,
     bootstrap=20)
-result = queue(version, owner.pk, options, "multiqa").pk
+result = queue_run(version, owner.pk, options, "multiqa").pk
 """
 FOUND = """
 from evaluation.models import Run

@@ -147,7 +147,8 @@ def test_the_page_that_starts_it_takes_a_file_and_ticked_models(client, rita, sm
         "temperature": "0",
         "max_tokens": "16",
     }
-    answer = client.post(start, form)
+    seen = client.post(start, form).context["seen"]
+    answer = client.post(start, form | {"seen": seen})
     assert answer.status_code == 302, answer.content.decode()
     while work_one_turn():
         pass

@@ -14,7 +14,7 @@ CHANGE = """
 from evaluation.runs.background import runs
 from evaluation.models import Run
 Run.objects.filter(pk=RUN).update(kind="stuck", parameters={})
-result = runs.cancel(Run.objects.get(pk=RUN)) if CANCEL else None
+result = runs.cancel_run(Run.objects.get(pk=RUN)) if CANCEL else None
 """
 
 
