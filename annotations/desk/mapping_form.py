@@ -108,7 +108,7 @@ class MappingForm(forms.Form):
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         choices=DUPLICATES,
-        help_text="The order is that of the rows. An empty last answer never replaces a text. Rows "
+        help_text="The order is that of the rows. An empty answer never replaces a text. Rows "
         "that say the same once more are left out in any case.",
     )
     keep_unfinished = forms.BooleanField(

@@ -322,6 +322,8 @@ class MappedRows:
         cells_of_first = [cells for _, cells in first_rows]
         head = Head(self.table.name, header, cells_of_first, self._foreign.wordings)
         aside = self._stored_beside(head, at)
+        workers = head.values(mapping.worker)
+        is_part = bool(head.named(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
         for n_before, (line, cells) in enumerate(rows):
             row = named_cells(head, cells)
@@ -363,6 +365,8 @@ class MappedRows:
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
                 text = "" if is_blank(text) else text
+                if is_part and not text:
+                    continue
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)
