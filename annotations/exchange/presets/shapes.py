@@ -15,6 +15,7 @@ from typing import Any
 from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
+from annotations.exchange.reading.nested_records import is_hub_row
 
 Row = dict[str, str]
 
@@ -61,7 +62,7 @@ def records_of(document: Any, file: str) -> Any:
     """
     if isinstance(document, dict):
         rows = document.get("rows")
-        if isinstance(rows, list) and rows and all(_is_wrapped(one) for one in rows):
+        if isinstance(rows, list) and rows and all(map(is_hub_row, rows)):
             cut = sum(bool(one.get("truncated_cells")) for one in rows)
             if cut:
                 raise InputError.from_code(file, "hub_cells_cut", n_rows=cut)
@@ -151,10 +152,6 @@ def _of_entries(
         base["item_id"] = base.pop("id")  # of the record, where else it is a worker's
     for who, text in pairs:
         yield {**base, "worker": format_value(who), "response": text}
-
-
-def _is_wrapped(one: Any) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("row"), dict)
 
 
 def _is_of_server(one: Any) -> bool:

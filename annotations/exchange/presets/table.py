@@ -6,7 +6,6 @@ ones are laid flat as Label Studio and Potato write them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -30,6 +29,7 @@ from annotations.exchange.reading.json_document import (
     read_values_in_process,
 )
 from annotations.exchange.reading.mturk_columns import MAY_LACK
+from annotations.exchange.reading.nested_records import parse_cell
 from annotations.exchange.reading.source import Readable, Source, make_source
 from annotations.exchange.reading.tables import open_table
 
@@ -373,16 +373,6 @@ def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) ->
 
 
 def _located(line: int, cells: dict[str, str]) -> JsonObject:
-    found = JsonObject({name: _value(cell) for name, cell in cells.items()})
+    found = JsonObject({name: parse_cell(cell) for name, cell in cells.items()})
     found.line = line
     return found
-
-
-def _value(cell: str) -> Any:
-    """Parse a cell that holds a JSON object or list; return any other cell unchanged."""
-    if cell[:1] in "{[" and cell:
-        try:
-            return json.loads(cell)
-        except ValueError:
-            pass
-    return cell
