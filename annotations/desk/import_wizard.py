@@ -9,13 +9,13 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from annotations.desk.forms import UploadForm
 from annotations.desk.mapping_form import MappingForm
-from annotations.desk.uploads import load_upload, note_problems, read_upload
+from annotations.desk.uploads import group_problems, load_upload, note_problems, read_upload
 from annotations.exchange.presets import (
     PRESETS,
     Arranged,
@@ -43,9 +43,24 @@ from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.upload_kinds import KINDS, WIZARD
 
-MAX_ROWS_SHOWN = 10
-MAX_ROWS_READ = 500
-"""Answers that are read to detect their language."""
+MAX_QUESTIONS_SHOWN = 20
+MAX_ANSWERS_SHOWN = 3
+"""Answers that are shown of each question."""
+MAX_ROWS_READ = 2_000
+"""Answers that are read to show the questions and to detect the language."""
+
+
+@dataclass(frozen=True)
+class QuestionPreview:
+    """A question of an uploaded file: its id, wording, role and first answers.
+
+    `wording` is "" where the file has only the id, `right` the right answer of an attention check.
+    """
+
+    name: str
+    wording: str
+    right: str
+    answers: list[AnswerRecord]
 
 
 @dataclass(frozen=True)
@@ -54,13 +69,15 @@ class Preview:
 
     Attributes
     ----------
-    rows : at most `MAX_ROWS_SHOWN` answers, each with the wording of its question.
+    questions : at most `MAX_QUESTIONS_SHOWN` questions, each with its first answers.
+    n_questions : number of questions among the answers that were read.
     texts : texts of at most `MAX_ROWS_READ` answers, to detect their language.
     error : why no answer could be read; None if one could.
     personal : columns that are left out because they identify or locate a person.
     """
 
-    rows: list[tuple[AnswerRecord, str]]
+    questions: list[QuestionPreview]
+    n_questions: int
     texts: list[str]
     error: InputError | None = None
     personal: tuple[str, ...] = ()
@@ -110,7 +127,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     form = MappingForm(head, fields, staged.options)
     status = 200
     if request.method == "POST":
-        form = MappingForm(head, fields, staged.options, request.POST)
+        form = MappingForm(head, fields, staged.options, _apply_choice(request.POST))
         # Cleaned first: another sheet, header row or preset changes which columns are valid.
         form.full_clean()
         moved = form.read_moved_table()
@@ -128,7 +145,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
             staged.drop_checked()
-            if "check" in request.POST:
+            if "check" in request.POST or "choose" in request.POST:
                 with staged.whole():
                     read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
@@ -136,6 +153,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             return _redirect_to_upload(staged)
         status = 400
     preview = _build_preview(source, head, staged.options)
+    groups = group_problems(staged)
     context = {
         "title": "What do the columns hold?",
         "breadcrumbs": build_breadcrumbs(question_set),
@@ -147,7 +165,8 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "n_columns": len(head.header),
         "is_recognised": _is_recognised(staged, form, preview),
         "preview": preview,
-        "shown": [record for record, _ in preview.rows],
+        "groups": groups,
+        "n_choosable": sum(group["choice"] == "duplicates" for group in groups),
         "hidden_problems": staged.n_problems - len(staged.problems),
     }
     return TemplateResponse(request, "annotations/import_columns.html", context, status=status)
@@ -257,19 +276,40 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
         if not records:
             rows.finish()  # raises the problems of the file
     except InputError as error:
-        return Preview([], [], error)
-    preview_rows = [
-        (record, _find_wording(rows.questions, record.question))
-        for record in records[:MAX_ROWS_SHOWN]
+        return Preview([], 0, [], error)
+    by_question: dict[str, list[AnswerRecord]] = {}
+    for record in records:
+        by_question.setdefault(record.question, []).append(record)
+    questions = [
+        QuestionPreview(
+            name, _find_wording(rows.questions, name), rows.questions[name].right, _first(answers)
+        )
+        for name, answers in islice(by_question.items(), MAX_QUESTIONS_SHOWN)
     ]
     texts = [record.text for record in records if record.text]
-    return Preview(preview_rows, texts, personal=tuple(getattr(rows, "left_out", ())))
+    personal = tuple(getattr(rows, "left_out", ()))
+    return Preview(questions, len(by_question), texts, personal=personal)
+
+
+def _first(answers: list[AnswerRecord]) -> list[AnswerRecord]:
+    """Return the first answers with a text, and empty ones if there are too few."""
+    return sorted(answers, key=lambda record: not record.text)[:MAX_ANSWERS_SHOWN]
+
+
+def _apply_choice(posted: QueryDict) -> QueryDict:
+    """Return the posted form with the choice that was pressed beside a problem."""
+    option, _, value = posted.get("choose", "").partition("=")
+    if option not in ("duplicates", "create_questions"):
+        return posted
+    changed = posted.copy()
+    changed[option] = value
+    return changed
 
 
 def _is_recognised(staged: Upload, form: MappingForm, preview: Preview) -> bool:
     """Return whether the file comes from a known tool and is read without problems."""
     is_known = staged.options["preset"] != "own"
-    return is_known and bool(preview.rows) and not (staged.n_problems or form.errors)
+    return is_known and bool(preview.questions) and not (staged.n_problems or form.errors)
 
 
 def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:

@@ -1,26 +1,78 @@
-"""Form that says which columns of a file hold workers, questions and answers."""
+"""Form that gives each column of a file its role in an import of answers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
 
 from annotations.desk.forms import DUPLICATES, UploadForm
-from annotations.exchange.presets import PRESETS, ROW_NUMBER, Arrangement, Head, Mapping
+from annotations.exchange.presets import (
+    PRESETS,
+    ROW_NUMBER,
+    Arrangement,
+    Head,
+    Mapping,
+    Role,
+    answering_rows,
+    column_roles,
+)
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.exchange.reading.mturk_columns import ANSWER, AnswerColumn
 from annotations.exchange.reading.unpacking import LAST_ROW
 
-LONGEST_SAMPLE = 40
+LONGEST_SAMPLE = 80
 LONGEST_NAME = 60
-NO_COLUMN = [("", "– none –")]
-ROW_NUMBER_CHOICE = [(ROW_NUMBER, "– the number of the row: each row is of one worker –")]
+MOST_SELECTORS = 400
+"""Columns with a role selector; Django reads at most 1,000 fields of a form, two for each."""
+LABELS = {
+    Role.WORKER: "Worker",
+    Role.QUESTION: "Question id",
+    Role.TEXT: "Question wording",
+    Role.ANSWER: "Answer",
+    Role.CHECK: "Attention check",
+    Role.TIME: "Time",
+    Role.EXTRA: "Extra information",
+    Role.IGNORE: "Ignore",
+}
+ROLES = [(role.value, label) for role, label in LABELS.items()]
+OF_BATCH = [(role.value, LABELS[role]) for role in (Role.ANSWER, Role.EXTRA)]
+"""Roles of the Answer columns of Mechanical Turk; its other columns have fixed names."""
+ONCE = (Role.WORKER, Role.QUESTION, Role.TEXT)
+"""Roles that one column has at most."""
+NO_ANSWERS = "Choose the role Answer for at least one column."
 PRESETS_WITH_FLAGS = ("own", "mturk", "prolific")
 """Presets whose files may say which answers were rejected."""
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """A column of the file with its role selector, the wording of its question and examples."""
+
+    form: forms.Form
+    number: int
+    name: str
+    note: str
+    samples: tuple[str, ...]
+
+    @property
+    def role(self) -> forms.BoundField:
+        """The selector of the column's role."""
+        return self.form[f"role-{self.number}"]
+
+    @property
+    def right(self) -> forms.BoundField | None:
+        """The field of the right answer; None where the column can be no attention check."""
+        name = f"right-{self.number}"
+        return self.form[name] if name in self.form.fields else None
+
+    @property
+    def examples(self) -> list[str]:
+        """The example cells, each on one line."""
+        return [_shorten(text, LONGEST_SAMPLE) for text in self.samples]
 
 
 class MappingForm(forms.Form):
@@ -49,35 +101,14 @@ class MappingForm(forms.Form):
     is_turned = forms.BooleanField(
         label="Each column is a person, each row a question", required=False
     )
-    worker = forms.ChoiceField(
-        label="Column of the workers' ids",
-        error_messages={"required": "Choose the column that says who answered."},
-    )
-    question = forms.ChoiceField(
-        label="Column of the question's id",
-        required=False,
-        help_text="None, if each column of answers is a question of its own.",
-    )
-    text = forms.ChoiceField(label="Column of the question's wording", required=False)
-    answers = forms.MultipleChoiceField(
-        label="Columns of answers",
-        widget=forms.CheckboxSelectMultiple,
-        help_text="What is not ticked stays with the answers as further facts, except personal "
-        "columns.",
-        error_messages={"required": "Tick at least one column of answers."},
-    )
-    checks = forms.CharField(
-        label="Attention checks",
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="One column a line, with its right answer: Q10 = Strongly disagree. Answers to "
-        "checks are not graded.",
+    rows_are_workers = forms.BooleanField(
+        label="No column names the workers: each row is a different worker", required=False
     )
     question_template = UploadForm.base_fields["question_template"]
     duplicates = forms.ChoiceField(
         label="If a worker answered a question twice",
         choices=DUPLICATES,
-        help_text="The order is that of the rows. An empty last answer never replaces a text. Rows "
+        help_text="The order is that of the rows. An empty answer never replaces a text. Rows "
         "that say the same once more are left out in any case.",
     )
     keep_unfinished = forms.BooleanField(
@@ -104,16 +135,14 @@ class MappingForm(forms.Form):
         `fields` are the answer columns of a Mechanical Turk file, [] for other presets.
         """
         mapping = Mapping.of_dict(options["mapping"])
-        chosen = {name: getattr(mapping, name) for name in ("worker", "question", "text")}
         place = options.get("arrangement", {})
         placed = {
             "sheet": place.get("sheet", ""),
             "header_row": place.get("header_row") or None,
             "is_turned": place.get("is_turned", False),
+            "rows_are_workers": mapping.worker == ROW_NUMBER,
         }
-        checks = "\n".join(f"{column} = {right}" for column, right in mapping.checks)
-        answers = {"answers": list(mapping.answers), "checks": checks}
-        super().__init__(data, initial={**options, **chosen, **placed, **answers})
+        super().__init__(data, initial={**options, **placed})
         self._head, self._mapping, self._preset = head, mapping, options["preset"]
         self._place = place
         sheets = place.get("sheets", [])
@@ -124,43 +153,74 @@ class MappingForm(forms.Form):
             del self.fields["header_row"], self.fields["is_turned"]
         if PRESETS[self._preset].unfinished is None:
             del self.fields["keep_unfinished"]
-        names = [(name, _shorten(name)) for name in head.header]
-        for field in ("worker", "question", "text"):
-            more = ROW_NUMBER_CHOICE if field == "worker" else []
-            self.fields[field].choices = NO_COLUMN + names + more  # type: ignore[attr-defined]
-        self.fields["answers"].choices = self._list_answer_columns(fields)  # type: ignore[attr-defined]
+        self._proposed = column_roles(head, PRESETS[self._preset], mapping)
+        self._add_role_fields(fields)
         if self._preset == "mturk":
             # The other columns of Mechanical Turk have fixed names.
-            for field in ("worker", "question", "text", "checks"):
-                del self.fields[field]
+            del self.fields["rows_are_workers"]
         else:
             del self.fields["question_template"]
         if self._preset not in PRESETS_WITH_FLAGS:
             del self.fields["update_flags"]
 
-    def _list_answer_columns(self, fields: Sequence[AnswerColumn]) -> list[tuple[str, str]]:
-        """Return (name, label) of each column that may hold answers; labels show sample cells."""
+    def _add_role_fields(self, fields: Sequence[AnswerColumn]) -> None:
+        """Add the role selector and the field of the right answer for each selectable column."""
+        preset, right = PRESETS[self._preset], dict(self._mapping.checks)
+        answering = answering_rows(preset, self._head)
         if self._preset == "mturk":
-            return [
-                (
-                    ANSWER + field.name,
-                    _describe_column(ANSWER + field.name, field.reason, field.samples),
+            columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}
+            choices = OF_BATCH
+        else:
+            columns = {
+                name: (
+                    _omit_repeated(self._head.wordings.get(name, ""), name),
+                    answering.samples(name, preset.cell),
                 )
-                for field in fields
-            ]
-        head = self._head
-        names = [
-            name for name in head.header if head.samples(name) or name in self._mapping.answers
+                for name in self._list_selectable()
+            }
+            choices = ROLES
+        self.columns = [
+            ColumnChoice(self, number, name, note, tuple(samples))
+            for number, (name, (note, samples)) in enumerate(columns.items(), 1)
         ]
-        return [
-            (
-                name,
-                _describe_column(
-                    name, _omit_repeated(head.wordings.get(name, ""), name), head.samples(name)
-                ),
+        for column in self.columns:
+            self.fields[f"role-{column.number}"] = forms.ChoiceField(
+                label=f"Role of {_shorten(column.name)}",
+                choices=choices,
+                initial=self._proposed.get(column.name, Role.EXTRA),
             )
-            for name in dict.fromkeys(names)
-        ]
+            if choices is ROLES:
+                self.fields[f"right-{column.number}"] = forms.CharField(
+                    label=f"Right answer of {_shorten(column.name)}",
+                    required=False,
+                    initial=right.get(column.name, ""),
+                    max_length=200,
+                )
+
+    def _list_selectable(self) -> list[str]:
+        """Return the columns that get a role selector, in the order of the file.
+
+        All of them; of a very wide file those with a role, then the first ones.
+        """
+        names = [name for name in dict.fromkeys(self._head.header) if name]
+        if len(names) <= MOST_SELECTORS:
+            return names
+        first = sorted(names, key=lambda name: self._proposed[name] == Role.EXTRA)
+        shown = frozenset(first[:MOST_SELECTORS])
+        return [name for name in names if name in shown]
+
+    @property
+    def n_unselectable(self) -> int:
+        """Number of columns without a selector, which keep their proposed role."""
+        if self._preset == "mturk":
+            return 0
+        return len([name for name in dict.fromkeys(self._head.header) if name]) - len(self.columns)
+
+    @property
+    def settings(self) -> Iterator[forms.BoundField]:
+        """The fields that are no roles of columns."""
+        own = [name for name in self.fields if not name.startswith(("role-", "right-"))]
+        return (self[name] for name in own)
 
     def clean_question_template(self) -> str:
         """Return the typed question template unchanged; refuse one that cannot be parsed."""
@@ -171,30 +231,44 @@ class MappingForm(forms.Form):
             raise forms.ValidationError(str(error)) from error
         return text
 
-    def clean_checks(self) -> tuple[tuple[str, str], ...]:
-        """Return (column, right answer) of each attention check typed in the form."""
-        lines = [" ".join(line.split()) for line in self.cleaned_data["checks"].splitlines()]
-        entries = [f"check={line.replace(' = ', '=', 1)}" for line in lines if line]
-        try:
-            return Mapping().changed(entries, self._head.header, self._head.name).checks
-        except ValueError as error:
-            raise forms.ValidationError(str(error)) from error
-        except InputError as error:
-            problem = error.problems[0]
-            text = f"{problem.reason.capitalize()}. {problem.remedy}"
-            raise forms.ValidationError(text, code=problem.code) from error
-
     def clean(self) -> dict[str, Any]:
-        """Refuse columns that exclude each other, such as a column chosen for two purposes."""
+        """Refuse roles that exclude each other, such as two worker columns."""
         values = super().clean() or self.cleaned_data
-        if self._preset != "mturk" and "worker" in values and "answers" in values:
+        if self._preset == "mturk":
+            if not self._columns_with(Role.ANSWER):
+                self.add_error(None, forms.ValidationError(NO_ANSWERS, code="no_answers"))
+            return values
+        for role in ONCE:
+            columns = self._columns_with(role)
+            if role == Role.WORKER and values.get("rows_are_workers") and columns:
+                columns.append("the row")
+            if len(columns) > 1:
+                names = " and ".join(map(_shorten, columns[:3]))
+                message = f"Choose the role {LABELS[role]} once, not for {names}."
+                self.add_error(None, forms.ValidationError(message, code="role_twice"))
+        for column in self.columns:
+            role, right = f"role-{column.number}", f"right-{column.number}"
+            if values.get(role) == Role.CHECK and not values.get(right):
+                message = f"Enter the right answer of the attention check {column.name[:60]}."
+                self.add_error(right, forms.ValidationError(message, code="right_missing"))
+        if not self.errors:
             try:
                 self._build_mapping().checked(self._head.header, self._head.name)
             except InputError as error:
                 problem = error.problems[0]
                 text = f"{problem.reason.capitalize()}. {problem.remedy}"
-                self.add_error("answers", forms.ValidationError(text, code=problem.code))
+                self.add_error(None, forms.ValidationError(text, code=problem.code))
         return values
+
+    def _columns_with(self, role: Role) -> list[str]:
+        """Return the columns that have a role in the form, or keep it without a selector."""
+        posted = {one.name: f"role-{one.number}" for one in self.columns}
+        names = posted if self._preset == "mturk" else self._proposed
+        return [
+            name
+            for name in names
+            if role == (self.cleaned_data.get(posted[name]) if name in posted else names[name])
+        ]
 
     def read_moved_table(self) -> Arrangement | None:
         """Return the newly posted sheet, header row and orientation; None if unchanged."""
@@ -212,20 +286,49 @@ class MappingForm(forms.Form):
 
     def _build_mapping(self) -> Mapping:
         """Return the column mapping that the user posted."""
-        values = self.cleaned_data
+        former = self._mapping
+        answers = tuple(self._columns_with(Role.ANSWER))
         if self._preset == "mturk":
-            fixed = self._mapping
-            return Mapping(fixed.worker, fixed.question, tuple(values["answers"]))
-        columns = {name: values.get(name, "") for name in ("worker", "question", "text")}
-        answers, checks = tuple(values["answers"]), values.get("checks") or ()
-        chosen = Mapping(**columns, answers=answers, checks=checks).without_checks_in_answers()
+            return Mapping(former.worker, former.question, answers)
+        worker, question, text = (
+            next(iter(self._columns_with(role)), "") for role in (Role.WORKER, *ONCE[1:])
+        )
+        if self.cleaned_data.get("rows_are_workers"):
+            worker = ROW_NUMBER
+        checks = tuple(
+            (column.name, self.cleaned_data[f"right-{column.number}"].strip())
+            for column in self.columns
+            if self.cleaned_data[f"role-{column.number}"] == Role.CHECK
+        )
+        # What the preset does by itself is stored as its rule, not as a choice of the user.
+        of_preset = column_roles(self._head, PRESETS[self._preset], Mapping())
+        times = tuple(self._columns_with(Role.TIME))
+        known = tuple(name for name, role in of_preset.items() if role == Role.TIME)
+        chosen = Mapping(
+            worker,
+            question,
+            answers,
+            text,
+            checks=checks,
+            times=None if set(times) == set(known) else times,
+            extra=tuple(
+                name
+                for name in self._columns_with(Role.EXTRA)
+                if of_preset.get(name) == Role.IGNORE
+            ),
+            ignored=tuple(
+                name
+                for name in self._columns_with(Role.IGNORE)
+                if of_preset.get(name) != Role.IGNORE
+            ),
+        )
         # A proposed column that the user left as it is remains a guess.
         same = {
-            "worker": chosen.worker == self._mapping.worker,
-            "question": chosen.question == self._mapping.question,
-            "answer": chosen.answers == self._mapping.answers,
+            "worker": chosen.worker == former.worker,
+            "question": chosen.question == former.question,
+            "answer": chosen.answers == former.answers,
         }
-        guessed = tuple(key for key in self._mapping.guessed if same[key])
+        guessed = tuple(key for key in former.guessed if same[key])
         return replace(chosen, guessed=guessed)
 
     def collect_options(self) -> dict[str, Any]:
@@ -242,13 +345,6 @@ class MappingForm(forms.Form):
             "create_questions": values["create_questions"],
             "update_flags": values.get("update_flags", False),
         }
-
-
-def _describe_column(name: str, note: str, samples: Sequence[str]) -> str:
-    """Return a column's label in the form: its name, a note if any, and sample cells."""
-    note = f" – {_shorten(note)}" if note else ""
-    quoted = [f"“{_shorten(text, LONGEST_SAMPLE)}”" for text in samples]
-    return f"{_shorten(name)}{note}: {', '.join(quoted) or 'empty'}"
 
 
 def _omit_repeated(wording: str, name: str) -> str:

@@ -29,6 +29,13 @@ from annotations.web.upload_kinds import KINDS, WIZARD, Report, UploadKind
 
 LONGEST_SET_NAME = 190
 """Most characters of a file's name in the name of a new question set; a number may follow."""
+OF_WORKERS = ("answers_differ", "attempts_differ", "rejection_differs")
+"""Codes of problems that one worker has, whose id is the value `name`."""
+CHOICES = {
+    **dict.fromkeys(("answers_differ", "attempts_differ"), "duplicates"),
+    "question_unknown": "create_questions",
+}
+"""Options that solve a problem, by its code."""
 MAX_IDS_SHOWN = 3
 """Most question ids that the upload page shows as examples."""
 
@@ -112,6 +119,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "question_set": question_set,
         "kind": kind,
         "staged": staged,
+        "groups": group_problems(staged),
         "hidden_problems": staged.n_problems - len(staged.problems),
         "begins": _find_new_version(staged),
         "may_grade": staged.state == Upload.State.DONE
@@ -233,13 +241,37 @@ def note_problems(upload: Upload, error: InputError) -> None:
     upload.problems = [
         {
             "line": problem.line,
+            "row": problem.row or problem.line,
             "column": problem.column,
             "code": problem.code,
             "reason": problem.reason,
             "remedy": problem.remedy,
+            "worker": problem.values.get("name", "") if problem.code in OF_WORKERS else "",
         }
         for problem in error.problems
     ]
+
+
+def group_problems(upload: Upload) -> list[dict[str, Any]]:
+    """Return an upload's problems in groups: one for each worker, after those of no worker.
+
+    Each group has the choice that solves it, by the name of an option, "" if none does.
+    """
+    groups: dict[str, list[dict[str, Any]]] = {"": []}
+    for problem in upload.problems:
+        groups.setdefault(problem.get("worker", ""), []).append(problem)
+    return [
+        {"worker": worker, "problems": problems, "choice": _find_choice(upload, problems)}
+        for worker, problems in groups.items()
+        if problems
+    ]
+
+
+def _find_choice(upload: Upload, problems: list[dict[str, Any]]) -> str:
+    """Return the option of the wizard that solves all problems of a group; "" if none does."""
+    choices = {CHOICES.get(problem["code"], "") for problem in problems}
+    is_open = upload.kind == WIZARD and upload.state == Upload.State.MAPPING
+    return choices.pop() if is_open and len(choices) == 1 else ""
 
 
 def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> Report:

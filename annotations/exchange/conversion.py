@@ -9,7 +9,7 @@ from pathlib import Path
 from annotations.exchange.facts import FACTS
 from annotations.exchange.header import OF_ANSWERS
 from annotations.exchange.importing.mturk import StagedBatch
-from annotations.exchange.importing.stage import StagedAnswer, read_extra
+from annotations.exchange.importing.stage import read_extra
 from annotations.exchange.importing.survey_exports import stage_mapped
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
@@ -22,6 +22,7 @@ QUESTIONS = ("question", "text")
 FORMAT = 1
 YES = {1: "yes", 0: "no"}
 EXAMPLES = 3
+QUESTIONS_SHOWN = 10
 LONGEST_EXAMPLE = 60
 
 
@@ -79,25 +80,28 @@ def _build_condition(stage: StagedBatch) -> str:
 
 
 def _write_examples(stage: StagedBatch) -> Iterator[str]:
-    """Yield up to three report lines with example answers, so that a wrong column is noticed."""
-    names = list(stage.questions)
-    first_answers: list[StagedAnswer] = []
-    first_by_worker: dict[int, StagedAnswer] = {}
-    graded = _select_graded(stage)
+    """Yield a line for each of the first questions: its wording and three answers as stored.
+
+    A wrong column of questions, workers or answers is noticed there.
+    """
+    names, graded = list(stage.questions), _select_graded(stage)
+    shown: dict[str, list[str]] = {name: [] for name in list(graded)[:QUESTIONS_SHOWN]}
+    missing = EXAMPLES * len(shown)
     for answer in stage.fresh():
-        if answer.text and names[answer.question] in graded:
-            first_by_worker.setdefault(answer.worker, answer)
-            first_answers += [answer] * (len(first_answers) < EXAMPLES)
-        if len(first_by_worker) == EXAMPLES:
+        examples = shown.get(names[answer.question])
+        if examples is None or len(examples) == EXAMPLES or not answer.text:
+            continue
+        worker = stage.workers[answer.worker].name
+        examples.append(f"{_shorten(worker)}: “{_shorten(answer.text)}”")
+        missing -= 1
+        if not missing:
             break
-    shown = [
-        *first_by_worker.values(),
-        *(example for example in first_answers if example not in first_by_worker.values()),
-    ]
-    for answer in shown[:EXAMPLES]:
-        cells = (stage.workers[answer.worker].name, names[answer.question], answer.text)
-        worker, question, text = map(_shorten, cells)
-        yield f"Example: worker {worker}, question {question}: {text}"
+    for name, examples in shown.items():
+        text = graded[name].text
+        wording = f" “{_shorten(text)}”" if text and text != name else ""
+        yield f"Question {_shorten(name)}{wording}: {'; '.join(examples) or 'no answer'}"
+    if len(graded) > len(shown):
+        yield f"... and {len(graded) - len(shown):,} more questions"
 
 
 def _shorten(text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
@@ -23,7 +25,8 @@ class Problem:
     `column` is the column's name or, inside a line of text, the number of the character, counted
     from 1. `remedy` is worded for every interface, `on_terminal` for the command line where it has
     an option. `str()` is one line for the terminal. `code` names the message in `problem_messages`
-    from which `values` make these texts; "" if there is none.
+    from which `values` make these texts; "" if there is none. `row` is the row that a spreadsheet
+    shows for the line, if that is another number.
     """
 
     file: str
@@ -34,6 +37,7 @@ class Problem:
     on_terminal: str = ""
     code: str = ""
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    row: int | None = None
 
     @classmethod
     def from_code(
@@ -52,12 +56,39 @@ class Problem:
     def __str__(self) -> str:
         place = self.file
         if self.line is not None:
-            place += f", line {self.line}"
+            place += f", {describe_place(self.line, self.row)}"
         if self.column is not None:
             place += f", column {self.column}"
         sentence = f"{place}: {self.reason}."
         remedy = self.on_terminal or self.remedy
         return f"{sentence} {remedy}" if remedy else sentence
+
+
+def describe_place(line: int, row: int | None) -> str:
+    """Return a line number as text, with the row of a spreadsheet if that is another number."""
+    return f"line {line}" if row in (None, line) else f"line {line} (row {row} of the sheet)"
+
+
+class RowNumbers:
+    """Rows that a spreadsheet shows for the lines of a CSV file.
+
+    A record with line breaks in its cells has several lines, but is one row. Only the lines at
+    which the difference changes are stored.
+    """
+
+    def __init__(self) -> None:
+        self._lines, self._rows = array("q"), array("q")
+
+    def add(self, line: int, row: int) -> None:
+        """Record that the record that begins in `line` is the row `row`; lines must ascend."""
+        if self.row_of(line) != row:
+            self._lines.append(line)
+            self._rows.append(row)
+
+    def row_of(self, line: int) -> int:
+        """Return the row of the record that begins in a line."""
+        at = bisect_right(self._lines, line) - 1
+        return line if at < 0 else self._rows[at] + line - self._lines[at]
 
 
 class InputError(Exception):
@@ -115,7 +146,12 @@ class Problems:
     def __init__(self, file: str) -> None:
         self.file = file
         self.total = 0
+        self.rows: RowNumbers | None = None
         self._kept: list[Problem] = []
+
+    def row_of(self, line: int) -> int:
+        """Return the row that a spreadsheet shows for a line of the file."""
+        return line if self.rows is None else self.rows.row_of(line)
 
     def add(
         self,
@@ -148,7 +184,9 @@ class Problems:
         for problem in problems:
             self.total += 1
             if len(self._kept) < KEPT:
-                self._kept.append(problem)
+                row = problem.line and self.row_of(problem.line)
+                changed = row != problem.line and problem.row is None
+                self._kept.append(replace(problem, row=row) if changed else problem)
 
     def by_line(self) -> None:
         """Sort the stored problems by line; problems of the whole file come first."""

@@ -44,10 +44,11 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="append",
         default=[],
         metavar="KEY=COLUMN",
-        help="with a preset: the column of the worker, question, text (the question's wording) or "
-        "answer, where another one is meant than the preset proposes; answer several times or as "
-        "a glob such as 'Q*'; check=COLUMN=ANSWER for an attention check and its right answer; an "
-        "empty COLUMN for none; worker=#row for the number of the row",
+        help="with a preset: the role of a column, where another one is meant than proposed: "
+        "worker, question, text (the question's wording), answer, time (start, end or seconds), "
+        "extra (stored beside the answers), ignore (not stored); answer, time, extra and ignore "
+        "several times or as a glob such as 'Q*'; check=COLUMN=ANSWER for an attention check and "
+        "its right answer; an empty COLUMN for none; worker=#row for the number of the row",
     )
     parser.add_argument(
         "--sheet",
@@ -120,6 +121,7 @@ def told(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
     more = f" and {len(answers) - 10} more" if len(answers) > 10 else ""
     columns.append(f"answer = {', '.join(answers[:10])}{more}")
     columns += [f"attention check = {name} (right: {right})" for name, right in mapping.checks]
+    columns += [f"time = {name}" for name in mapping.times or ()]
     if not mapping.question:
         columns.append("each column of answers is a question")
     place = arranged.describe()

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.db.models.signals import post_delete
 from django.dispatch import receiver
@@ -135,6 +135,17 @@ class Upload(Record):
         for field in (self.file, self.checked):
             if field:
                 field.delete(save=False)
+
+
+def uploads_not_imported(question_set: QuestionSet, owner_id: int) -> QuerySet[Upload]:
+    """Return a user's uploads into a question set that can still be imported, newest first."""
+    states = (Upload.State.MAPPING, Upload.State.CHECKED)
+    return (
+        Upload.objects.filter(question_set=question_set, owner_id=owner_id, state__in=states)
+        .filter(created_at__gte=Now() - LIFETIME)
+        .exclude(file="")
+        .order_by("-created_at")
+    )
 
 
 @receiver(post_delete, sender=Upload, dispatch_uid="annotations.uploads")

@@ -21,6 +21,7 @@ from annotations.models import (
     Submission,
     rights,
 )
+from annotations.models.uploads import uploads_not_imported
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from annotations.web.pages import IN_ORDER, load_page
 from annotations.web.paging import Page
@@ -58,7 +59,12 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     waits = any(run.state in ACTIVE for run in runs)
     record = read_record_runs(shown, newest_views(shown)) if permissions.answers else None
     me = get_user_id(request)
-    parts = {"asked": build_asked_count(me), "listening": count_running()}
+    uploads = uploads_not_imported(shown, me)
+    parts = {
+        "asked": build_asked_count(me),
+        "listening": count_running(),
+        "uploads": TableCounts(uploads, (Count("pk"),)),
+    }
     if version is not None:
         parts |= build_count_queries(version)
     if record and record.run:
@@ -79,6 +85,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "versions": versions,
         "version": version,
         "draft": find_draft(versions, version),
+        "uploads": list(uploads) if permissions.edit and numbers["uploads"] != [(0,)] else [],
         "runs": list_runs(runs),
         "record": standing,
         "waiting": mark_code(HOW_TO_START) if waits and numbers["listening"] == [(0,)] else "",

@@ -187,7 +187,7 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:editor-question": [Bad({"max_characters": "0", "do": "next"}, ("max_characters",))],
     "admin:editor-question-delete": CONFIRMS,
     "admin:import": [Bad({}, ("file",), "Choose a file")],
-    "admin:import-columns": [Bad({"worker": "", "check": "yes"}, ("worker",))],
+    "admin:import-columns": [Bad({"duplicates": "both", "check": "yes"}, ("duplicates",))],
     "admin:upload": [
         Bad({}, ("file",), "Choose a file"),
         Bad({"file": file("worker,answer\nada,hills")}, (), "nothing was stored"),

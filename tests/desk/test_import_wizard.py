@@ -5,8 +5,10 @@ from html import unescape
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils.timezone import now
 
 from annotations.models import Question, QuestionSet, Response, Upload, Worker
+from annotations.models.uploads import LIFETIME
 from tests.annotations.exchange.presets import exports
 from tests.annotations.exchange.presets.test_arrangement import (
     NOTES,
@@ -47,12 +49,31 @@ class Wizard:
     def address(self, name):
         return reverse(f"admin:{name}", args=[self.set.public_id, self.upload.public_id])
 
-    def say(self, action="show", **changes):
-        """Send the form as it stands, with changes, as a browser does."""
+    def field(self, column, what="role"):
+        """The name of the field with the role, or the right answer, of a column of the file."""
+        columns = {one.name: one for one in self.page.context["form"].columns}
+        return f"{what}-{columns[column].number}"
+
+    @property
+    def roles(self):
+        """The roles that the page shows, by column, without extra information."""
+        columns = self.page.context["form"].columns
+        roles = {one.name: str(one.role.value()) for one in columns}
+        return {name: role for name, role in roles.items() if role != "extra"}
+
+    @property
+    def shown(self):
+        """(worker, question, text) of the example answers on the page."""
+        questions = self.page.context["preview"].questions
+        return {(r.worker, one.name, r.text) for one in questions for r in one.answers}
+
+    def say(self, action="show", roles=None, **changes):
+        """Send the form as it stands, with changes and other roles, as a browser does."""
         form = self.page.context["form"]
+        changes |= {self.field(name): role for name, role in (roles or {}).items()}
         data = {name: form[name].value() for name in form.fields}
         data = {name: value for name, value in data.items() if value not in (None, False)}
-        sent = {**data, **changes, action: "yes"}
+        sent = {**data, action: "yes", **changes}
         self.page = self.client.post(self.address("import-columns"), sent, follow=True)
         self.upload.refresh_from_db()
         return self.text
@@ -79,10 +100,9 @@ def test_every_known_file_comes_in_by_three_clicks(wizard, name):
     wizard.send(*FILES[name])
     rows, records = read(name)
     assert (wizard.upload.state, wizard.page.status_code) == ("mapping", 200)
-    shown = wizard.page.context["shown"]
-    assert [(r.worker, r.question, r.text) for r in shown] == [
-        (r.worker, r.question, r.text) for r in records[:10]
-    ]
+    stored = {(r.worker, r.question, r.text) for r in records}
+    assert wizard.shown <= stored
+    assert {name for _, name, _ in wizard.shown} == {name for _, name, _ in stored}
     assert not Response.objects.exists()
     wizard.say("check")
     assert wizard.upload.state == "checked"
@@ -113,26 +133,45 @@ def test_a_file_that_cannot_be_read_shows_its_choices_at_once(wizard):
 
 def test_the_form_shows_each_column_with_what_stands_in_it(wizard):
     told = wizard.send(*FILES["mturk"])
-    assert "Answer.text: “ann says H1”, “bob says H1”, “ann says H2”" in told
-    assert "Answer.word – the same as Input.word: “H1”, “H2”" in told
-    assert wizard.page.context["form"]["answers"].value() == ["Answer.text"]
+    columns = {one.name: one for one in wizard.page.context["form"].columns}
+    assert columns["Answer.text"].examples == ["ann says H1", "bob says H1", "ann says H2"]
+    assert (columns["Answer.word"].note, columns["Answer.word"].examples) == (
+        "the same as Input.word",
+        ["H1", "H2"],
+    )
+    assert wizard.roles == {"Answer.text": "answer"}
     told = wizard.send(*FILES["qualtrics"])
-    assert f"Q2 – {exports.TIDES}: “test test test”, “The moon pulls" in told
+    [tides] = [one for one in wizard.page.context["form"].columns if one.name == "Q2"]
+    # The preview by the author, which comes first in the file, is no example.
+    moon = [f"The moon pulls the water, says {who}" for who in exports.PEOPLE[:3]]
+    assert (tides.note, tides.examples) == (exports.TIDES, moon)
+    assert all(text in told for text in tides.examples)
+    personal = read("qualtrics")[0].left_out
+    assert wizard.roles == {
+        **dict.fromkeys(("StartDate", "EndDate", "Duration (in seconds)"), "time"),
+        **dict.fromkeys(personal, "ignore"),
+        "PROLIFIC_PID": "worker",
+        "Q2": "answer",
+        "Q3": "answer",
+    }
     assert "--" not in told.partition("<main")[2]
 
 
 def test_other_columns_are_shown_without_sending_the_file_again(wizard):
     wizard.send(*FILES["qualtrics"])
-    wizard.say(worker="ResponseId", answers=["Q1"])
-    assert [(r.worker, r.question) for r in wizard.page.context["shown"][:2]] == [
-        ("R_1", "Q1"), ("R_2", "Q1")
-    ]  # fmt: skip
+    others = {"PROLIFIC_PID": "ignore", "Q2": "extra", "Q3": "extra"}
+    wizard.say(roles={"ResponseId": "worker", "Q1": "answer", **others})
+    consent = "Yes, I consent"
+    assert wizard.shown == {(f"R_{n}", "Q1", consent) for n in (1, 2, 3)}
     wizard.say("check")
     wizard.confirm()
     assert set(Worker.objects.values_list("external_id", flat=True)) == {
         f"R_{n}" for n in range(1, 5)
     }
-    assert set(Response.objects.values_list("text", flat=True)) == {"Yes, I consent"}
+    assert set(Response.objects.values_list("text", flat=True)) == {consent}
+    extra = Response.objects.first().extra
+    assert "PROLIFIC_PID" not in extra
+    assert extra["Q3"].startswith("Rivers wash salt")
 
 
 def test_another_preset_proposes_other_columns(wizard):
@@ -144,7 +183,7 @@ def test_another_preset_proposes_other_columns(wizard):
     assert wizard.page.context["preview"].error.problems
     assert 'id="preview-error"' in wizard.text
     wizard.say(preset="long")
-    assert len(wizard.page.context["shown"]) == 3
+    assert len(wizard.shown) == 3
 
 
 def test_a_file_with_bad_rows_stays_to_be_read_otherwise(wizard):
@@ -177,7 +216,8 @@ def test_a_checked_file_can_be_read_otherwise_still(wizard):
     wizard.say("check")
     assert f'href="{wizard.address("import-columns")}"' in wizard.text
     wizard.page = wizard.client.get(wizard.address("import-columns"))
-    wizard.say(answers=["Anything else?"])
+    answers = [name for name, role in wizard.roles.items() if role == "answer"]
+    wizard.say(roles=dict.fromkeys(answers, "extra") | {"Anything else?": "answer"})
     assert wizard.upload.state == "mapping"
     wizard.say("check")
     wizard.confirm()
@@ -186,13 +226,14 @@ def test_a_checked_file_can_be_read_otherwise_still(wizard):
 
 def test_what_is_missing_is_said_at_its_place_and_the_choices_stay(wizard):
     wizard.send(*FILES["wide"])
-    told = wizard.say(worker="", answers=[])
+    told = wizard.say(roles=dict.fromkeys(wizard.roles, "extra"))
     assert wizard.page.status_code == 400
-    assert wizard.errors == {"worker": ["required"], "answers": ["required"]}
-    for field in ("worker", "answers"):
-        assert wizard.page.context["form"].errors[field][0] in told
-    wizard.say(worker="Name", answers=["Name"])
-    assert wizard.errors == {"answers": ["mapped_column_twice"]}
+    assert wizard.errors == {"__all__": ["mapped_column_unnamed"]}
+    assert wizard.page.context["form"].non_field_errors()[0] in told
+    wizard.say(roles={"Name": "worker", "Anything else?": "worker"})
+    assert wizard.errors == {"__all__": ["role_twice"]}
+    wizard.say(roles={"Name": "worker", "Anything else?": "check"})
+    assert list(wizard.errors.values()) == [["right_missing"]]
     assert wizard.upload.options["mapping"]["worker"] == "Name"
 
 
@@ -268,11 +309,10 @@ def test_somebody_else_and_a_file_that_is_gone_find_nothing(wizard, client, otto
 
 def test_the_wording_of_a_question_is_shown_beside_its_id(wizard):
     told = wizard.send(*FILES["label-studio"])
-    shown = [(row.question, wording) for row, wording in wizard.page.context["preview"].rows]
-    assert shown == [
-        ("101", "Why do tides rise?"),
-        ("101", "Why do tides rise?"),
-        ("102", "What makes the sea salty?"),
+    questions = wizard.page.context["preview"].questions
+    assert [(one.name, one.wording, len(one.answers)) for one in questions] == [
+        ("101", "Why do tides rise?", 2),
+        ("102", "What makes the sea salty?", 1),
     ]
     assert "What makes the sea salty? <span" in told
 
@@ -286,7 +326,7 @@ def test_sheet_and_header_row_are_found_shown_and_chosen(wizard):
     wizard.say(sheet="Notes")
     assert wizard.upload.options["arrangement"]["header_row"] == 0
     assert 'id="preview-error"' in wizard.text
-    wizard.say(sheet="Answers", worker="", answers=[])
+    wizard.say(sheet="Answers")
     assert wizard.upload.options["arrangement"]["header_row"] == 4
     wizard.say(header_row="40")
     assert wizard.errors["header_row"] == ["file_empty"]
@@ -327,5 +367,129 @@ def test_personal_columns_are_named_before_anything_is_stored(wizard):
     wizard.send("people.csv", "\n".join(["ID,Name,Email,Why do rivers run?", *rows]).encode())
     assert wizard.page.context["preview"].personal == ("Name", "Email")
     assert 'id="personal"' in wizard.text
-    wizard.say(answers=["Name", "Why do rivers run?"])  # ticked, so it is an answer
+    wizard.say(roles={"Name": "answer"})
     assert wizard.page.context["preview"].personal == ("Email",)
+    wizard.say("check", roles={"Name": "extra"})
+    wizard.confirm()
+    extra = Response.objects.get(submission__worker__external_id="w0").extra
+    assert extra == {"Name": "Ann 0 Lee"}
+
+
+WAITING = ("question-set", "imports")
+ROLES = """ID,Began,Ended,Why do rivers run?,Colour,Group,Internal
+w1,2026-03-04T09:00:00Z,2026-03-04T09:05:00Z,Water runs down the hill,Blue,a,x1
+w2,2026-03-04T09:00:00Z,2026-03-04T09:09:00Z,Rain falls on the high ground,Red,b,x2
+w3,2026-03-04T09:00:00Z,2026-03-04T09:07:00Z,Gravity pulls it to the sea,Blue,a,x3
+"""
+
+
+def test_each_role_of_a_column_is_chosen_and_stored_as_it_says(wizard):
+    wizard.send("roles.csv", ROLES.encode())
+    assert wizard.roles == {"ID": "worker", "Why do rivers run?": "answer"}
+    right = {wizard.field("Colour", "right"): "Blue"}
+    times = {"Began": "time", "Ended": "time"}
+    told = wizard.say(roles={**times, "Colour": "check", "Internal": "ignore"}, **right)
+    assert "attention check, right: Blue" in told
+    mapping = wizard.upload.options["mapping"]
+    assert (mapping["times"], mapping["ignored"]) == (["Began", "Ended"], ["Internal"])
+    # What was chosen is shown again.
+    assert {wizard.roles[name] for name in times} == {"time"}
+    assert (wizard.roles["Colour"], wizard.roles["Internal"]) == ("check", "ignore")
+    wizard.say("check")
+    wizard.confirm()
+    answer = Response.objects.get(
+        submission__worker__external_id="w2", question__role=Question.Role.GRADED
+    )
+    # From 9:00 to 9:09 are 540 seconds.
+    assert (answer.submission.submitted_at - answer.submission.started_at).seconds == 540
+    assert answer.extra["Group"] == "b"
+    assert "Internal" not in answer.extra
+    check = Question.objects.get(role=Question.Role.ATTENTION)
+    assert (check.external_id, check.accepted_answers) == ("Colour", ["Blue"])
+
+
+def test_without_a_worker_column_the_rows_are_the_workers_after_a_tick(wizard):
+    wizard.send("roles.csv", ROLES.encode())
+    wizard.say(roles={"ID": "extra"}, rows_are_workers="on")
+    assert {who for who, _, _ in wizard.shown} == {"1", "2", "3"}
+    wizard.say(roles={"ID": "worker"}, rows_are_workers="on")
+    assert wizard.errors == {"__all__": ["role_twice"]}
+
+
+def test_columns_without_a_selector_keep_their_roles(wizard, monkeypatch):
+    monkeypatch.setattr("annotations.desk.mapping_form.MOST_SELECTORS", 2)
+    told = wizard.send("roles.csv", ROLES.encode())
+    form = wizard.page.context["form"]
+    # Of seven columns the worker and the answer have a role.
+    assert [one.name for one in form.columns] == ["ID", "Why do rivers run?"]
+    assert form.n_unselectable == 5
+    assert "5 further columns" in told
+    wizard.say("check")
+    assert wizard.upload.report["n_new"] == 3
+    wizard.confirm()
+    assert Response.objects.first().extra["Group"] == "a"
+
+
+TWICE = """ID,Why do rivers run?,Why is the sea salty?
+w1,"Water runs
+down the hill",Rivers wash the salt in
+w2,Rain falls on high ground,Salt comes out of stones
+w1,It is gravity,Fish bring the salt
+w2,It is the slope,The sun dries the water
+,Nobody knows it,Nobody knows that
+"""
+
+
+def test_problems_are_grouped_by_worker_with_the_row_and_the_choice(wizard):
+    wizard.send("twice.csv", TWICE.encode())
+    told = wizard.say("check")
+    # The title is row 1; the first record has two lines, so that line 5 is row 4.
+    found = [(one["worker"], one["line"], one["row"]) for one in wizard.upload.problems]
+    assert sorted(found) == [("", 7, 6), ("w1", 5, 4), ("w2", 6, 5)]
+    groups = wizard.page.context["groups"]
+    assert [(one["worker"], one["choice"]) for one in groups] == [
+        ("", ""),
+        ("w1", "duplicates"),
+        ("w2", "duplicates"),
+    ]
+    assert told.count('value="duplicates=first"') == 2
+    # The row of no worker needs a correction of the file; the others a choice, with one click.
+    wizard.send("twice.csv", TWICE.replace(",Nobody knows it", "w3,Nobody knows it").encode())
+    wizard.say("check")
+    wizard.say("choose", choose="duplicates=last")
+    assert (wizard.upload.state, wizard.upload.options["duplicates"]) == ("checked", "last")
+    wizard.confirm()
+    texts = Response.objects.filter(submission__worker__external_id="w1")
+    assert set(texts.values_list("text", flat=True)) == {"It is gravity", "Fish bring the salt"}
+
+
+def test_a_file_that_is_not_imported_yet_waits_on_the_page_of_its_set(wizard, question_set, otto):
+    pages = [reverse(f"admin:{name}", args=[question_set.public_id]) for name in WAITING]
+    wizard.send("rivers.csv", ROLES.encode())
+    for address in pages:
+        page = wizard.client.get(address)
+        assert page.context["uploads"] == [wizard.upload]
+        assert f'href="{wizard.address("uploaded")}"' in page.content.decode()
+    wizard.say("check")
+    assert wizard.client.get(pages[0]).context["uploads"] == [wizard.upload]
+    wizard.confirm()
+    wizard.send("empty.csv", b" \n")  # it cannot be read, so that nothing waits
+    for address in pages:
+        page = wizard.client.get(address)
+        assert (page.context["uploads"], 'data-state="uploads_wait"' in page.content.decode()) == (
+            [],
+            False,
+        )
+    wizard.send("again.csv", ROLES.encode())
+    wizard.client.post(wizard.address("upload-discard"))
+    assert wizard.client.get(pages[0]).context["uploads"] == []
+
+
+def test_a_file_of_somebody_else_and_one_of_yesterday_wait_no_longer(wizard, question_set, otto):
+    wizard.send("rivers.csv", ROLES.encode())
+    address = reverse("admin:question-set", args=[question_set.public_id])
+    assert len(wizard.client.get(address).context["uploads"]) == 1
+    Upload.objects.update(owner=otto)
+    assert wizard.client.get(address).context["uploads"] == []
+    Upload.objects.update(owner=question_set.owner, created_at=now() - LIFETIME)
+    assert wizard.client.get(address).context["uploads"] == []

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import is_same_text, name_extra_cells
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import Duplicates, replaces
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
@@ -281,12 +281,11 @@ class Stage:
         is_same = is_same_text(text, record.text)
         if is_same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
-        elif self.duplicates in (None, Duplicates.REFUSE):
+        elif self.duplicates is None or self.duplicates == Duplicates.REFUSE:
             source.conflict(record, line, of_flag=is_same)
         else:
             self.n_superseded += 1
-            # An empty answer in a later attempt does not withdraw the earlier text.
-            if self.duplicates == Duplicates.LAST and (record.text or not text):
+            if replaces(record.text, text, self.duplicates):
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
 

@@ -7,10 +7,12 @@ changed, to `importing` for the database or as our own table to `convert_answers
 
 from annotations.exchange.presets.arrangement import Arranged, Arrangement, arrange
 from annotations.exchange.presets.declared import PRESETS, recognised
-from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
+from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.preset import Preset
 from annotations.exchange.presets.rows import (
     MappedRows,
+    answering_rows,
+    column_roles,
     preset_named,
     proposed,
     refuse_answerless,
@@ -28,7 +30,10 @@ __all__ = [
     "MappedRows",
     "Mapping",
     "Preset",
+    "Role",
+    "answering_rows",
     "arrange",
+    "column_roles",
     "head_of",
     "preset_named",
     "proposed",

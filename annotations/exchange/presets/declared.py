@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotations.exchange.presets import experiments, otree
+from annotations.exchange.presets.cells import SENTENCE_WORDS, is_number, mean_words, mostly
 from annotations.exchange.presets.columns import (
     free_text,
     is_of_question,
@@ -178,7 +179,9 @@ def _potato(head: Head) -> Mapping:
     labels = [name for name in head.header if ":::" in name]
     boxes = [name for name in labels if name.partition(":::")[2].startswith("text_box")]
     text = head.named("displayed_text", "text")
-    answers = tuple(boxes) or free_text(head, labels)
+    schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
+    choices = [name for name in schemas if not mostly(is_number, head.values(name))]
+    answers = tuple(boxes) or experiments.written_columns(head, choices, or_all=True)
     return Mapping(worker, head.named("instance_id", "id"), answers, text)
 
 
@@ -202,7 +205,16 @@ def is_list_of_submissions(head: Head) -> bool:
     own = {name for name in map(head.named, OF_SUBMISSIONS) if name}
     if not all(ids) or len(own) < FEWEST_OF_SUBMISSIONS:
         return False
-    return not any(name.rstrip().endswith("?") and free_text(head, [name]) for name in head.header)
+    return not any(_is_answered(head, name) for name in head.header)
+
+
+def _is_answered(head: Head, name: str) -> bool:
+    """Return whether a column beside a list of submissions holds answers to a question."""
+    if not free_text(head, [name]):
+        return False
+    values = head.values(name)
+    is_own_text = len(values) > 2 and len(set(values)) == len(values)
+    return name.rstrip().endswith("?") or (is_own_text and mean_words(values) >= SENTENCE_WORDS)
 
 
 def _is_long(head: Head) -> bool:

@@ -55,6 +55,9 @@ FORM_TRIALS = ("survey-html-form", "survey", "html-form", "survey-multi", "cloze
 OF_TRIAL_ITEM = (*ITEMS, "prompt", "stimulus")
 OF_TRIAL_ANSWER = ("response", "answer", "text", "reply", "value")
 
+PART, TEXT_BOX = ":::", ":::text_box"
+"""Between schema and label in a column of Potato; a label of texts."""
+TICKED, UNTICKED = frozenset({"true", "1", "on"}), frozenset({"", "False", "false", "0"})
 UNIQUE_ID = re.compile(r"[A-Za-z0-9_-]+:[A-Za-z0-9_-]+")
 PSITURK = {
     3: ("uniqueid", "question", "response"),
@@ -133,6 +136,8 @@ def lay_out_trials(table: Table) -> None:
         table.rows = _trial_data(table.rows)
     elif {"id", "text", "label"} <= set(header):
         _name_annotator(table)
+    elif any(PART in name for name in header) and not any(TEXT_BOX in name for name in header):
+        _join_choices(table)
 
 
 def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:
@@ -207,6 +212,33 @@ def _name_annotator(table: Table) -> None:
     annotator = annotator_of(table.name)
     table.header = [DOCUMENT if name == "id" else name for name in table.header] + [ANNOTATOR]
     table.rows = ((line, (*cells, annotator)) for line, cells in all_rows())
+
+
+def _join_choices(table: Table) -> None:
+    """Add a column for each schema of a Potato table, with the labels that were chosen.
+
+    Potato writes a column for each label, SCHEMA:::LABEL, filled where the label was chosen.
+    """
+    labels: dict[str, list[tuple[int, str]]] = {}
+    for at, name in enumerate(table.header):
+        schema, part, label = name.partition(PART)
+        if part and schema not in table.header:
+            labels.setdefault(schema, []).append((at, label))
+    rows = table.rows
+
+    def chosen(cells: Cells, of: Sequence[tuple[int, str]]) -> str:
+        filled = [
+            (label, cells[at].strip()) for at, label in of if cells[at].strip() not in UNTICKED
+        ]
+        # A schema of one label is a number or a slider, unless the label was ticked.
+        return "\n".join(
+            label if len(of) > 1 or cell.casefold() in TICKED else cell for label, cell in filled
+        )
+
+    table.header = [*table.header, *labels]
+    table.rows = (
+        (line, (*cells, *(chosen(cells, of) for of in labels.values()))) for line, cells in rows
+    )
 
 
 def is_argilla(head: Columns) -> bool:

@@ -45,11 +45,12 @@ def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
     Qualtrics writes one of wordings and one of ids. In any other file it is a row of labels in
     which no column of ids, times or numbers has such a cell.
     """
-    ids = rows[1] if len(rows) > 1 else ()
-    if ids and all(cell.startswith(IMPORT_ID) or not cell.strip() for cell in ids) and any(ids):
-        zones = (_zone(cell) for cell in ids)
-        wordings = _wordings(header, rows[0])
-        return SecondHeader(2, wordings, next((zone for zone in zones if zone), ""))
+    for n_wordings, ids in enumerate(rows[:2]):
+        if any(ids) and all(cell.startswith(IMPORT_ID) or not cell.strip() for cell in ids):
+            zones = (_zone(cell) for cell in ids)
+            # The row of wordings may have been deleted.
+            wordings = _wordings(header, rows[0]) if n_wordings else {}
+            return SecondHeader(1 + n_wordings, wordings, next(filter(None, zones), ""))
     if rows and "StartDate" in header and rows[0][header.index("StartDate")] == LABEL_OF_START:
         return SecondHeader(1, _wordings(header, rows[0]))
     if rows and is_label_row(header, rows[0], rows[1:]):

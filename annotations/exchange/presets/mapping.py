@@ -1,30 +1,46 @@
-"""Mapping that says which columns of a file hold workers, questions and answers."""
+"""Mapping that gives each column of a file its role: worker, question, answer, time and so on."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
 from annotations.exchange.header import clean_name
 from annotations.exchange.problems import InputError
 
-KEYS = ("worker", "question", "text", "answer", "check")
+
+class Role(StrEnum):
+    """Role of a column in an import of answers; the values are the keys of the option --map."""
+
+    WORKER = "worker"
+    QUESTION = "question"
+    TEXT = "text"
+    ANSWER = "answer"
+    CHECK = "check"
+    TIME = "time"
+    EXTRA = "extra"
+    IGNORE = "ignore"
+
+
 ROW_NUMBER = "#row"
 """Chosen as the worker column of a file without one: the row number is the worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """The names of the columns that hold workers, questions, answers and attention checks.
+    """The names of the columns that have a role in an import of answers.
 
     With a column for the `question` a row holds the answers to the question of that id: one, or
     where there are several `answers` one of each, to the question ID:COLUMN. Without it (a wide
     file) each of the `answers` is a question, called like its column. `text` is the column of the
     question's wording, "" where there is none. `checks` are the columns of attention checks, each
-    with its right answer.
+    with its right answer. `times` are the columns of times and durations, None for those that the
+    preset knows by name. `ignored` columns are not stored. All others are stored as extra
+    information, personal ones only if they are among `extra`.
     """
 
     worker: str = ""
@@ -33,6 +49,9 @@ class Mapping:
     text: str = ""
     guessed: tuple[str, ...] = field(default=(), compare=False)
     checks: tuple[tuple[str, str], ...] = ()
+    times: tuple[str, ...] | None = None
+    extra: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -45,16 +64,19 @@ class Mapping:
     def as_dict(self) -> dict[str, Any]:
         """Return the column names as JSON values, which `of_dict` reads back."""
         listed: dict[str, Any] = {"answers": list(self.answers), "guessed": list(self.guessed)}
-        listed["checks"] = [list(one) for one in self.checks]
+        listed["checks"] = [list(check) for check in self.checks]
+        listed |= {"extra": list(self.extra), "ignored": list(self.ignored)}
+        listed["times"] = None if self.times is None else list(self.times)
         return {**asdict(self), **listed}
 
     @classmethod
     def of_dict(cls, values: dict[str, Any]) -> Mapping:
         """Return the mapping whose column names are in a dict made by `as_dict`."""
-        listed: dict[str, Any] = {
-            name: tuple(values.get(name, ())) for name in ("answers", "guessed")
-        }
+        names = ("answers", "guessed", "extra", "ignored")
+        listed: dict[str, Any] = {name: tuple(values.get(name, ())) for name in names}
         listed["checks"] = tuple((column, right) for column, right in values.get("checks", ()))
+        times = values.get("times")
+        listed["times"] = None if times is None else tuple(times)
         return cls(**{**values, **listed})
 
     def guess(self) -> str:
@@ -70,21 +92,21 @@ class Mapping:
         return row_id if len(self.answers) == 1 else f"{row_id}:{column}"
 
     def changed(self, entries: Iterable[str], header: Sequence[str], file: str) -> Mapping:
-        """Return the mapping with columns replaced by `KEY=COLUMN` entries (option --map).
+        """Return the mapping with roles replaced by `KEY=COLUMN` entries (option --map).
 
-        KEY is worker, question, text, answer or check; answer may come several times, and its
-        COLUMN be a glob such as Q*. A check is COLUMN=RIGHT ANSWER, and may come several times. The
-        worker may be `ROW_NUMBER`. An empty COLUMN takes one away. Raises
-        ValueError, with a sentence for the user, for an unknown key, and `InputError` for a column
-        that the file does not have.
+        KEY is a `Role`. All but worker, question and text may come several times, and their COLUMN
+        be a glob such as Q*; a check is COLUMN=RIGHT ANSWER. The worker may be `ROW_NUMBER`. An
+        empty COLUMN takes a role away. A column that gets a role loses the one that was proposed.
+        Raises ValueError, with a sentence for the user, for an unknown key, and `InputError` for a
+        column that the file does not have. Of two roles for one column the later in `Role` counts.
         """
         given: dict[str, list[str]] = {}
         for entry in entries:
             key, equals, name = entry.partition("=")
             key = key.strip()
-            if not equals or key not in KEYS:
+            if not equals or key not in tuple(Role):
                 raise ValueError(
-                    f"{entry!r} is no KEY=COLUMN, where KEY is one of {', '.join(KEYS)}"
+                    f"{entry!r} is no KEY=COLUMN, where KEY is one of {', '.join(Role)}"
                 )
             given.setdefault(key, []).append(clean_name(name))
         found = replace(
@@ -94,24 +116,35 @@ class Mapping:
             text=given.get("text", [self.text])[-1],
             guessed=tuple(key for key in self.guessed if key not in given),
         )
-        if "answer" in given:
-            globs = given["answer"]
-            # A name that stands there exactly is meant, whatever signs it holds.
-            exact = set(globs).intersection(header)
-            globs = list(dict.fromkeys(globs))
-            names = [
-                name
-                for name in header
-                if name in exact or any(fnmatchcase(name, glob) for glob in globs)
-            ]
-            for glob in globs:
-                if glob not in exact and not any(fnmatchcase(name, glob) for name in names):
-                    raise missing(glob, header, file)
-            found = replace(found, answers=tuple(dict.fromkeys(names)))
-        if "check" in given:
-            checks = [_check_of(entry, header, file) for entry in given["check"] if entry]
+        if Role.ANSWER in given:
+            found = replace(found, answers=_matching(given[Role.ANSWER], header, file))
+        if Role.CHECK in given:
+            checks = [_check_of(entry, header, file) for entry in given[Role.CHECK] if entry]
             found = replace(found, checks=tuple(dict(checks).items()))
+        for key, stored in ((Role.TIME, "times"), (Role.EXTRA, "extra"), (Role.IGNORE, "ignored")):
+            if key in given:
+                names = _matching([name for name in given[key] if name], header, file)
+                found = replace(found.without(names), **{stored: names})
         return found.without_checks_in_answers()
+
+    def without(self, columns: Iterable[str]) -> Mapping:
+        """Return the mapping in which none of the columns has a role."""
+        taken = frozenset(columns)
+
+        def rest(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(name for name in names if name not in taken)
+
+        return replace(
+            self,
+            worker="" if self.worker in taken else self.worker,
+            question="" if self.question in taken else self.question,
+            text="" if self.text in taken else self.text,
+            answers=rest(self.answers),
+            checks=tuple((name, right) for name, right in self.checks if name not in taken),
+            times=None if self.times is None else rest(self.times),
+            extra=rest(self.extra),
+            ignored=rest(self.ignored),
+        )
 
     def without_checks_in_answers(self) -> Mapping:
         """Return the mapping without answer columns that are attention checks."""
@@ -138,6 +171,22 @@ class Mapping:
             raise InputError.from_code(file, "mapped_column_twice")
         positions = {name: at for at, name in enumerate(header)}
         return {name: positions[name] for name in self.columns}
+
+
+def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[str, ...]:
+    """Return the columns that names or globs such as Q* select; `InputError` if one selects none.
+
+    A name of the header is meant literally, whatever signs it holds.
+    """
+    exact = set(globs).intersection(header)
+    wanted = dict.fromkeys(globs)
+    names = [
+        name for name in header if name in exact or any(fnmatchcase(name, glob) for glob in wanted)
+    ]
+    for glob in wanted:
+        if glob not in exact and not any(fnmatchcase(name, glob) for name in names):
+            raise missing(glob, header, file)
+    return tuple(dict.fromkeys(names))
 
 
 def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:

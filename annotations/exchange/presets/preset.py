@@ -42,9 +42,10 @@ class Preset:
     left_out : why a row is no answer, "" if it is one. unfinished : whether its sender broke off,
     None where the export does not say. rejected : whether it was refused where it was
     collected, None where it is unknown. times : columns, where the file has them. has_private :
-    whether personal columns are left out. is_fixed : whether the form of the file says which
-    columns hold what, so that its mapping is no guess. wording : the wording in the heading of
-    a column of answers.
+    whether personal columns are left out. parts : columns that say why one person has
+    several rows, each with some of the questions: there an empty cell is no answer.
+    is_fixed : whether the form of the file says which columns hold what, so that its mapping is
+    no guess. wording : the wording in the heading of a column of answers.
     """
 
     slug: str
@@ -59,6 +60,7 @@ class Preset:
     rejected: Callable[[Row], bool | None] = field(default=lambda row: None)
     times: Times = Times()
     has_private: bool = True
+    parts: tuple[str, ...] = ()
     is_fixed: bool = False
     wording: Callable[[str], str] = str
 

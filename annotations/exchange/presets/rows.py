@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from io import BytesIO
@@ -31,7 +31,7 @@ from annotations.exchange.presets.columns import (
 from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.laying_flat import json_lines
-from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping
+from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.preset import Preset, cell_named
 from annotations.exchange.presets.table import (
     LAYING_FLAT,
@@ -41,8 +41,8 @@ from annotations.exchange.presets.table import (
     header_is_missing,
     open_foreign,
 )
-from annotations.exchange.presets.times import elapsed_seconds
-from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.presets.times import classify_times, elapsed_seconds, time_columns
+from annotations.exchange.problems import KEPT, InputError, Problems, describe_place
 from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.json_document import READ_HERE, read_lines_in_process
@@ -68,6 +68,8 @@ TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "ges
 """Words in the worker column that mark a row of totals below the table."""
 
 
+QUESTIONS_NAMED = 8
+"""Questions that a problem names, of those that a worker answered twice."""
 GUESSED = ("worker", "question", "answer")
 
 
@@ -79,7 +81,7 @@ def proposed(preset: Preset, head: Head, given: Readable) -> Mapping:
     """
     if not preset.is_fixed and header_is_missing(head):
         return Mapping(guessed=GUESSED)
-    of_answers = _without_left_out(preset, head)
+    of_answers = answering_rows(preset, head)
     mapping = _with_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(
@@ -105,10 +107,29 @@ def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     return replace(found, answers=answers) if answers else mapping
 
 
-def _without_left_out(preset: Preset, head: Head) -> Head:
-    """Return the file's beginning without rows that are no answers, unless all rows are."""
+def answering_rows(preset: Preset, head: Head) -> Head:
+    """Return the file's beginning without rows that are left out, unless all rows are."""
     rows = [row for row in head.rows if not preset.reason_left_out(named_cells(head, row))]
     return replace(head, rows=rows) if rows else head
+
+
+def column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role]:
+    """Return the role of each column of a file under a mapping."""
+    single = {mapping.worker: Role.WORKER, mapping.question: Role.QUESTION, mapping.text: Role.TEXT}
+    times = time_columns(head, preset.times) if mapping.times is None else mapping.times
+    roles = {
+        **dict.fromkeys(mapping.ignored, Role.IGNORE),
+        **dict.fromkeys(mapping.extra, Role.EXTRA),
+        **dict.fromkeys(times, Role.TIME),
+        **dict.fromkeys((column for column, _ in mapping.checks), Role.CHECK),
+        **dict.fromkeys(mapping.answers, Role.ANSWER),
+        **single,
+    }
+    found = {}
+    for name in filter(None, dict.fromkeys(head.header)):
+        is_private = name not in roles and preset.has_private and is_personal_column(head, name)
+        found[name] = roles.get(name, Role.IGNORE if is_private else Role.EXTRA)
+    return found
 
 
 def named_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
@@ -173,7 +194,8 @@ def rows_of(
     if preset.slug == "mturk":
         chosen = [glob.escape(name) for name in mapping.answers]
         return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
-    if preset.slug == "own" and mapping.question and len(mapping.answers) == 1:
+    is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
+    if is_own and mapping.times is None and not mapping.text:
         return OwnRows(_as_lines(given), mapping, duplicates)
     return MappedRows(given, preset, mapping, duplicates)
 
@@ -212,9 +234,20 @@ class OwnRows(AnswerRows):
         names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
         super().__init__(given, names, duplicates)
         self.questions: dict[str, MturkQuestion] = {}
+        self._ignored = frozenset(mapping.ignored)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return sentences on ignored columns, complete when all rows have been read."""
+        ignored = [f"Columns ignored: {', '.join(sorted(self._ignored))}"] if self._ignored else []
+        return [*super().notes, *ignored]
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
         for record, key in super().__iter__():
+            if self._ignored and record.extra:
+                cells = zip(self.table.kept_aside, record.extra, strict=False)
+                extra = tuple("" if name in self._ignored else cell for name, cell in cells)
+                record = replace(record, extra=extra)
             if record.question not in self.questions:
                 text = read_as_wording(record.question)
                 self.questions[record.question] = MturkQuestion(text, {}, record.line)
@@ -254,6 +287,8 @@ class MappedRows:
         self.passed: dict[str, dict[str, bool]] = {column: {} for column, _ in mapping.checks}
         self.n_checked = 0
         self.left_out: list[str] = []
+        self._times = preset.times
+        self._conflicts: dict[tuple[str, int, int, bool], list[str]] = {}
 
     @property
     def notes(self) -> list[str]:
@@ -276,6 +311,8 @@ class MappedRows:
         notes += [f"Left out: {count} {reason}" for reason, count in self.skipped.items()]
         if self.left_out:
             notes.append(f"Columns left out, because they are personal: {', '.join(self.left_out)}")
+        if self._mapping.ignored:
+            notes.append(f"Columns ignored: {', '.join(self._mapping.ignored)}")
         return notes
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
@@ -284,19 +321,9 @@ class MappedRows:
         first_rows = list(islice(self._foreign.rows, PEEKED))
         cells_of_first = [cells for _, cells in first_rows]
         head = Head(self.table.name, header, cells_of_first, self._foreign.wordings)
-        if preset.has_private:
-            self.left_out = [
-                name
-                for name in dict.fromkeys(header)
-                if name not in at and is_personal_column(head, name)
-            ]
-        private = frozenset(self.left_out)
-        checks = {column for column, _ in mapping.checks}
-        aside = [
-            (position, name)
-            for position, name in enumerate(header)
-            if (name not in at or name in checks) and name not in private
-        ]
+        aside = self._stored_beside(head, at)
+        workers = head.values(mapping.worker)
+        is_part = bool(head.named(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
         for n_before, (line, cells) in enumerate(rows):
             row = named_cells(head, cells)
@@ -338,9 +365,36 @@ class MappedRows:
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
                 text = "" if is_blank(text) else text
+                if is_part and not text:
+                    continue
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)
+
+    def _stored_beside(self, head: Head, mapped: Collection[str]) -> list[tuple[int, str]]:
+        """Return (position, name) of the columns that are stored as extra information.
+
+        Sets the personal columns that are left out, and the columns of times.
+        """
+        mapping, preset = self._mapping, self._preset
+        if preset.has_private:
+            self.left_out = [
+                name
+                for name in dict.fromkeys(head.header)
+                if name not in mapped
+                and name not in mapping.extra
+                and name not in mapping.ignored
+                and is_personal_column(head, name)
+            ]
+        if mapping.times is not None:
+            self._times = classify_times(head, mapping.times, preset.times)
+        not_stored = frozenset((*self.left_out, *mapping.ignored))
+        checks = {column for column, _ in mapping.checks}
+        return [
+            (position, name)
+            for position, name in enumerate(head.header)
+            if (name not in mapped or name in checks) and name not in not_stored
+        ]
 
     def _checks_of(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
@@ -385,7 +439,7 @@ class MappedRows:
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
     def _facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
-        preset, times = self._preset, self._preset.times
+        preset, times = self._preset, self._times
         begun, ended = cell_named(row, *times.started), cell_named(row, *times.submitted)
         seconds = cell_named(row, *times.seconds)
         started, submitted = self._time(begun), self._time(ended)
@@ -413,7 +467,7 @@ class MappedRows:
         zone: tzinfo | None = value.tzinfo
         if zone is None:
             try:
-                name = self._foreign.zone or self._preset.times.zone
+                name = self._foreign.zone or self._times.zone
                 zone = ZoneInfo(name) if name else None
             except (ValueError, OSError, KeyError):
                 zone = None
@@ -421,21 +475,39 @@ class MappedRows:
 
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
         """Record an error: a worker answered a question twice, with different answers."""
-        self.problems.add_code(
-            record.line,
-            None,
-            "rejection_differs" if of_flag else "answers_differ",
-            choosable=True,
-            who="worker",
-            name=record.worker,
-            question=record.question,
-            first_line=first_line,
-            what="text",
-            guess=self._mapping.guess(),
-        )
+        key = (record.worker, first_line, record.line, of_flag)
+        if key in self._conflicts or len(self._conflicts) < KEPT:
+            self._conflicts.setdefault(key, []).append(record.question)
+        else:
+            self.problems.total += 1
+
+    def _note_conflicts(self) -> None:
+        """Add a problem for each pair of rows in which a worker's answers contradict each other."""
+        for (worker, first_line, line, of_flag), questions in self._conflicts.items():
+            values = {
+                "choosable": True,
+                "who": "worker",
+                "name": worker,
+                "first_line": first_line,
+                "first_place": describe_place(first_line, self.problems.row_of(first_line)),
+                "guess": self._mapping.guess(),
+            }
+            if of_flag or len(questions) == 1:
+                code = "rejection_differs" if of_flag else "answers_differ"
+                for question in questions:
+                    more = {"question": question, "what": "text"}
+                    self.problems.add_code(line, None, code, **values, **more)
+                continue
+            named = ", ".join(question[:40] for question in questions[:QUESTIONS_NAMED])
+            rest = len(questions) - QUESTIONS_NAMED
+            named += f" and {rest} more" if rest > 0 else ""
+            more = {"n": len(questions), "questions": named}
+            self.problems.add_code(line, None, "attempts_differ", **values, **more)
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or the file has no answers."""
+        self._note_conflicts()
+        self.problems.by_line()
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:

@@ -7,6 +7,7 @@ exports only: today it writes a file for each annotator, named after them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from annotations.exchange.column_names import normalise_name, normalise_names
 from annotations.exchange.presets.values import format_answer, format_value
 from annotations.exchange.problems import InputError
+from annotations.exchange.reading.nested_records import is_hub_row
 
 Row = dict[str, str]
 
@@ -23,6 +25,10 @@ RESPONSE = "response."
 OF_USERS, OF_STATUSES, OF_RESPONSES = ".responses.users", ".responses.status", ".responses"
 OF_SUGGESTIONS = (".suggestion.agent", ".suggestion.score", "-suggestion-metadata")
 """Endings of what Argilla's records hold of suggestions, whether or not anybody responded."""
+OF_USER = re.compile(
+    r"(?P<question>.+)\.response\.(?P<user>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+)
+"""Key of the response of one user, as Argilla 2 wrote it at first."""
 SUGGESTED = ("-suggestion", ".suggestion", *OF_SUGGESTIONS)
 OF_RECORD = ("", "Unnamed: 0", "id", "status", "external_id", "_server_id")
 """Columns of the exporting tool, neither question nor answer; the first two are row numbers."""
@@ -56,11 +62,14 @@ def records_of(document: Any, file: str) -> Any:
     """
     if isinstance(document, dict):
         rows = document.get("rows")
-        if isinstance(rows, list) and rows and all(_is_wrapped(one) for one in rows):
+        if isinstance(rows, list) and rows and all(map(is_hub_row, rows)):
             cut = sum(bool(one.get("truncated_cells")) for one in rows)
             if cut:
                 raise InputError.from_code(file, "hub_cells_cut", n_rows=cut)
             return [one["row"] for one in rows]
+        items = document.get("items")
+        if isinstance(items, list) and items and all(_is_of_server(one) for one in items):
+            return items
         return [document] if STATE in document else document
     if isinstance(document, list) and document and all(isinstance(one, list) for one in document):
         return [record for part in document for record in part]
@@ -80,6 +89,8 @@ def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
         return list(_of_argilla(record, file))
     if _is_document(record):
         return list(_of_document(record, file))
+    if isinstance(record.get("entities"), list) and set(record) <= DOCUMENT_KEYS:
+        raise InputError.from_code(file, "doccano_spans")
     worker = next((key for key in WORKER_KEYS if record.get(key)), "")
     nested = next((record[key] for key in ANSWERS_KEYS if isinstance(record.get(key), dict)), None)
     if worker and nested and not any(isinstance(one, dict) for one in nested.values()):
@@ -143,8 +154,9 @@ def _of_entries(
         yield {**base, "worker": format_value(who), "response": text}
 
 
-def _is_wrapped(one: Any) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("row"), dict)
+def _is_of_server(one: Any) -> bool:
+    """Return whether an object is a record as Argilla's REST interface lists it."""
+    return isinstance(one, dict) and isinstance(one.get("fields"), dict) and "responses" in one
 
 
 def _of_state(state: dict[str, Any]) -> Iterator[Row]:
@@ -168,7 +180,8 @@ def _of_state(state: dict[str, Any]) -> Iterator[Row]:
 def may_have_shape(record: dict[str, Any]) -> bool:
     """Return whether a record has a nested value or a key that only annotation tools write."""
     return any(isinstance(one, dict | list) for one in record.values()) or any(
-        key.endswith((OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)) for key in record
+        key.endswith((OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)) or OF_USER.fullmatch(key)
+        for key in record
     )
 
 
@@ -177,7 +190,9 @@ def is_argilla_record(record: dict[str, Any]) -> bool:
     if isinstance(record.get("fields"), dict) and "responses" in record:
         return True
     ending = (OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)
-    return any(key.endswith(ending) for key in record) or bool(_columns(record))
+    if any(key.endswith(ending) or OF_USER.fullmatch(key) for key in record):
+        return True
+    return bool(_columns(record))
 
 
 def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -212,7 +227,10 @@ def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
         fields = {
             key: one
             for key, one in record.items()
-            if isinstance(one, str) and key not in OF_RECORD and not key.endswith(SUGGESTED)
+            if isinstance(one, str)
+            and key not in OF_RECORD
+            and not key.endswith(SUGGESTED)
+            and not OF_USER.fullmatch(key)
         }
     texts = {f"field.{name}": format_value(value) for name, value in fields.items()}
     known = (record[key] for key in ("id", "external_id", "_server_id") if record.get(key))
@@ -236,6 +254,9 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
     for question, listed in {**by_question, **_columns(record)}.items():
         for one in listed or []:
             yield one.get("user_id"), question, one.get("value"), one.get("status")
+    for key, value in record.items():
+        if value is not None and (user := OF_USER.fullmatch(key)):
+            yield user["user"], user["question"], value, ""
     for key in [one for one in record if one.endswith(OF_RESPONSES)]:
         values, users = record[key] or [], record.get(f"{key}.users") or []
         if not isinstance(values, list) or len(values) != len(users):

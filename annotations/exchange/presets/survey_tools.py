@@ -205,6 +205,13 @@ def wording_of_code(name: str) -> str:
     return found["text"] if found else name
 
 
+REDCAP_PARTS = (
+    *("redcap_event_name", "redcap_repeat_instrument", "redcap_repeat_instance"),
+    *("Event Name", "Repeat Instrument", "Repeat Instance"),
+)
+"""Columns of REDCap by which a record has several rows, of events or of repeated instruments."""
+
+
 def is_redcap(head: Head) -> bool:
     """Return whether a file comes from REDCap, with raw values or with labels."""
     is_record = bool(head.header) and normalise_name(head.header[0]) in ("recordid", "studyid")
@@ -342,6 +349,7 @@ TOOLS = (
         "Data Exports, Reports, and Stats: CSV, raw data or labels.",
         is_redcap,
         redcap_columns,
+        parts=REDCAP_PARTS,
         panel=_panel,
         unfinished=is_incomplete,
     ),

@@ -6,8 +6,7 @@ ones are laid flat as Label Studio and Potato write them.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -15,6 +14,7 @@ from typing import Any
 
 from annotations.exchange.column_names import normalise_name
 from annotations.exchange.header import CORNER, clean_name, refuse_columns
+from annotations.exchange.ids import is_blank
 from annotations.exchange.presets.cells import is_json, mostly
 from annotations.exchange.presets.experiments import lay_out_trials, with_header
 from annotations.exchange.presets.header_rows import looks_like_data, second_header_rows
@@ -29,6 +29,7 @@ from annotations.exchange.reading.json_document import (
     read_values_in_process,
 )
 from annotations.exchange.reading.mturk_columns import MAY_LACK
+from annotations.exchange.reading.nested_records import parse_cell
 from annotations.exchange.reading.source import Readable, Source, make_source
 from annotations.exchange.reading.tables import open_table
 
@@ -136,9 +137,10 @@ class Head:
         label = self.wordings.get(column, "")
         return (column, label) if label and label != column else (column,)
 
-    def samples(self, column: str) -> list[str]:
-        """Return the first different values of a column, at most three."""
-        return list(dict.fromkeys(self.values(column)))[:SAMPLES]
+    def samples(self, column: str, cell: Callable[[str], str] = str) -> list[str]:
+        """Return the first different values of a column as `cell` reads them, at most three."""
+        values = (cell(value).strip() for value in self.values(column))
+        return list(dict.fromkeys(value for value in values if not is_blank(value)))[:SAMPLES]
 
     def named(self, *names: str) -> str:
         """Return the first of these names that a column has; "" if none.
@@ -371,16 +373,6 @@ def _of_objects(name: str, sha256: str, flat: Flattened, warnings: list[str]) ->
 
 
 def _located(line: int, cells: dict[str, str]) -> JsonObject:
-    found = JsonObject({name: _value(cell) for name, cell in cells.items()})
+    found = JsonObject({name: parse_cell(cell) for name, cell in cells.items()})
     found.line = line
     return found
-
-
-def _value(cell: str) -> Any:
-    """Parse a cell that holds a JSON object or list; return any other cell unchanged."""
-    if cell[:1] in "{[" and cell:
-        try:
-            return json.loads(cell)
-        except ValueError:
-            pass
-    return cell

@@ -1,13 +1,57 @@
-"""Compute durations from times in survey exports, whose order of day and month is unknown."""
+"""Find a file's times and durations; the order of day and month in them is unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+
+from annotations.exchange.column_names import normalise_name
+from annotations.exchange.presets.cells import is_epoch, is_number, mostly
+from annotations.exchange.presets.preset import Times
+from annotations.exchange.presets.table import Head
 
 DAYS = ("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y")
 CLOCKS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 LONGEST = timedelta(days=30)
+_START = re.compile(
+    r"start|beg[iu]n|began|anfang|opened|creat|d[eé]but|inicio|inizio|begonnen|начал|開始|开始"
+)
+"""Part of the name of a column of times at which an answer was begun."""
+
+
+def time_columns(head: Head, times: Times) -> tuple[str, ...]:
+    """Return the columns of a file that hold times or durations, by the names of its preset."""
+    names = (*times.started, *times.submitted, *times.seconds)
+    return tuple(dict.fromkeys(filter(None, (head.named(name) for name in names))))
+
+
+def classify_times(head: Head, columns: Iterable[str], known: Times) -> Times:
+    """Return which of the chosen columns hold start times, submission times and durations.
+
+    Names of the preset (`known`) go first. Numbers are durations in seconds. Of the others those
+    named like a beginning are start times; so is the first of several without such a name.
+    """
+    started, submitted, seconds, others = [], [], [], []
+    for column in columns:
+        names = set(map(normalise_name, head.titles(column)))
+        if names & set(map(normalise_name, known.started)):
+            started.append(column)
+        elif names & set(map(normalise_name, known.submitted)):
+            submitted.append(column)
+        elif names & set(map(normalise_name, known.seconds)) or _are_durations(head.values(column)):
+            seconds.append(column)
+        elif any(_START.search(title.casefold()) for title in head.titles(column)):
+            started.append(column)
+        else:
+            others.append(column)
+    if not started and not submitted and len(others) > 1:
+        started.append(others.pop(0))
+    return Times(tuple(started), (*submitted, *others), tuple(seconds), known.zone)
+
+
+def _are_durations(values: Sequence[str]) -> bool:
+    return mostly(is_number, values) and not mostly(is_epoch, values)
 
 
 def elapsed_seconds(begun: str, ended: str) -> float | None:

@@ -100,9 +100,11 @@ def _rows_of_item(
     if not may_have_shape(item):
         return None
     data = _data_of(item)
-    if isinstance(item.get("annotations"), list) and data is not None:
+    # Label Studio before version 1 called annotations completions.
+    annotations = item.get("annotations", item.get("completions"))
+    if isinstance(annotations, list) and data is not None:
         task |= dict.fromkeys(data)
-        return list(_of_task(item, data, types))
+        return list(_of_task(item | {"annotations": annotations}, data, types))
     if isinstance(item.get(LABELS), dict):
         return [_of_instance(item)]
     return rows_of_record(item, file)

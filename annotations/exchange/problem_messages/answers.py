@@ -36,6 +36,25 @@ def _keep_one_by_option(values: Mapping[str, Any]) -> str:
     return CHOOSE_BY_OPTION if values["choosable"] else ""
 
 
+def _describe_conflict(values: Mapping[str, Any]) -> str:
+    """Return what is wrong when a worker has two answers to a question that contradict."""
+    return f"{_describe_earlier(values)}, with another {values['what']}"
+
+
+def _describe_rejection(values: Mapping[str, Any]) -> str:
+    """Return what is wrong when only one of two equal answers of a worker was rejected."""
+    return f"{_describe_earlier(values)}, with rejected in one of the two rows only"
+
+
+def _describe_earlier(values: Mapping[str, Any]) -> str:
+    """Return who answered which question in an earlier row, and in which."""
+    place = values.get("first_place") or f"line {values['first_line']}"
+    return (
+        f"{values['who']} {values['name']} answered question {values['question']} already in "
+        f"{place}"
+    )
+
+
 ANSWERS = {
     "answer_column_twice": ProblemMessage(
         "an Answer column stands there twice",
@@ -54,8 +73,13 @@ ANSWERS = {
         "Shorten it; if it is not that long, a quote before it is not closed.",
     ),
     "answers_differ": ProblemMessage(
-        "{who} {name} answered question {question} already in line {first_line}, with"
-        " another {what}",
+        _describe_conflict,
+        _keep_one,
+        _keep_one_by_option,
+    ),
+    "attempts_differ": ProblemMessage(
+        "{who} {name} answered {n} questions already in {first_place}, with other texts: "
+        "{questions}",
         _keep_one,
         _keep_one_by_option,
     ),
@@ -158,8 +182,7 @@ ANSWERS = {
         "the {name} is missing",
     ),
     "rejection_differs": ProblemMessage(
-        "{who} {name} answered question {question} already in line {first_line}, with"
-        " rejected in one of the two rows only",
+        _describe_rejection,
         _keep_one,
         _keep_one_by_option,
     ),

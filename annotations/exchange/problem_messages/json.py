@@ -138,4 +138,5 @@ JSON = {
         "there is a NUL character or half a surrogate pair, which no text holds",
         "Remove it.",
     ),
+    "record_of_json": ProblemMessage("this is not JSON: {cause}", "Check the file."),
 }

@@ -22,7 +22,7 @@ from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnName
 from annotations.exchange.ids import IdNotes, is_blank
 from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from annotations.exchange.reading.duplicates import Duplicates, describe_superseded, replaces
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
@@ -109,17 +109,14 @@ def read_answers(
             continue
         if is_same_text(first.text, record.text):
             n_repeated += 1
-        elif duplicates in (None, Duplicates.REFUSE):
+        elif duplicates is None or duplicates == Duplicates.REFUSE:
             rows.conflict(record, first.line)
         else:
             n_superseded += 1
-            # A text that was left empty in a later row was not taken back.
-            if duplicates == Duplicates.LAST and (record.text or not first.text):
+            if replaces(record.text, first.text, duplicates):
                 seen[key] = record
     rows.finish()
-    records = list(seen.values())
-    if duplicates == Duplicates.LAST:
-        records.sort(key=lambda record: record.row)
+    records = sorted(seen.values(), key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
     facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)
     facts[-1].extend(describe_superseded(n_superseded, duplicates))

@@ -18,7 +18,7 @@ from annotations.exchange.header import (
     name_corner,
     refuse_columns,
 )
-from annotations.exchange.problems import Problems
+from annotations.exchange.problems import Problems, RowNumbers
 from annotations.exchange.reading.decoding import TextFile, build_empty_file_error
 
 LONGEST_HEADER = 100_000
@@ -57,6 +57,7 @@ def read_delimited(
     """
     lines = source.lines("")
     number, header_line = 0, ""
+    above: list[str] = []
     for line in lines:
         number += 1
         if declared := _DECLARED.fullmatch(line):
@@ -65,6 +66,8 @@ def read_delimited(
         elif number >= header_row and not _BLANK.fullmatch(line):
             header_line = line
             break
+        else:
+            above.append(line)
     if not header_line:
         raise build_empty_file_error(source.name)
 
@@ -77,7 +80,9 @@ def read_delimited(
         reader = csv.reader(all_lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
         reader = csv.reader(all_lines, delimiter=delimiter, strict=True)
-    records = _number_records(reader, number, problems)
+    problems.rows = RowNumbers()
+    n_above = _count_records(above, delimiter)
+    records = _number_records(reader, number, n_above + 1, problems)
     header = next(records, None)
     problems.raise_if_any()  # what follows a broken header is no header
     if header is None:
@@ -89,6 +94,14 @@ def read_delimited(
     marks.update(layout.marks)
     widths = (_count_required_cells(header[1], may_lack), len(header[1]))
     yield from _pick_cells(records, layout, widths, DELIMITERS[delimiter], problems)
+
+
+def _count_records(lines: Sequence[str], delimiter: str) -> int:
+    """Return the number of rows that a spreadsheet shows for the lines above the header."""
+    try:
+        return sum(1 for _ in csv.reader(lines, delimiter=delimiter))
+    except csv.Error:
+        return len(lines)
 
 
 def _count_required_cells(header: Sequence[str], may_lack: Collection[str]) -> int:
@@ -128,15 +141,21 @@ def _is_even(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
 
 
 def _number_records(
-    reader: Iterator[list[str]], first_line: int, problems: Problems
+    reader: Iterator[list[str]], first_line: int, row: int, problems: Problems
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield (first line, cells) of each CSV record; malformed ones go to `problems`."""
+    """Yield (first line, cells) of each CSV record; malformed ones go to `problems`.
+
+    `row` is the number of the first record in a spreadsheet; `problems` learns those of the others.
+    """
     lines_before = first_line - 1
     start = first_line
     while True:
         try:
             # csv counts physical lines: a record with line breaks in its cells counts several.
             for cells in reader:
+                if problems.rows is not None:
+                    problems.rows.add(start, row)
+                row += 1
                 if cells:
                     yield start, cells
                 start = lines_before + reader.line_num + 1  # type: ignore[attr-defined]
@@ -144,6 +163,7 @@ def _number_records(
         except csv.Error as error:
             if not _note_csv_error(str(error), start, problems):
                 return
+            row += 1
             start = lines_before + reader.line_num + 1  # type: ignore[attr-defined]
 
 

@@ -9,14 +9,24 @@ from enum import StrEnum
 class Duplicates(StrEnum):
     """Rule for two different answers of one worker to one question: refuse, first or last.
 
-    REFUSE: an error. FIRST or LAST in the order of the rows: that answer counts; an empty last
-    answer never replaces a text. A row that repeats the same text is left out and counted in any
+    REFUSE: an error. FIRST or LAST in the order of the rows: that answer counts; an empty answer
+    never replaces a text. A row that repeats the same text is left out and counted in any
     case.
     """
 
     REFUSE = "refuse"
     FIRST = "first"
     LAST = "last"
+
+
+def replaces(later: str, earlier: str, duplicates: Duplicates) -> bool:
+    """Return whether a worker's later answer counts in place of the earlier one.
+
+    A text counts in place of an empty answer, and an empty answer never in place of a text.
+    """
+    if bool(later) != bool(earlier):
+        return bool(later)
+    return duplicates == Duplicates.LAST
 
 
 def describe_superseded(n_superseded: int, duplicates: Duplicates | None) -> list[str]:

@@ -15,7 +15,12 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
 
-from annotations.exchange.column_names import is_demographic, is_personal, normalise_name
+from annotations.exchange.column_names import (
+    is_demographic,
+    is_personal,
+    is_remark,
+    normalise_name,
+)
 from annotations.exchange.header import Column
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.source import Readable, make_source
@@ -40,7 +45,8 @@ class AnswerColumn:
 
     `samples` are its first different values, three at most. `echoes` is the Input column whose cell
     it repeats in every row, "" if there is none; `of_worker` says that each worker who did several
-    assignments gave it one value, `of_person` that its name is that of a fact about the person.
+    assignments gave it one value, `of_person` that its name is that of a fact about the person,
+    `is_remark` that it is named like a remark on the task, such as feedback.
     """
 
     name: str
@@ -48,11 +54,12 @@ class AnswerColumn:
     echoes: str = ""
     of_worker: bool = False
     of_person: bool = False
+    is_remark: bool = False
 
     @property
     def is_answer(self) -> bool:
         """Whether the field is proposed as an answer to a question."""
-        return not (self.echoes or self.of_worker or self.of_person)
+        return not (self.echoes or self.of_worker or self.of_person or self.is_remark)
 
     @property
     def reason(self) -> str:
@@ -61,6 +68,8 @@ class AnswerColumn:
             return f"the same as {INPUT}{self.echoes}"
         if self.of_person:
             return "a fact about the worker"
+        if self.is_remark:
+            return "a remark on the task"
         return "one value for each worker" if self.of_worker else ""
 
 
@@ -124,6 +133,7 @@ def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[Answ
     if columns and not any(column.is_answer for column in columns):
         for column in columns:
             column.echoes, column.of_worker, column.of_person = "", False, False
+            column.is_remark = False
     return columns
 
 
@@ -180,6 +190,8 @@ class _ColumnObserver:
     def finish_column(self, repeating: set[str]) -> AnswerColumn:
         """Return the field, with the reasons found why it is no answer (see `AnswerColumn`)."""
         name = self.column.name
+        # A field "comment" is as often the task itself.
+        self.column.is_remark = is_remark(name) and normalise_name(name) != "comment"
         if self.n_filled >= REPEATING:
             # Of several equal columns the first in the alphabet, so that the result is always the
             # same.

@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from annotations.models import rights
+from annotations.models.uploads import uploads_not_imported
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
 from annotations.web.scope import get_answered_set, get_editable, get_user_id
 from annotations.web.texts import mark_code
@@ -34,12 +35,15 @@ def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
     rows = shown_imports(page)
     ids = imports_of(shown).values("public_id")
     going = list(Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=ids))
+    permissions = rights(request.user, shown)
+    uploads = uploads_not_imported(shown, get_user_id(request)) if permissions.edit else ()
     context = {
         "title": "Imported files",
         "subtitle": "The files that came into this question set. Each can be undone.",
         "breadcrumbs": build_breadcrumbs(shown),
         "question_set": shown,
-        "rights": rights(request.user, shown),
+        "rights": permissions,
+        "uploads": list(uploads),
         "page": page,
         "rows": rows,
         "removals": going,

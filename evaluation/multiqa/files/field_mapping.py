@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from annotations.exchange.problems import Problems
+from annotations.exchange.reading.nested_records import Paths
 from evaluation.core.text.items import CHOICE, EXACT, EXTRACTIVE, FREE, KINDS, MATCHERS
 from evaluation.runs.files.problem_messages import add_problem, build_error
-
-Paths = tuple[str, ...]
 
 
 class AnswerForm(StrEnum):

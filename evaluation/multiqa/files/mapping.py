@@ -1,33 +1,31 @@
-"""Convert records of other benchmarks to items; built-in mappings are in `field_mapping`.
-
-A path leads through a record by keys, "question.stem". "*" takes all entries of a list, or all
-values of an object. "^" is the object that contains the record, "^^" the object around that one.
-"A,B,C" takes several values in this order. Of alternative paths the first that exists counts.
-"""
+"""Convert records of other benchmarks to items; built-in mappings are in `field_mapping`."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from annotations.exchange import InputError
 from annotations.exchange.ids import clean_id
+from annotations.exchange.presets.values import format_value
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.decoding import open_text
+from annotations.exchange.reading.nested_records import (
+    MISSING,
+    Paths,
+    find_value,
+    parse_cell,
+    read_records,
+)
 from annotations.exchange.reading.source import make_source
 from evaluation.core.text.items import CHOICE, MultiqaItem
-from evaluation.multiqa.files.field_mapping import AnswerForm, FieldMapping, Paths
+from evaluation.multiqa.files.field_mapping import AnswerForm, FieldMapping
 from evaluation.multiqa.files.reading import Fault, ItemsFile, build_item
 from evaluation.multiqa.items import LETTERS
-from evaluation.runs.files.problem_messages import add_problem, build_error
+from evaluation.runs.files.problem_messages import add_problem
 
-# None is a value that a record may hold.
-MISSING = object()
 YES = frozenset({"1", "1.0", "true", "yes"})
 NO = frozenset({"0", "0.0", "false", "no"})
 # Keys of an option that is an object, the likelier ones first.
@@ -36,7 +34,6 @@ OPTION_LABELS = ("key", "label", "id", "letter", "option_id", "idx", "index")
 # Keys that the Hugging Face rows API adds around a record.
 ROW_KEYS = frozenset({"row", "row_idx", "truncated_cells"})
 MOST_REASONS = 10
-ACCEPTED = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 class _UnreadableOptionsError(ValueError):
@@ -63,7 +60,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     items: dict[str, tuple[MultiqaItem, int]] = {}
     invalid = _InvalidRecords()
     n_rows = n_repeated = 0
-    for line, wrapped, parents in islice(_read_records(path, mapping), most):
+    for line, wrapped, parents in islice(read_records(path, mapping.records, mapping.header), most):
         n_rows += 1
         faults: list[Fault] = []
         record = _unwrap_row(wrapped, faults)
@@ -153,130 +150,6 @@ def _unwrap_row(record: Any, faults: list[Fault]) -> Any:
     return row
 
 
-def _read_records(path: Path, mapping: FieldMapping) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
-    """Yield (line or record number, record, parent objects) for each record of a file.
-
-    The nearest parent comes first. Raises `InputError`.
-    """
-    origin = make_source(path)
-    kind = origin.suffix
-    if kind not in ACCEPTED:
-        raise InputError.single(
-            origin.name,
-            f"the ending {kind or '(none)'} is not among {', '.join(ACCEPTED)}",
-            "Records of workbooks and of tables of ours need no mapping.",
-        )
-    source = open_text(origin)
-    if kind in (".csv", ".tsv"):
-        yield from _read_table_rows(source.lines(""), "\t" if kind == ".tsv" else ",", mapping)
-        return
-    if kind == ".json":
-        document = _parse_json("".join(source.lines("")), origin.name, None)
-        yield from _find_records(document, mapping.records)
-        return
-    for number, line in enumerate(source.lines("\n"), 1):
-        if line.strip():
-            yield number, _parse_json(line, origin.name, number), ()
-
-
-def _find_records(document: Any, paths: Paths) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
-    """Yield the records (JSON objects) at the first path that leads to any."""
-    if isinstance(document, dict) and _is_rows_api(document.get("rows")):
-        document = document["rows"]
-    for path in paths:
-        values = list(_follow_path(document, path.split("."), ()))
-        if not any(isinstance(record, dict) for record, _ in values):
-            continue
-        # In a list every entry counts as a record, so that an invalid one is reported. In an
-        # object "*" also matches values such as a version, which are no records.
-        is_list = isinstance(document, list) and path == "*"
-        records = values if is_list else [each for each in values if isinstance(each[0], dict)]
-        for number, (record, parents) in enumerate(records, 1):
-            yield number, record, parents
-        return
-
-
-def _is_rows_api(rows: Any) -> bool:
-    """Return whether a value is a list of rows from the Hugging Face rows API."""
-    return isinstance(rows, list) and any(isinstance(row, dict) and "row" in row for row in rows)
-
-
-def _parse_json(text: str, name: str, line: int | None) -> Any:
-    """Return parsed JSON text; raises `InputError` at `line` or the error's own line."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        number = getattr(error, "lineno", None) if line is None else line
-        cause, column = getattr(error, "msg", error), getattr(error, "colno", None)
-        raise build_error(
-            name, "record_of_json", line=number, column=column, cause=cause
-        ) from error
-    except RecursionError as error:
-        raise InputError.single(name, "the JSON is nested too deeply", line=line) from error
-
-
-def _read_table_rows(
-    lines: Iterator[str], delimiter: str, mapping: FieldMapping
-) -> Iterator[tuple[int, Any, tuple[Any, ...]]]:
-    """Yield each row of a CSV or TSV file as a dict by column name, with its line.
-
-    The mapping's header, if any, is for files without one.
-    """
-    reader = csv.reader(lines, delimiter=delimiter)
-    names: Sequence[str] = ()
-    for row in reader:
-        if not any(cell.strip() for cell in row):
-            continue
-        # Files of the hub have a header, published ones of the same benchmark may have none.
-        if not names:
-            names = [cell.strip() for cell in row]
-            if not mapping.header or set(mapping.header) <= set(names):
-                continue
-            names = mapping.header
-        yield reader.line_num, dict(zip(names, row, strict=False)), ()
-
-
-def _follow_path(
-    value: Any, steps: Sequence[str], parents: tuple[Any, ...]
-) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Yield each value that a path of keys leads to, with its parent objects, nearest first."""
-    if not steps:
-        yield value, parents
-        return
-    step, rest = steps[0], steps[1:]
-    inner = (value, *parents) if isinstance(value, dict) else parents
-    if step == "*":
-        members = value.values() if isinstance(value, dict) else value
-        if isinstance(members, list) or isinstance(value, dict):
-            for member in members:
-                yield from _follow_path(member, rest, inner)
-    elif isinstance(value, dict) and step in value:
-        yield from _follow_path(value[step], rest, inner)
-
-
-def _find_value(record: Any, parents: Sequence[Any], paths: Paths) -> Any:
-    """Return the value at the first of `paths` that exists in the record, or `MISSING`."""
-    for path in paths:
-        start, relative = record, path
-        while relative.startswith("^"):
-            level = len(path) - len(path.lstrip("^"))
-            if level > len(parents):
-                break
-            start, relative = parents[level - 1], path.lstrip("^").removeprefix(".")
-        if "," in relative:
-            parts = [_find_value(start, parents, (part.strip(),)) for part in relative.split(",")]
-            if MISSING not in parts:
-                return parts
-            continue
-        steps = relative.split(".")
-        values = [value for value, _ in _follow_path(start, steps, ())]
-        if "*" in steps and values:
-            return values
-        if values:
-            return values[0]
-    return MISSING
-
-
 def _build_cells(
     record: Any,
     parents: Sequence[Any],
@@ -287,8 +160,8 @@ def _build_cells(
     """Return a record as the cells of an item file's row; add invalid values to `faults`."""
 
     def find_text(paths: Paths, default: str = "") -> str:
-        value = _find_value(record, parents, paths)
-        return default if value is MISSING or value is None else _format_text(value)
+        value = find_value(record, paths, parents)
+        return default if value is MISSING or value is None else format_value(value)
 
     question = find_text(mapping.question).strip()
     if not question:
@@ -323,21 +196,21 @@ def _read_choices(
     """
     if mapping.fixed_choices:
         return list(mapping.fixed_choices), []
-    value = _find_value(record, parents, mapping.choices)
+    value = find_value(record, mapping.choices, parents)
     if value is MISSING or value is None:
         return [], []
-    labels = _find_value(record, parents, mapping.labels)
+    labels = find_value(record, mapping.labels, parents)
     if isinstance(value, str):
-        value = _parse_cell(value)
+        value = parse_cell(value)
     if isinstance(value, list) and value and all(isinstance(option, dict) for option in value):
         return _read_option_objects(value)
     if isinstance(value, dict):
         # Usually {label: text}; with flags {text: whether it is right}.
         if mapping.answers_are is AnswerForm.FLAGS:
             return [str(key) for key in value], []
-        return [_format_text(text) for text in value.values()], [str(key) for key in value]
-    texts = [_format_text(text) for text in (value if isinstance(value, list) else [value])]
-    return texts, [] if labels is MISSING else [_format_text(label) for label in labels]
+        return [format_value(text) for text in value.values()], [str(key) for key in value]
+    texts = [format_value(text) for text in (value if isinstance(value, list) else [value])]
+    return texts, [] if labels is MISSING else [format_value(label) for label in labels]
 
 
 def _read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
@@ -350,8 +223,8 @@ def _read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str
         raise _UnreadableOptionsError(", ".join(map(str, options[0])))
     label_keys = [key for key in OPTION_LABELS if all(key in option for option in options)]
     return (
-        [_format_text(option[text_key]) for option in options],
-        [_format_text(option[label_keys[0]]) for option in options] if label_keys else [],
+        [format_value(option[text_key]) for option in options],
+        [format_value(option[label_keys[0]]) for option in options] if label_keys else [],
     )
 
 
@@ -364,10 +237,10 @@ def _read_answers(
     faults: list[Fault],
 ) -> list[str]:
     """Return a record's distinct accepted answers; [] for an unanswerable question."""
-    unanswerable = _find_value(record, parents, mapping.unanswerable)
+    unanswerable = find_value(record, mapping.unanswerable, parents)
     if unanswerable is not MISSING and _is_yes(unanswerable):
         return []
-    value = _find_value(record, parents, mapping.answers)
+    value = find_value(record, mapping.answers, parents)
     if value is MISSING or value is None:
         looked = ", ".join(mapping.answers)
         faults.append(Fault("answers", "answer_not_found", {"looked": looked}))
@@ -375,7 +248,7 @@ def _read_answers(
     if isinstance(value, str) and mapping.parted_by:
         value = value.split(mapping.parted_by)
     elif isinstance(value, str):
-        value = _parse_cell(value)
+        value = parse_cell(value)
     if mapping.answers_are is AnswerForm.FLAGS:
         flags = list(value.values()) if isinstance(value, dict) else value
         if not isinstance(flags, list) or len(flags) != len(choices):
@@ -383,7 +256,7 @@ def _read_answers(
             return []
         parsed = [_parse_yes_no(flag) for flag in flags]
         if None in parsed:
-            unknown = _format_text(flags[parsed.index(None)])[:40]
+            unknown = format_value(flags[parsed.index(None)])[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": unknown}))
             return []
         return [text for text, flag in zip(choices, parsed, strict=True) if flag]
@@ -402,7 +275,7 @@ def _read_answer(
     faults: list[Fault],
 ) -> str:
     """Return the text of one accepted answer; "" for an empty or invalid value."""
-    text = _format_text(value).strip()
+    text = format_value(value).strip()
     if form is AnswerForm.YES_NO:
         is_yes = _parse_yes_no(value)
         if is_yes is None and text:
@@ -434,16 +307,6 @@ def _read_answer(
     return choices[index]
 
 
-def _parse_cell(text: str) -> Any:
-    """Return the JSON list or object in a table cell, else the cell's text."""
-    if text.lstrip()[:1] in ("[", "{"):
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-    return text
-
-
 def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
     """Return the index of the only candidate equal to the text except for case and spaces.
 
@@ -466,15 +329,6 @@ def _parse_yes_no(value: Any) -> bool | None:
 
 def _is_yes(value: Any) -> bool:
     return _parse_yes_no(value) is True
-
-
-def _format_text(value: Any) -> str:
-    """Return a JSON value as text; lists and objects as JSON."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int | float) else json.dumps(value, ensure_ascii=False)
 
 
 def convert_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:

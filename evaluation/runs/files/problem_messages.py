@@ -97,7 +97,6 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "field_no_path": ProblemMessage("this is no path and no list of paths"),
     "field_no_text": ProblemMessage("this is no text"),
     "field_no_choice": ProblemMessage("write one of {choices}"),
-    "record_of_json": ProblemMessage("this is not JSON: {cause}", "Check the file."),
     "no_records": ProblemMessage("there is no record (looked at {looked})", "Choose a mapping."),
     "record_repeats_item": ProblemMessage(
         "record {record}: item {item} stands already in line {earlier}",

@@ -109,11 +109,6 @@ SENTENCES = {
     "field_no_path": ({}, "this is no path and no list of paths", ""),
     "field_no_text": ({}, "this is no text", ""),
     "field_no_choice": ({"choices": "a, b"}, "write one of a, b", ""),
-    "record_of_json": (
-        {"cause": "Permission denied"},
-        "this is not JSON: Permission denied",
-        "Check the file.",
-    ),
     "no_records": ({"looked": "data"}, "there is no record (looked at data)", "Choose a mapping."),
     "record_repeats_item": (
         {"record": 4, "item": "q1", "earlier": 2},

@@ -55,9 +55,9 @@ def bring(rivers: Any, text: str = "says") -> dict[str, Any]:
 
 def at(name: str, do: Callable[[], object], after: bool = False, every: int = 1) -> None:
     """Let somebody else do something at every so-manieth call of a function of the import."""
-    from annotations.exchange.importing import answers, comparing, rows
+    from annotations.exchange.importing import answers, comparison, rows
 
-    place = {"insert": rows.PreparedRows, "_find_difference": comparing}.get(name, answers)
+    place = {"insert": rows.PreparedRows, "_find_difference": comparison}.get(name, answers)
     known, calls = getattr(place, name), iter(range(sys.maxsize))
 
     def called(*arguments: Any, **options: Any) -> Any:

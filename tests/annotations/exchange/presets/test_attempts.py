@@ -106,6 +106,26 @@ ATTEMPTS = {
 }
 
 
+EMPTY_FIRST = {
+    # The first attempt was left empty: the texts and the time are those of the second.
+    "first": ("first", ("", "", ""), LATER, 7),
+    "last": ("last", ("", "", ""), LATER, 7),
+    # One answer of three is the first attempt's: the later one, which has the others, counts.
+    "first, one text": ("first", (ANN[0], "", ""), (ANN[0], LATER[1], LATER[2]), 7),
+    "last, one text": ("last", (ANN[0], "", ""), LATER, 7),
+}
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "earlier", "right", "minutes"), EMPTY_FIRST.values(), ids=EMPTY_FIRST
+)
+def test_an_empty_first_attempt_gives_neither_text_nor_time(duplicates, earlier, right, minutes):
+    source = survey(row("ann", "09", 25, earlier), TWO[1], row("ann", "13", "07", LATER))
+    texts, found, _ = staged(source, duplicates)
+    assert tuple(texts["ann", name] for name in ("Q1", "Q2", "Q3")) == right
+    assert found == {"ann": minutes, "bob": 12}
+
+
 @pytest.mark.parametrize(
     ("duplicates", "later", "right", "minutes"), ATTEMPTS.values(), ids=ATTEMPTS
 )
@@ -135,14 +155,15 @@ def test_in_a_row_for_each_answer_all_rows_that_count_give_the_time():
     assert hours == {"first": "09:20", "last": "15:00"}
 
 
-def test_in_our_own_form_an_empty_last_answer_takes_no_text_away():
+def test_in_our_own_form_an_empty_answer_takes_no_text_away():
     content = b"worker,question,answer\na,1,The moon\na,1,\na,2,\na,2,The wind\n"
     source = make_bytes_source("answers.csv", content)
-    records = read_answers(source, duplicates="last").records
-    assert [(one.question, one.text, one.line) for one in records] == [
-        ("1", "The moon", 2),
-        ("2", "The wind", 5),
-    ]
+    for duplicates in ("first", "last"):
+        records = read_answers(source, duplicates=duplicates).records
+        assert [(one.question, one.text, one.line) for one in records] == [
+            ("1", "The moon", 2),
+            ("2", "The wind", 5),
+        ]
 
 
 def test_who_says_test_to_everything_is_warned_of_and_stays():

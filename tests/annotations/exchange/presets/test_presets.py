@@ -1,6 +1,7 @@
 """Exports of others as they are downloaded: recognised, mapped and read, with every row counted."""
 
 import csv
+import io
 import json
 import re
 from datetime import UTC, datetime
@@ -54,6 +55,9 @@ MAPPINGS = {
     "wide": Mapping("Name", "", ("Why do tides rise?", "What makes the sea salty?")),
     "long": Mapping("Participant ID", "Item", ("Response",)),
 }
+
+
+DATES = ("StartDate", "EndDate", "RecordedDate")
 
 
 def source_of(name):
@@ -209,11 +213,63 @@ def test_another_mapping_is_read_as_it_says():
         (["answer=Q*"], Mapping("PROLIFIC_PID", "", ("Q1", "Q2", "Q3"))),
         (["answer=Q3", "answer=Q1"], Mapping("PROLIFIC_PID", "", ("Q1", "Q3"))),
         (["worker=ResponseId"], Mapping("ResponseId", "", ("Q2", "Q3"))),
+        (["extra=Q2"], Mapping("PROLIFIC_PID", "", ("Q3",), extra=("Q2",))),
+        (["answer=Q*", "ignore=Q3"], Mapping("PROLIFIC_PID", "", ("Q1", "Q2"), ignored=("Q3",))),
+        (["time=*Date"], Mapping("PROLIFIC_PID", "", ("Q2", "Q3"), times=DATES)),
+        (["time="], Mapping("PROLIFIC_PID", "", ("Q2", "Q3"), times=())),
     ],
 )
 def test_entries_change_what_is_proposed(entries, mapping):
     head = head_of(source_of("qualtrics"))
     assert MAPPINGS["qualtrics"].changed(entries, head.header, "survey.csv") == mapping
+
+
+def test_a_time_is_a_start_an_end_or_a_duration_by_its_name_and_its_cells():
+    header = ["id", "first seen", "left", "took", "Why do tides rise?"]
+    begun, ended = "2026-03-04T09:00:00Z", "2026-03-04T09:03:00Z"
+    rows = [[f"w{n}", begun, ended, f"{n}0", f"The moon pulls it, {n}"] for n in (1, 2, 3)]
+    text = io.StringIO()
+    csv.writer(text).writerows([header, *rows])
+    source = make_bytes_source("table.csv", text.getvalue().encode())
+    head = head_of(source)
+    mapping = proposed(recognised(head), head, source)
+    _, records = read("wide", mapping=mapping, source=source)
+    assert {(one.facts.started_at, one.facts.work_seconds) for one in records} == {(None, None)}
+    chosen = mapping.changed(["time=took", "time=first seen", "time=left"], header, "table.csv")
+    assert Mapping.of_dict(chosen.as_dict()) == chosen
+    _, records = read("wide", mapping=chosen, source=source)
+    nine = datetime(2026, 3, 4, 9, tzinfo=UTC)
+    assert {(one.facts.started_at, one.facts.submitted_at.minute) for one in records} == {(nine, 3)}
+    assert [one.facts.work_seconds for one in records] == [10, 20, 30]
+    # Without the duration it is the time between start and end: 3 minutes.
+    two = mapping.changed(["time=left", "time=first seen"], header, "table.csv")
+    _, records = read("wide", mapping=two, source=source)
+    assert {one.facts.work_seconds for one in records} == {180}
+
+
+def test_extra_information_is_stored_and_an_ignored_column_is_not():
+    content = b"ID,Email,Group,Why do tides rise?\n" + b"".join(
+        b"w%d,a%d@example.org,g%d,The moon pulls at %d seas\n" % (n, n, n, n) for n in range(3)
+    )
+    source = make_bytes_source("table.csv", content)
+    head = head_of(source)
+    mapping = proposed(recognised(head), head, source)
+    rows, records = read("wide", mapping=mapping, source=source)
+    assert (records[0].facts.extra, rows.left_out) == ({"Group": "g0"}, ["Email"])
+    chosen = mapping.changed(["extra=Email", "ignore=Group"], head.header, "table.csv")
+    rows, records = read("wide", mapping=chosen, source=source)
+    assert (records[0].facts.extra, rows.left_out) == ({"Email": "a0@example.org"}, [])
+    assert "Columns ignored: Group" in rows.notes
+
+
+def test_an_ignored_column_of_our_own_form_is_not_stored():
+    content = b"worker,question,answer,note\na,1,The moon,secret\n"
+    source = make_bytes_source("answers.csv", content)
+    head = head_of(source)
+    mapping = proposed(recognised(head), head, source)
+    assert read("own", mapping=mapping, source=source)[1][0].extra == ("secret",)
+    chosen = mapping.changed(["ignore=note"], head.header, "answers.csv")
+    assert read("own", mapping=chosen, source=source)[1][0].extra == ("",)
 
 
 def test_entries_that_will_not_do_are_told():
@@ -247,9 +303,9 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
     content = exports.WIDE.replace(b"Cyd;", b"Ann;")
     with pytest.raises(InputError) as caught:
         staged(content, "refuse")
-    assert {problem.code for problem in caught.value.problems} == {"answers_differ"}
-    expected = {"name": "Ann", "first_line": 2, "choosable": True}
-    check_problem(caught.value.problems[0], "answers_differ", **expected)
+    [problem] = caught.value.problems
+    expected = {"name": "Ann", "first_line": 2, "n": 2, "choosable": True}
+    check_problem(problem, "attempts_differ", **expected)
     with staged(content, "last") as stage:
         # The text in the last row takes the place of that in the first, its empty answer of none.
         assert (stage.n_superseded, stage.count()) == (2, 4)

@@ -16,9 +16,11 @@ from annotations.exchange.presets import (
     refuse_unmapped,
     rows_of,
 )
+from annotations.exchange.presets.declared import is_list_of_submissions
 from annotations.exchange.presets.survey_tools import wording_of_code
 from annotations.exchange.presets.times import elapsed_seconds
 from annotations.exchange.reading.source import make_bytes_source
+from tests.problems import raises_problem
 
 BREAD, SALT = "Why does bread dough rise?", "Why is salt spread on icy roads?"
 IDS = ("5f01a1b2c3d4e5f607182001", "5f02a1b2c3d4e5f607182002", "5f03a1b2c3d4e5f607182003")
@@ -238,6 +240,31 @@ def test_redcap_is_read_with_labels():
     assert read("labels.csv", table(header, *people))[:2] == ("redcap", by(("1", "2", "3")))
 
 
+def test_redcap_with_events_has_each_question_in_the_row_of_its_event():
+    header = ["record_id", "redcap_event_name", "bread", "salt", "science_complete"]
+    people = []
+    for at, texts in enumerate(SAID, 1):
+        people.append([at, "baseline_arm_1", texts[0], "", "2"])
+        people.append([at, "follow_up_arm_1", "", texts[1], "2"])
+    slug, found, _, _ = read("data.csv", table(header, *people))
+    assert (slug, found) == ("redcap", by(("1", "2", "3"), ("bread", "salt")))
+    # One row for each person: an empty cell is an answer that was left empty.
+    single = [[at, "baseline_arm_1", texts[0], "", "2"] for at, texts in enumerate(SAID, 1)]
+    single[0][3] = SAID[0][1]
+    found = read("data.csv", table(header, *single))[1]
+    assert found["2", "salt"] == ""
+
+
+def test_a_repeated_instrument_of_redcap_is_a_second_answer():
+    header = ["record_id", "redcap_repeat_instance", "bread", "salt", "science_complete"]
+    first = [[at, "1", *texts, "2"] for at, texts in enumerate(SAID, 1)]
+    source = make_bytes_source("d.csv", table(header, *first, [1, "2", *SAID[2], "2"]))
+    head = head_of(source)
+    preset = recognised(head)
+    with raises_problem("attempts_differ", name="1", n=2):
+        stage_mapped(source, preset=preset, mapping=proposed(preset, head, source))
+
+
 GORILLA = [
     *("Event Index", "UTC Timestamp", "Participant Public ID", "Participant Private ID"),
     *("Participant Status", "Task Name", "Task Version"),
@@ -402,3 +429,68 @@ def test_the_wording_of_a_batch_has_no_ids_of_questions(other, cell, wording):
     slug, found, _, _ = read("batch.csv", table(header, *people))
     assert slug == "mturk"
     assert found == {(who, wording): texts[0] for who, texts in zip(IDS, SAID, strict=True)}
+
+
+def test_a_remark_on_the_task_is_no_answer_of_a_batch():
+    header = ["HITId", "WorkerId", "AssignmentStatus", "Input.question", "Answer.text"]
+    header += ["Answer.feedback"]
+    people = [
+        ["HIT1", who, "Submitted", BREAD, texts[0], "I liked this task a lot"]
+        for who, texts in zip(IDS, SAID, strict=True)
+    ]
+    _, found, _, _ = read("batch.csv", table(header, *people))
+    assert found == {(who, BREAD): texts[0] for who, texts in zip(IDS, SAID, strict=True)}
+    # Where nothing else was asked, it is the answer.
+    alone = [[*row[:4], row[5]] for row in people]
+    _, found, _, _ = read("batch.csv", table([*header[:4], header[5]], *alone))
+    assert set(found.values()) == {"I liked this task a lot"}
+
+
+def test_qualtrics_without_its_row_of_wordings_has_no_wording():
+    header = ["StartDate", "EndDate", "Status", "Finished", "RecordedDate", "ResponseId"]
+    header += ["Q1", "Q2", "PROLIFIC_PID"]
+    ids = [f'{{"ImportId":"{name}","timeZone":"America/Denver"}}' for name in header]
+    people = rows(
+        lambda at: ["2026-03-01 09:00:00", "2026-03-01 09:05:00", "0", "1", "", f"R_abcdefg{at}"],
+        lambda at: [IDS[at]],
+    )
+    for above in ((header,), (header, ids)):
+        slug, found, _, _ = read("survey.csv", table(*above, *people))
+        assert (slug, found) == ("qualtrics", by(IDS, ("Q1", "Q2")))
+    source = make_bytes_source("survey.csv", table(header, ids, *people))
+    head = head_of(source)
+    assert head.wordings == {}
+    found = rows_of(source, recognised(head), proposed(recognised(head), head, source))
+    # 9 in Denver is 16 in UTC.
+    assert {record.facts.started_at.hour for record, _ in found} == {16}
+
+
+@pytest.mark.parametrize("questions", [("tides", "salt"), (BREAD, SALT)])
+def test_demographics_joined_with_answers_are_no_list_of_submissions(questions):
+    header = ["Submission id", "Participant id", "Status", "Started at", "Completed at"]
+    header += ["Completion code", "Total approvals", "Age", "Employment status"]
+    facts = [
+        ["Full-Time", "Not in paid work (e.g. homemaker, retired)", "Part-Time"][at]
+        for at in range(3)
+    ]
+    people = rows(
+        lambda at: [
+            f"65aa{at:020}",
+            IDS[at],
+            "APPROVED",
+            "2026-03-01T09:00:00Z",
+            "",
+            "C",
+            at,
+            30,
+            facts[at],
+        ]
+    )
+    source = make_bytes_source("joined.csv", table([*header, *questions], *people))
+    head = head_of(source)
+    assert not is_list_of_submissions(head)
+    assert proposed(recognised(head), head, source).answers == questions
+    alone = make_bytes_source(
+        "demographics.csv", table(header, *[row[: len(header)] for row in people])
+    )
+    assert is_list_of_submissions(head_of(alone))

@@ -254,6 +254,79 @@ CASES = [
 ]
 
 
+USERS = {who: f"3270e111-a9f3-4cb4-8730-ed06ce306fd{n}" for n, who in enumerate(("ana", "ben"))}
+BY_USER = {(USERS[who], question): text for (who, question), text in BOTH.items()}
+ARGILLA_BY_USER = [
+    {
+        "external_id": "1",
+        "asked": CAUSE,
+        "answer.suggestion": "x y z",
+        "answer.suggestion.score": None,
+        f"answer.response.{USERS['ana']}": MOON,
+        f"answer.response.{USERS['ben']}": NEAP,
+    },
+    {
+        "external_id": "2",
+        "asked": BULGE,
+        "answer.suggestion": None,
+        f"answer.response.{USERS['ana']}": LAG,
+        f"answer.response.{USERS['ben']}": None,
+    },
+]
+COMPLETIONS = [
+    {
+        "id": number,
+        "data": {"asked": asked},
+        "completions": [
+            {
+                "id": f"{number}{who}",
+                "completed_by": who,
+                "result": [{"from_name": "answer", "type": "textarea", "value": {"text": [text]}}],
+            }
+            for who, text in said
+        ],
+    }
+    for number, asked, said in (
+        ("1", CAUSE, (("ana", MOON), ("ben", NEAP))),
+        ("2", BULGE, (("ana", LAG),)),
+    )
+]
+CHOSEN = {("ana", "i1"): "moon", ("ben", "i1"): "moon\nsun", ("ana", "i2"): "sun"}
+
+
+def choices(tick):
+    """Potato's columns of one schema, with a cell for each label: its name, or a tick."""
+    header = ["user", "instance_id", "displayed_text", "cause:::moon", "cause:::sun", "sure:::1"]
+    header += ["sure:::2"]
+    table = [
+        [who, item, CAUSE if item == "i1" else BULGE, *(
+            (tick or label) if label in chosen.split() else "" for label in ("moon", "sun")
+        ), "", "2"]
+        for (who, item), chosen in CHOSEN.items()
+    ]  # fmt: skip
+    return "\n".join("\t".join(row) for row in [header, *table])
+
+
+CHOICE_LINES = [
+    {
+        "user_id": who,
+        "instance_id": item,
+        "displayed_text": CAUSE if item == "i1" else BULGE,
+        "label_annotations": {"cause": {label: label for label in chosen.split()}},
+        "span_annotations": {},
+    }
+    for (who, item), chosen in CHOSEN.items()
+]
+CASES += [
+    (json_file("a.json", ARGILLA_BY_USER), "argilla", BY_USER, CAUSE, 0),
+    (json_file("a.json", {"items": ARGILLA_V1, "total": 2}), "argilla", BOTH, CAUSE, 1),
+    (json_file("l.json", COMPLETIONS), "label-studio", BOTH, CAUSE, 0),
+    (("p.tsv", choices("")), "potato", CHOSEN, CAUSE, 0),
+    (("p.tsv", choices("1")), "potato", CHOSEN, CAUSE, 0),
+    (lines("p.jsonl", CHOICE_LINES), "potato", CHOSEN, CAUSE, 0),
+]
+
+
 def read(name, content, *, refuses=False):
     source = make_bytes_source(name, content.encode())
     head = head_of(source)
@@ -281,6 +354,10 @@ def test_an_export_is_read_as_what_its_tool_means(file, slug, right, wording, n_
     [
         (lines("all.jsonl", DOCCANO), "doccano_nobody"),
         (lines("ana.jsonl", [{"id": 1, "text": "a", "label": [[0, 1, "P"]]}]), "doccano_spans"),
+        (
+            lines("ana.jsonl", [{"id": 1, "text": "a", "entities": [], "relations": []}]),
+            "doccano_spans",
+        ),
         (json_file("a.json", {"rows": [{"row": {}, "truncated_cells": ["a"]}]}), "hub_cells_cut"),
         (
             ("e.csv", "AA:1,focus,0,1,1760000000000\nAA:1,focus,0,1,1760000000001\n"),
