@@ -71,7 +71,9 @@ PAYING = (
     "tests/annotations/ledger",
     "tests/annotations/panels",
     "tests/evaluation/payments/test_inviting.py",
+    "tests/evaluation/triage/test_files.py",
 )
+PAGES_OF_PAYING = (*matching("tests/api/test_paying*.py"), *matching("tests/desk/test_paying*.py"))
 ROOMS = {
     "access": Room(("annotations/models/access.py",), ("tests/annotations/models/test_access.py",)),
     "alarms": Room(
@@ -79,8 +81,14 @@ ROOMS = {
         ("tests/evaluation/grading/alarms",),
     ),
     "answering": Room(
-        ("annotations/answering/*",),
-        ("tests/annotations/answering", "tests/evaluation/admission/test_storage.py"),
+        ("annotations/answering/*", "annotations/desk/collecting/*"),
+        (
+            "tests/annotations/answering",
+            "tests/evaluation/admission/test_storage.py",
+            "tests/evaluation/waves",
+            "tests/api/test_collecting.py",
+            "tests/desk/test_collecting.py",
+        ),
     ),
     "background": Room(
         ("evaluation/runs/background/*",),
@@ -105,6 +113,18 @@ ROOMS = {
             "tests/annotations/test_import_commands.py",
             "tests/annotations/answering/test_several_languages.py",
             "tests/evaluation/maqa/test_run_type.py",
+        ),
+    ),
+    # Of the command line alone; readers of files are in `exchange`.
+    "files": Room(
+        ("evaluation/runs/files/*",),
+        (
+            "tests/evaluation/runs/files",
+            "tests/evaluation/runs/flow/test_metrics.py",
+            *matching("tests/evaluation/commands/test_ask*.py"),
+            *matching("tests/evaluation/commands/test_evaluate_*put.py"),
+            "tests/evaluation/multiqa/test_study.py",
+            "tests/evaluation/eloquent/test_study.py",
         ),
     ),
     "flows": Room(
@@ -132,6 +152,10 @@ ROOMS = {
     # The lists for panels are tested where they are paid by.
     "ledger": Room(("annotations/ledger/*",), PAYING),
     "panels": Room(("annotations/panels/*",), PAYING),
+    "payments": Room(
+        ("evaluation/payments/*",),
+        ("tests/evaluation/payments", "tests/desk/test_one_decision.py", *PAGES_OF_PAYING),
+    ),
     # Grading and asking; `flows` are those of the other kinds.
     "flow": Room(
         (

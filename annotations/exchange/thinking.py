@@ -404,7 +404,7 @@ def _is_end(text: str, closing: re.Match[str]) -> bool:
         return True
     if _LIST_MARK.fullmatch(line.strip(_BLANK)):
         return False
-    ends_line = not after or bool(re.match(r"[ \t]*(?:\r?\n|\Z)", after))
+    ends_line = re.match(r"[ \t]*(?:\r?\n|\Z)", after) is not None
     attached = not line[-1].isspace() and after[:1].isupper()
     return ends_line or attached or line.rstrip()[-1] in _SENTENCE_ENDS
 

@@ -107,6 +107,7 @@ def create_appeal(submission: Submission, text: str, noted_by: Any = None) -> Ap
         if standing is None or not standing.is_rejected:
             raise AppealError("not_rejected")
         if standing.appeal is not None:
+            # A double click, or a page that is sent again, repeats the text.
             if standing.appeal.text == text:
                 return standing.appeal
             raise AppealError("appealed")
@@ -135,6 +136,7 @@ def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> App
             raise DecidedMeanwhileError(newest)
         approval = None
         if approve:
+            # `decide` compares again; under our lock the newest decision cannot have changed.
             seen = newest.public_id
             approval = decide(submission, user, Decision.Kind.APPROVE, seen=seen)
         return AppealAnswer.objects.create(

@@ -186,6 +186,8 @@ def validate_bonus_round(name: str) -> str:
     name = name.strip()
     if not 0 < len(name) <= LONGEST_ROUND:
         raise RoundError("round_too_long", most=LONGEST_ROUND)
+    # Partial payments have rules of their own: they are left out of lists of bonuses, and not sent
+    # once the worker is decided about.
     if name == PART:
         raise RoundError("round_of_parts", name=PART)
     return name
@@ -218,6 +220,8 @@ def plan(
         for submission, amount in amounts.items():
             last = last_attempts.get(submission)
             if last is not None and last.state not in ENDED_STATES:
+                # A repeated file is harmless. Another amount may be a correction: only a person
+                # can decide whether it replaces the planned payment, after cancelling that.
                 if last.amount != amount:
                     raise OtherAmountError(last)
                 continue
@@ -341,6 +345,7 @@ def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
     except Exception as error:
         add_event(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
         raise
+    # If this write fails, the payments stay "sent", and a person settles them as after a crash.
     add_event(batch.payments, Event.PAID, user, reference)
     return batch
 
@@ -365,6 +370,7 @@ def settle(
             payment = known.get(key)
             if payment is None:
                 raise UnsettledError(key, "no_payment", is_there=False)
+            # The same report twice, as when a file is imported again, changes nothing.
             if payment.state == STATES[event]:
                 continue
             if payment.state not in UNRESOLVED_STATES:
@@ -399,6 +405,8 @@ def add_event(
         )
         for payment in payments
     ]
+    # The unique constraint on (payment, event) is the last guard against paying twice. A savepoint
+    # keeps the caller's transaction usable after its error.
     with transaction.atomic():
         BonusPayment.objects.bulk_create(entries, batch_size=BATCH)
 
@@ -432,6 +440,7 @@ def _advance(
         # Read again: while we waited for the lock, another process may have changed the states.
         payments = [payment for payment in select() if payment.submission in keys]
         currencies = sorted({payment.currency for payment in payments})
+        # A cancellation moves no money and is the way out of a round of several currencies.
         if len(currencies) > 1 and event != Event.CANCELLED:
             raise CurrencyError(
                 "several_currencies",
@@ -444,6 +453,7 @@ def _advance(
 def _build_payment(entries: Sequence[BonusPayment]) -> Payment:
     """Return a payment from its ledger rows, sorted from oldest to newest."""
     by_event = {row.event: row for row in entries}
+    # By the order of `STATES` and not by time: after "unknown" a report decides, whenever it came.
     last = [event for event in STATES if event in by_event][-1]
     first, confirmed = entries[0], by_event.get(Event.CONFIRMED)
     worker = first.submission.worker

@@ -40,6 +40,7 @@ def _check_total(
     """
     with transaction.atomic():
         batch = act()
+        # Raised inside the transaction, which undoes what `act` did.
         if batch.total != total and (batch.payments or not accept_none):
             raise errors.OtherTotalError(total, batch.total)
         return batch

@@ -166,6 +166,7 @@ def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
     """
     with transaction.atomic():
         lock_submissions(submissions)
+        # A reopened worker is undecided, so the page listed them too.
         for row in load_newest_decisions(submissions).values():
             if row.kind != Decision.Kind.OPEN:
                 raise DecidedMeanwhileError(row)
@@ -213,6 +214,8 @@ def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
     """Return the newest decision of each decided submission, by key, including "reopened"."""
     keys, decisions = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
+        # By key, not by time: the lock of the submission makes keys grow with each decision, while
+        # the clocks of two servers may disagree.
         rows = Decision.objects.filter(
             submission__in=keys[begin : begin + KEYS_PER_QUERY]
         ).order_by("pk")
@@ -256,6 +259,7 @@ def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False
         # `no_key` lets other transactions insert rows that refer to the submission.
         rows = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
         rows = rows.filter(pk__in=keys[begin : begin + KEYS_PER_QUERY]).select_related("worker")
+        # Reading the rows takes the locks, so they are read even if `also_withdrawn` is set.
         withdrawn = [row.worker for row in rows if row.withdrawn_at or row.worker.erased_at]
         if withdrawn and not also_withdrawn:
             raise WithdrawnError("withdrawn", worker=str(withdrawn[0]))

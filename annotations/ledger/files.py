@@ -115,7 +115,8 @@ def decide_by_file(
                 [p for p in load_decided_people(version) if p.key in submissions]
             )
         )
-        # After all checks and writes, so that a dry run finds the same problems.
+        # After all checks and writes, so that a dry run finds the same problems. Without an
+        # exception, because the report is returned.
         if dry_run:
             transaction.set_rollback(True)
     counts: dict[str, int] = {}
@@ -219,6 +220,7 @@ def _match_submissions(
             problems.add_code(
                 row.line, "worker", "worker_of_several_panels", worker=name, panels=panels
             )
+        # `lock_submissions` would raise for the first one only; here each has its line.
         elif matches[0].withdrawn_at or matches[0].worker.erased_at:
             problems.add_code(row.line, "worker", "worker_withdrew", worker=name)
         elif (earlier := first_lines.setdefault(matches[0].pk, row.line)) != row.line:

@@ -177,6 +177,7 @@ def _claim_as_list(
 
 def _write_again(version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool) -> ListOutput:
     """Return the list of an earlier claimed batch once more; NoListError if it is unknown."""
+    # Writing a list again claims nothing: the payments were claimed when it was first written.
     batch = load_claimed(version, _parse_batch_id(key))
     if not batch.payments or has_parts(batch) != of_parts:
         raise NoListError("no_such_list", noun=noun, key=key)
@@ -280,6 +281,7 @@ def _find_batch(lists: PanelLists, name: str | None) -> PanelFile | None:
     """
     if name is None and len(lists.batches) < 2:
         return next(iter(lists.batches), None)
+    # By id as well, because names are not unique.
     matches = [file for file in lists.batches if name in (file.name, str(file.public_id))]
     if len(matches) == 1:
         return matches[0]

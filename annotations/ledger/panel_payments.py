@@ -45,6 +45,7 @@ class PanelPayer:
         lines = b"".join(format_payment_lines(batch)).decode()
         try:
             setup = self.client.set_up_bonuses(self.study, lines)
+            # Exact: amounts are decimals with two places.
             cents = int(batch.total * 100)
             # The last check before money moves.
             if setup.amount not in (None, cents):
@@ -58,6 +59,7 @@ class PanelPayer:
         except NotDoneError as error:
             raise errors.PanelRefusedError("refused_by_panel", reason=str(error)) from error
         except UnsureError as error:
+            # Stored with the unknown payments, so that a person finds them on the panel.
             error.reference = setup.id
             raise
         return setup.id
@@ -149,6 +151,7 @@ def send_bonuses(
     nothing is claimed then.
     """
     payer = PanelPayer(client, study)
+    # Selected without a lock: `claim` selects again under the lock and compares the total.
     keys = [payment.submission for payment in select_next_bonuses(version, round_)]
     return bonuses.pay(
         version, user, payer, round_, most=MOST_BONUSES, total=total, submissions=keys
@@ -200,6 +203,7 @@ def select_next_parts(version: QuestionSetVersion) -> NextParts:
         for payment in sendable
         if kinds.get(payment.submission, parts.FAILED_CHECKS) == kind
     ]
+    # The panel's request to screen out has one amount for all.
     if kind == parts.SCREENED_OUT:
         same_kind = [payment for payment in same_kind if payment.amount == same_kind[0].amount]
     return NextParts(kind, tuple(same_kind[:MOST_BONUSES]), ids, len(waiting) - len(sendable))
@@ -277,6 +281,7 @@ def send_decisions(
     if not do or client is None:
         report.n_approved, report.n_rejected = len(approved), len(rejected)
         return report
+    # Approvals first: they go in few requests, and an error ends the call before any rejection.
     if approved:
         client.approve(approved)
         report.n_approved = len(approved)

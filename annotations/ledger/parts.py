@@ -194,6 +194,7 @@ def lock_submissions_with_part(version: QuestionSetVersion) -> None:
 def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
     """Claim all sendable partial payments for a list; each can be claimed once only."""
     with transaction.atomic():
+        # Lock before selecting: a rejection made meanwhile must keep the part off the list.
         lock_submissions_with_part(version)
         keys = [part.submission for part in select_sendable_parts(version)]
         return bonuses.claim(version, user, bonuses.PART, submissions=keys)

@@ -24,6 +24,7 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
     """
     for payment in batch.payments:
         worker_id = payment.name if ids is None else ids[payment.submission]
+        # Ids come from links and imported files: they may hold commas, quotes or a formula.
         line = io.StringIO(newline="")
         csv.writer(line, lineterminator="\n").writerow([defuse(worker_id), f"{payment.amount:.2f}"])
         yield line.getvalue().encode()

@@ -51,6 +51,7 @@ def read_settled(
     for line, (payment, state, reference), _ in table.rows:
         n_rows += 1
         state_name = normalise_text(state).casefold()
+        # Before the id is read: a row without a report may hold anything else.
         if state_name in IGNORED_STATES:
             continue
         if state_name not in EVENTS:
@@ -65,7 +66,8 @@ def read_settled(
             problems.add_code(line, "payment", "payment_twice")
         elif key not in known:
             problems.add_code(line, "payment", "payment_unknown", payment=str(key))
-        # Cut to the length of the column.
+        # Stored after an error, too: a second row of the payment is then reported as well. The
+        # reference is cut to the length of the column.
         reports[key] = (EVENTS[state_name], normalise_text(reference)[:200])
     if not n_rows and not problems.total:
         problems.add_code(None, None, "no_payment_in_file")

@@ -83,6 +83,8 @@ class PanelLists:
         assignments: dict[str, dict[str, Any]] = {}
         for worker, question, assignment, status in rows:
             if assignment:
+                # Question ids of a batch are HITID:COLUMN (`reading.mturk`), so an assignment with
+                # several answers comes several times.
                 entry = {
                     "person": by_worker[worker],
                     "hit": question.partition(":")[0],
@@ -105,6 +107,7 @@ class PanelLists:
     @cached_property
     def by_submission(self) -> bool:
         """Whether Prolific's submission ids are known for all decided workers."""
+        # A list has ids of one type: Prolific refuses a mixture.
         people = list(self._select_prolific())
         return bool(people) and all(person.submission for person in people)
 
@@ -123,6 +126,7 @@ class PanelLists:
                 if not _is_closed(assignment)
             )
             return Table(MTURK_COLUMNS, rows)
+        # A worker imported without a panel may be of Mechanical Turk.
         people = [person for person in self.decided if person.panel in (MTURK, "")]
         return Table(
             MTURK_WORKER_COLUMNS, ((person.name, *_format_marks(person)) for person in people)

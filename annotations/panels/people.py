@@ -118,6 +118,7 @@ def build_time_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquer
     `statuses` are the states of the outer submission, the newest first.
     """
     timed = statuses.filter(seconds__isnull=False)
+    # Not always of one row: a later export may leave out the time that an earlier one had.
     return {
         "status": Subquery(statuses.values("status")[:1]),
         "timed": Subquery(timed.values("seconds")[:1]),
@@ -138,6 +139,7 @@ def measure_seconds(
     """
     if state == Submission.State.SUBMITTED and started_at and submitted_at:
         measured = (submitted_at - started_at).total_seconds()
+        # An imported file may have one time for both, which measures nothing.
         if measured > 0:
             return measured
     return panel_seconds if status in HANDED_IN and panel_seconds and panel_seconds > 0 else None
@@ -151,6 +153,7 @@ def load_people(
     `decisions` replaces the newest decisions of the log, by submission key.
     """
     same_submission = {"submission": OuterRef("pk")}
+    # All answers of a submission have the same ids in their further columns: the first is enough.
     responses = Response.objects.filter(**same_submission).order_by("pk").values("extra")
     sessions = PanelSession.objects.filter(**same_submission).order_by("-pk").values("session_id")
     statuses = PanelStatus.objects.filter(**same_submission).order_by("-pk")
@@ -178,6 +181,7 @@ def load_people(
     )
     return [
         Person(
+            # The panel's own list knows best; the link or a survey's file may have a wrong id.
             *(key, worker, name, panel, listed or session or find_submission_id(extra)),
             *(
                 status or "",

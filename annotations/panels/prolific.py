@@ -41,6 +41,7 @@ UNVERIFIED = (
 )
 PAGE = 100
 """Submissions on one page."""
+# 200,000 submissions: a server that names a next page for ever must not be followed for ever.
 MOST_PAGES = 2_000
 MOST_BONUSES = 200
 """Most workers in one list of bonuses, and in one request that screens out."""
@@ -119,6 +120,7 @@ class Prolific:
                 (_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
             )
             count = _read_count(response_page, count)
+            # An empty page ends the loop, too; a count that was not reached is an error below.
             if not rows or _is_last(response_page, len(submissions), count):
                 break
         if count is not None and len(submissions) < count:
@@ -163,6 +165,7 @@ class Prolific:
         """
         body = {
             "submission_ids": [_validate_id(key) for key in submissions],
+            # JSON has no decimals. What the panel understood is compared below.
             "bonus_per_submission": float(each),
             "increase_places": more_places,
         }
@@ -308,6 +311,8 @@ def _read_count(response_page: dict[str, Any], before: int | None) -> int | None
 
 def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
     """Return whether a response page of submissions is the last one."""
+    # The link decides where there is one: the panel may give fewer rows a page than requested, and
+    # its count may change while the pages are read.
     links = response_page.get("_links")
     following = links.get("next") if isinstance(links, dict) else None
     if isinstance(following, dict) and "href" in following:

@@ -53,24 +53,27 @@ class StatusReport:
     def lines(self) -> Iterator[str]:
         """Yield the lines of the report for a terminal."""
         yield f"{self.file} into {self.version}"
-        n = sum(self.strangers.values())
         yield REPORTS.text(
             "submissions_in_file",
             n=self.n_rows,
             n_new=self.n_new,
             n_unchanged=self.n_unchanged,
-            n_strangers=n,
+            n_strangers=sum(self.strangers.values()),
         )
+        yield from self.describe_outcomes()
+        yield from (REPORTS.text("warning", warning=warning) for warning in self.warnings)
+        if self.dry_run:
+            yield REPORTS.text("dry_run")
+
+    def describe_outcomes(self) -> Iterator[str]:
+        """Yield who took part and who did not by status, who is missing, and unused columns."""
         yield REPORTS.text("took_part", counts=self.by_status)
-        if n:
+        if self.strangers:
             yield REPORTS.text("did_not_take_part", counts=self.strangers)
         if self.n_missing:
             yield REPORTS.text("missing", n=self.n_missing)
         if self.kept_aside:
             yield REPORTS.text("columns_left_out", names=self.kept_aside)
-        yield from (REPORTS.text("warning", warning=warning) for warning in self.warnings)
-        if self.dry_run:
-            yield REPORTS.text("dry_run")
 
 
 def import_statuses(
@@ -141,6 +144,7 @@ def _lock_submissions(version: QuestionSetVersion) -> dict[str, Submission]:
     The lock makes simultaneous imports of one file serial: the second adds nothing.
     """
     rows = Submission.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+    # A worker without a panel may be Prolific's: survey files do not name it.
     rows = rows.filter(version=version).exclude(worker__panel=MTURK).select_related("worker")
     # If two panels have the same id, the export is about Prolific's: it is last and wins.
     ordered = sorted(rows, key=lambda row: row.worker.panel.casefold() == PROLIFIC)
@@ -254,6 +258,7 @@ def _refuse_other_submissions(
     """
     for row in file.rows:
         submission = submissions.get(row.participant)
+        # Known sessions were compared in `_refuse_another_study`, which is the stricter check.
         if submission is None or row.status not in HANDED_IN or sessions.get(submission.pk):
             continue
         before = newest.get(submission.pk)
@@ -290,8 +295,8 @@ def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
 def _refuse_strangers(
     rows: Sequence[StatusRow], submissions: dict[str, Submission], problems: Problems
 ) -> None:
-    # Prolific removes the id of deleted participants; such rows say nothing about the study.
     """Record a problem if the workers in the export are unknown, or most of the finished ones."""
+    # Prolific removes the id of deleted participants; such rows say nothing about the study.
     named = [row for row in rows if row.participant]
     if named and not any(row.participant in submissions for row in named):
         problems.add_code(named[0].line, "Participant id", "participants_unknown")

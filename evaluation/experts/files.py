@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,12 +118,12 @@ def _scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
         columns = [Column(one, (one,), renamed_by="") for one in (author, "question", score)]
         table = open_table(path, columns, problems)
         for line, cells, _ in table.rows:
-            yield Answer(
-                clean_id(cells[0]),
-                author == "model",
-                clean_id(cells[1]),
-                _number(problems, line, score, cells[2]),
-            )
+            by, question = clean_id(cells[0]), clean_id(cells[1])
+            for column, found in ((author, by), ("question", question)):
+                if not found:
+                    problems.add_code(line, column, "id_missing", name=column)
+            number = _number(problems, line, score, cells[2])
+            yield Answer(by, author == "model", question, number)
         problems.raise_if_any()
         hashes[name] = table.sha256
 
@@ -131,10 +132,14 @@ def _number(problems: Problems, line: int, column: str, cell: str) -> float | No
     if not cell.strip():
         return None
     try:
-        return float(cell)
+        number = float(cell)
     except ValueError:
+        number = math.nan
+    # One NaN would make every correlation NaN, without a word.
+    if not math.isfinite(number):
         problems.add(line, column, f"{cell[:40]} is no number", "Write evaluate aqer’s file anew.")
         return None
+    return number
 
 
 def _summary(

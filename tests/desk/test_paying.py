@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotations.ledger.decisions import decide
 from annotations.models import Collection, Decision, PanelFile, PanelStatus
+from annotations.panels.sentences import REPORTS
 from tests.desk.flashes import flashed
 from tests.evaluation.fact_world import with_facts
 from tests.evaluation.grading.results.world import finished
@@ -195,11 +196,20 @@ def test_a_bad_file_is_told_with_its_lines_and_nothing_is_kept(crowd, client):
 def test_statuses_of_prolific_are_taken_in_from_the_page(crowd, client):
     file = SimpleUploadedFile(
         "export.csv",
-        b"Submission id,Participant id,Status\ns1,ada,AWAITING REVIEW\ns2,ben,RETURNED\n",
+        b"Submission id,Participant id,Status,Age\n"
+        b"s1,ada,AWAITING REVIEW,34\ns2,ben,RETURNED,29\ns3,zoe,RETURNED,30\n",
     )
     page = client.post(link(crowd, "upload", "panel-statuses"), {"file": file}, follow=True)
     report = page.context["staged"].report
-    assert report["counted"] == {"AWAITING REVIEW": 1, "RETURNED": 1}
+    counted = {"AWAITING REVIEW": 1, "RETURNED": 1}
+    assert report["counted"] == counted
+    # Ten people took part; Zoe is a stranger.
+    assert report["notes"] == [
+        REPORTS.text("took_part", counts=counted),
+        REPORTS.text("did_not_take_part", counts={"RETURNED": 1}),
+        REPORTS.text("missing", n=8),
+        REPORTS.text("columns_left_out", names=["Age"]),
+    ]
     assert all(note in text_of(page) for note in report["notes"])
     client.post(link(crowd, "upload-confirm", page.context["staged"].public_id))
     assert PanelStatus.objects.count() == 2

@@ -156,11 +156,7 @@ def load_statuses(
     report = import_statuses(
         _get_answered_version(into), source, _load_user(imported_by), dry_run=dry_run
     )
-    notes = [
-        line
-        for line in report.lines()
-        if line.startswith(("Of who", "Columns")) or "not in the file" in line
-    ]
+    notes = list(report.describe_outcomes())
     return PaymentUploadReport(report, "statuses", notes, dict(report.by_status))
 
 

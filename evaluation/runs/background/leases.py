@@ -193,6 +193,7 @@ class Heartbeat:
         traceback: TracebackType | None,
     ) -> None:
         self._stop.set()
+        # Joined, so that no late beat extends a claim that the caller releases next.
         self._thread.join()
 
     def check(self) -> None:

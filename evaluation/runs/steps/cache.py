@@ -97,8 +97,10 @@ def load_or_embed_vectors(
         turn.go_on_in(find_lane_of_embedder(spec))
     for part in _split_into_parts(missing, PART):
         turn.between_parts()
+        # Little-endian on every machine: the bytes are stored, and read by others.
         vectors = np.asarray(embedder.embed(part), dtype="<f4")
         with turn.fenced():
+            # Only now: a server tells the dimension by its first vector.
             version = version or _get_or_create_version(embedder, vectors.shape[1])
             Embedding.objects.bulk_create(
                 [
@@ -116,6 +118,8 @@ def load_or_embed_vectors(
             done += len(part)
             turn.report("embedding", done, len(distinct))
     assert version is not None
+    # Read back from the database also what was just embedded: of two runs at a time one stored it,
+    # and both must compute with the same numbers.
     matrix = _load_matrix(version, by_hash)
     place = {text: at for at, text in enumerate(by_hash.values())}
     rows = np.array([place[text] for text in texts])

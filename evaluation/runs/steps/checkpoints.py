@@ -168,6 +168,7 @@ class Turn:
             finished_at=Now(),
             lease_until=None,
             lease_owner="",
+            # An earlier attempt may have left its reason.
             error="",
             signature=ending.signature,
             input_hash=ending.input_hash,
@@ -175,4 +176,5 @@ class Turn:
             warnings=list(ending.warnings),
             reasons=list(ending.reasons),
         )
+        # In this transaction: a run that is done and no official run of its set must not be seen.
         take_first(Run.objects.select_related("version").defer(*LONG).get(pk=self.run_id))

@@ -29,6 +29,7 @@ def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by:
     Workers become numbers, in the order in which they come.
     """
     marked = read_marked(source)
+    # The stored file needs no names: only which answers are of one person.
     numbers = {name: str(n) for n, name in enumerate(_list_workers(marked), 1)}
     marked.answers = [
         replace(one, worker=numbers[one.worker]) if one.worker else one for one in marked.answers

@@ -129,6 +129,7 @@ def test_marks_without_thinking_are_removed(reply):
         "Close it with </think> when done.",
         "The closing tag is </think>",
         "The closing tag is </think>\nand so on",
+        "The river runs north </think> and into the sea.",
         "1. <think> opens\n2. </think> closes",
         "R1 puts <think> before and </think> after its reasoning.",
         "```xml\n<think>\nx\n</think>\n```",

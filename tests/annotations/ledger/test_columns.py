@@ -10,8 +10,8 @@ PAYMENT = "00000000-0000-0000-0000-0000000000"
 KNOWN = {UUID(f"{PAYMENT}0{n}") for n in range(1, 5)}
 
 
-def test_settled_payments_are_read_and_each_bad_cell_is_noted(tmp_path):
-    reader = Reader(
+READERS = {
+    "settled payments": Reader(
         lambda path: read_settled(path, Problems(path.name), KNOWN),
         "",
         {
@@ -45,6 +45,10 @@ def test_settled_payments_are_read_and_each_bad_cell_is_noted(tmp_path):
             "payment_state_unknown": {"state": "fine"},
         },
         module="annotations.ledger.settlement",
-    )
-    found, expected = outcomes(reader, tmp_path)
+    ),
+}
+
+
+def test_settled_payments_are_read_and_each_bad_cell_is_noted(tmp_path):
+    found, expected = outcomes(READERS["settled payments"], tmp_path)
     assert found == expected

@@ -200,6 +200,7 @@ def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
 
 def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
     """Return the run's budget minus the cost of its earlier turns."""
+    # From the stored replies and not from a counter: a turn that died has spent its money, too.
     told = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(one for one in told if isinstance(one, int | float))
     return Purse(askings[0].options.budget, float(spent))

@@ -89,6 +89,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
             while posts := self.mailbox.take(0.0):
                 self._write(posts)
         except BaseException:
+            # Also after KeyboardInterrupt or SystemExit: requests under way are paid for.
             self._save_late_replies(thread)
             raise
         finally:
@@ -132,6 +133,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         except BaseException:
             self._save(posts)
             raise
+        # After the commit: an asking task that goes on may rely on its reply being stored.
         self.count(posts)
         settle(posts)
 

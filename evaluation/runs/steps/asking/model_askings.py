@@ -91,6 +91,7 @@ class ModelAsking:
     @cached_property
     def hash(self) -> str:
         """SHA-256 of `stored_parameters`, which identifies the answers of this asking."""
+        # Sorted, because a database may return the keys of JSON in another order.
         return hashlib.sha256(
             json.dumps(self.stored_parameters, sort_keys=True).encode()
         ).hexdigest()

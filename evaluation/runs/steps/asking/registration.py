@@ -60,6 +60,7 @@ def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatMod
     """
     if not model.spec:
         raise ChatError(f"{model.name} has no address: only its imported answers are known", "spec")
+    # Once more, although it was checked at registration: the operator's rules may have changed.
     for wrong in find_registration_problems(read_model_options(model), model.owner):
         raise ChatError(f"{model.name}: {SITE.sentence(ModelOptions, wrong)}", wrong.code)
     return get_chat(
@@ -89,6 +90,8 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
     if spec.startswith("replies:") and not is_operator(user):
         found.append(build_problem("spec_operators", "spec"))
     url = parse_url(spec)
+    # Only an address written as numbers is checked here. A name may resolve to another address at
+    # any time, so it is checked at each connection (`vet` in `open_chat`).
     address = written_address(url) if url else None
     if address is not None and not build_address_check()(address):
         found.append(build_problem("address", "spec", address=str(address)))

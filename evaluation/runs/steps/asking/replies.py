@@ -127,6 +127,8 @@ def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int
         rows = LLMResponse.objects.filter(
             key__in=keys[first : first + QUERIED], model__owner=asking.model.owner_id
         ).exclude(status=ERROR)
+        # Newest first, so that the oldest row of a key stays in the dict: the reply itself, and not
+        # a copy of it, which has the same key.
         found |= dict(rows.order_by("-pk").values_list("key", "pk"))
     return found
 
@@ -264,6 +266,7 @@ def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
             changed.append(old)
             raw.append(RawReply(response=old, request=one.request, reply=one.reply))
     LLMResponse.objects.bulk_update(changed, CHANGED)
+    # An ERROR may have a raw reply; a response has at most one.
     RawReply.objects.filter(response__in=changed).delete()
     # Another run may have asked the same in the meantime; its answers stand.
     # After a conflict the keys below are looked up by public id: a row that was not inserted has

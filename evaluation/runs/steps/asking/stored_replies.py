@@ -142,6 +142,8 @@ def read_own_and_other_replies(
         some = listed[first : first + QUERIED]
         known_as = {alias: name for name, older in some for alias in (name, older)}
         rows = RunData.objects.filter(name__in=list(known_as), run__owner=run.owner_id)
+        # In the order of writing, so that a rejection drops the replies before it, and a later
+        # reply to the same request counts again.
         for run_id, alias, data in rows.order_by("pk").values_list("run_id", "name", "data"):
             reply, name = StoredReply.of(data), known_as[alias]
             if run_id == run.pk:

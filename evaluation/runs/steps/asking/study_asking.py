@@ -107,6 +107,7 @@ class StudyAsker:
     ) -> None:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
+        # The cost of earlier turns counts; a reused reply costs 0.
         self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
         self._chats = {model.pk: _connect(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
@@ -184,6 +185,7 @@ class StudyAsker:
         reused = {name: take_over_reply(one, step, work.id) for name, one in others.items()}
         names = list(reused)
         for first in range(0, len(names), QUERIED):
+            # Stored with this run as well, so that it stays complete if the other run is deleted.
             with self.turn.fenced():
                 part = {name: reused[name] for name in names[first : first + QUERIED]}
                 write_replies(self.run.pk, part)

@@ -1,4 +1,4 @@
-"""Readers of answers, questions and passages against the tables of their columns."""
+"""Readers of answers, batches, questions and passages against the tables of their columns."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from annotations.exchange import AnswerStatus
 from annotations.exchange.facts import COUNTERS, OF_MODEL_RUN, OF_RUN
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS
 from annotations.exchange.reading.answers import read_answers, read_model_answers
+from annotations.exchange.reading.mturk import OF_ASSIGNMENT, MturkRows
 from annotations.exchange.reading.questions import read_passages, read_questions
 from tests.readers import TEXT, Holds, Reader, identified, limited, outcomes
 
@@ -35,6 +36,21 @@ A_MODEL_ANSWER = {
     "answer": ANSWER,
     "status": Holds(others={**STATUS, "status_empty_answered": ["empty", "EMPTY"]}),
 }
+
+
+def batch_time(sound, *others, **more):
+    """Return a column of times as Mechanical Turk writes them; `others` are sound, too."""
+    cells = ["now", "2023-11-15T09:11:32", "Wed Nov 15 09:11:32 CET 2023"]
+    cells += ["Wed Nov 31 09:11:32 PST 2023", "Wed Nox 15 09:11:32 PST 2023"]
+    return Holds(sound, others={"assignment_time_unreadable": cells, 4: others, **more})
+
+
+def read_batch(path):
+    rows = MturkRows(path)
+    records = [record for record, _ in rows]
+    rows.finish()
+    return records
+
 
 OBJECT = Holds('{"a": 1}', others={"no_json_object": ["[1]", "{", "7", "a"]})
 
@@ -244,6 +260,72 @@ READERS = {
         },
         fixed={OF_MODEL_ANSWERS: ""},
         module=f"{READING}.answers",
+    ),
+    "batches of Mechanical Turk": Reader(
+        read_batch,
+        "",
+        {
+            "HITId": identified("h", "assignment_id_missing"),
+            "WorkerId": identified("w", "assignment_id_missing"),
+            # 09:11:32 in PST is 17:11:32 in UTC, eight hours later; in PDT it is seven.
+            "AcceptTime": batch_time(
+                "Wed Nov 15 09:11:32 PST 2023",
+                *("2023-11-15T18:11:32+01:00", "Sun Nov  5 10:00:00 UTC 2023"),
+            ),
+            "SubmitTime": batch_time(
+                "Wed Nov 15 09:12:33 PST 2023",
+                *("Wed Nov 15 10:11:32 PDT 2023", "Wed Nov 15 17:11:32 GMT 2023"),
+                assignment_times_reversed=["Wed Nov 15 10:11:31 PDT 2023"],
+            ),
+            "WorkTimeInSeconds": Holds(
+                "61", others={"seconds_unreadable": ["-1", "inf", "nan", "1_000", "٣", "long"]}
+            ),
+            **dict.fromkeys(OF_ASSIGNMENT, TEXT),
+            "AssignmentStatus": Holds(
+                "Approved", others={"assignment_status_unknown": ["Lost"], 4: ["REJECTED"]}
+            ),
+            "RequesterFeedback": TEXT,
+            "Input.sentence": Holds("Guten Tag", others={4: ["Grüße 字😀"]}),
+            "Answer.translation": Holds(
+                "a {n}", is_text=True, most=100_000, long="assignment_answer_long"
+            ),
+        },
+        ":no_assignment",
+        required=("HITId", "WorkerId"),
+        record={
+            "worker": "w1",
+            "question": "h1:translation",
+            "text": "a 1",
+            "facts": {
+                "started_at": "2023-11-15T17:11:32+00:00",
+                "submitted_at": "2023-11-15T17:12:33+00:00",
+                "work_seconds": 61.0,
+                "session_started_at": "2023-11-15T17:11:32+00:00",
+                "session_submitted_at": "2023-11-15T17:12:33+00:00",
+                "extra": {
+                    **dict.fromkeys(OF_ASSIGNMENT, "a 1"),
+                    "AssignmentStatus": "Approved",
+                    "RequesterFeedback": "a 1",
+                },
+            },
+        },
+        bare=(None, None, "answer_columns_missing"),
+        again=[
+            ({"Input.sentence": "Ade", "WorkerId": "x{n}"}, "HITId:assignment_inputs_differ"),
+            ({"WorkerId": "x{n}"}, 4),
+        ],
+        values={
+            "assignment_id_missing": {"name": "HITId"},
+            "assignment_time_unreadable": {"cell": "now"},
+            "seconds_unreadable": {"cell": "-1"},
+            "assignment_status_unknown": {
+                "status": "Lost",
+                "known": "submitted, approved, rejected",
+            },
+            "assignment_answer_long": {"most": 100000},
+            "assignment_inputs_differ": {"hit": "h1", "first_line": 1},
+        },
+        module=f"{READING}.mturk",
     ),
     "questions": Reader(
         read_questions,

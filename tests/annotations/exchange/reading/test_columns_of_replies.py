@@ -1,5 +1,6 @@
 """Readers of replies of models, and of what they reply to, against the tables of their columns."""
 
+import json
 from functools import partial
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from annotations.exchange.reading.changed_prompts import read_changed_prompts
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
-from annotations.exchange.reading.prompts import PromptItem, PromptVariant
+from annotations.exchange.reading.prompts import TOP, PromptItem, PromptVariant, read_prompts
 from annotations.exchange.reading.several_answers import (
     read_several_answers,
     read_several_answers_replies,
@@ -41,7 +42,70 @@ FIRST_TOKEN = {
     "vocabulary": 5.0,
     "others": {"tokens": 3, "probability": 0.5, "entropy": 0.25},
 }
+
+
+def read_wordings(path):
+    """Read rows as items of two wordings each, one item a line."""
+    if path.suffix == ".json":
+        return read_prompts(path).items
+    items = []
+    for row in map(json.loads, path.read_text("utf-8").splitlines()):
+        first = {key: row.pop(key) for key in ("language", "prompt") if key in row}
+        row["variants"] = [first, {"language": "sv", "prompt": "p"}]
+        items.append(json.dumps(row))
+    file = path.with_suffix(".json")
+    file.write_text(f'{{"{TOP}": {{"items": [' + ",\n".join(items) + "]}}", "utf-8")
+    return read_prompts(file).items
+
+
+def named(sound, *numbers, **more):
+    """Return a column of texts or whole numbers that no prompt may lack."""
+    return Holds(
+        sound,
+        "prompt_key_empty",
+        "prompt_key_missing",
+        others={
+            "prompt_key_unusable": [None, True, 1.5, [], {}],
+            "prompt_key_empty": [" "],
+            4: numbers,
+        },
+        is_text=True,
+        **more,
+    )
+
+
+PROMPTS = {
+    "id": "i1",
+    "variation": "style",
+    "variants": (
+        {"language": "en", "prompt": " p 1"},
+        {"place": 1, "language": "sv", "prompt": "p"},
+    ),
+}
 READERS = {
+    "prompts": Reader(
+        read_wordings,
+        "",
+        {
+            "id": named("i{n}"),
+            "variation": named("style", 7),
+            "language": named("EN", 7),
+            "prompt": named(" p {n}", 7, most=100_000, long="prompt_too_long"),
+        },
+        ":no_top_object",
+        required=("id", "variation", "language", "prompt"),
+        record=PROMPTS,
+        bare=PROMPTS,
+        again=[({}, "id:item_twice")],
+        values={
+            "prompt_key_missing": {"key": "id", "what": "item 2 of the list"},
+            "prompt_key_empty": {"key": "id", "what": "item 2 of the list"},
+            "prompt_key_unusable": {"key": "id", "what": "item 2 of the list"},
+            "prompt_too_long": {"what": "variant 1 of item i2", "most": 100000},
+            "item_twice": {"item": "i1", "first_line": 1},
+            "no_top_object": {"top": TOP, "found": "no object"},
+        },
+    ),
     "changed prompts": Reader(
         partial(read_changed_prompts, items=WORDINGS),
         "prompts",

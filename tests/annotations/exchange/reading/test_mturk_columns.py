@@ -4,10 +4,11 @@ import json
 
 import pytest
 
+from annotations.exchange import InputError
 from annotations.exchange.reading.mturk import COLUMNS, MturkRows
 from annotations.exchange.reading.mturk_columns import describe_columns
 from tests.annotations.exchange.reading.mturk_export import batch_text
-from tests.problems import raises_problem
+from tests.problems import faults, raises_problem
 
 GERMAN = {"H1": "Guten Tag", "H2": "Gute Nacht", "H3": "Bis bald"}
 
@@ -61,6 +62,16 @@ def test_a_row_that_lacks_more_than_those_two_is_still_refused(batch):
     path.write_text("\n".join(lines))
     with raises_problem("row_too_short", line=3, fields="31 fields", width=34):
         read(path)
+
+
+def test_each_answer_of_an_assignment_that_is_too_long_is_named(batch):
+    long = "é" * 50_001  # 100,002 bytes
+    path = batch((("H1", "ann", {"Answer.a": long, "Answer.b": long, "Answer.c": "c"}),))
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert faults(caught.value) == [
+        (2, f"Answer.{name}", "assignment_answer_long") for name in "ab"
+    ]
 
 
 def test_rows_with_cells_for_approve_and_reject_are_taken_too(batch):

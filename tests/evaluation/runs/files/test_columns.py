@@ -1,12 +1,19 @@
 """Each reader of the files of studies against the table of its columns."""
 
+from types import SimpleNamespace
+from unittest import mock
+
 import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.replies import ScriptedChat
 from evaluation.core.text.items import MultiqaItem
+from evaluation.experts import files as experts_files
 from evaluation.maqa.composing import LAYOUT, read_yes_no
-from evaluation.multiqa.files.reading import read_items, read_replies
+from evaluation.multiqa.files.reading import MultiqaColumns, read_items, read_replies
+from evaluation.multiqa.files.study import _read_typed_wordings
+from evaluation.multiqa.options import MultiqaParameters
+from evaluation.multiqa.run.study import Checker
 from evaluation.runs.flow.metrics import Exclusions
 from tests.readers import TEXT, Holds, Reader, identified, outcomes
 
@@ -27,6 +34,20 @@ def replies_of(path):
         )
         for at in range(len(found))
     ]
+
+
+def typed_wordings_of(path):
+    request = SimpleNamespace(variants=path, columns=MultiqaColumns())
+    checker = Checker(["q"] * len(ITEMS), 1, MultiqaParameters(), 0.0)
+    items, everyone = SimpleNamespace(items=ITEMS), range(len(ITEMS))
+    found, _ = _read_typed_wordings(request, items, everyone, checker, Exclusions())
+    return [(ITEMS[one.item].item, one.text, one.variant, one.reason) for one in found]
+
+
+def scores_of(path):
+    """Read a table as the workers' scores in a folder that `evaluate aqer` wrote."""
+    with mock.patch.object(experts_files, "SCORES", ((path.name, "worker", "score"),)):
+        return list(experts_files._scores(path.parent, {}))
 
 
 # Problems with the code "" have none in a catalogue: their places tell them apart.
@@ -100,6 +121,36 @@ READERS = {
         bare=("model", 0, 0, "r", 0),
         again=[({}, 2), ({"reply": "b"}, ":"), ({"variant": "{n}"}, 4)],
         module=MULTIQA,
+    ),
+    "typed wordings": Reader(
+        typed_wordings_of,
+        "",
+        {
+            "item": Holds("i{n}", "", others={"": [" "], 2: ["i9"]}),
+            "variant_text": Holds(" w ", "", others={"": [" "]}, is_text=True),
+        },
+        0,
+        required=("item", "variant_text"),
+        record=("i1", "w", 1, None),
+        bare=("i1", "w", 1, None),
+        # What repeats the question or another wording is listed with its reason.
+        again=[({}, 4), ({"variant_text": "Q"}, 4)],
+        module="evaluation.multiqa.files.study",
+    ),
+    "scores of answers": Reader(
+        scores_of,
+        "",
+        {
+            "worker": identified("w", "id_missing"),
+            "question": identified("q", "id_missing"),
+            "score": Holds("0.5", others={"": ["x", "nan", "-inf", "0,5"], 4: ["-1", "1e-3"]}),
+        },
+        0,
+        required=("worker", "question", "score"),
+        record={"author": "w1", "question": "q1", "score": 0.5},
+        bare={"author": "w1", "question": "q1", "score": 0.5},
+        values={"id_missing": {"name": "worker"}},
+        module="evaluation.experts.files",
     ),
     "yes/no questions": Reader(
         read_yes_no,
