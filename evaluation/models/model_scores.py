@@ -88,7 +88,7 @@ class LLMComparison(Result):
 
     `difference` is the mean of model A less model B, its interval that of this pair alone,
     `adjusted_p_value` Holm's over all pairs of the run; `reason` says why something is None.
-    `smallest_detectable` is the difference that these questions could show (2.8 standard errors).
+    `smallest_detectable` is the difference that these questions show in 4 of 5 cases.
     """
 
     run = models.ForeignKey(

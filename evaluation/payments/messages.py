@@ -68,9 +68,10 @@ def _describe_few_assistive(values: Mapping[str, Any]) -> str:
     """Return a sentence that too few workers use assistive technology for a comparison."""
     each_way = format_count(values["each_way"], "person")
     return (
-        f"Assistive technology: too few people to tell. It is told once {values['fewest']:,} or "
-        f"more said that they use it and {values['fewest']:,} or more did not, and it turns out "
-        f"well for {each_way} or more and badly for {each_way} or more."
+        f"Assistive technology: too few people to tell. A verdict needs {values['fewest']:,} or "
+        f"more people who said that they use it, {values['fewest']:,} or more who did not, a good "
+        f"result for {each_way} or more and a bad one for {each_way} or more. A difference also "
+        "has to be larger than chance makes it."
     )
 
 
@@ -109,8 +110,8 @@ PAYING: Mapping[str, Sentence] = {
     "paying.ungraded": "Not graded yet: only times, checks and empty answers were looked at.",
     "paying.few": _describe_few_answers,
     "paying.unfair": "{group} ({what}): {hit:,} of {n:,} {done}; {best}: {best_hit:,} of "
-    "{best_n:,}. That is {ratio:.2f} times as often. Below 0.80 (four fifths) look "
-    "whether the rule itself is fair to them before it is applied.",
+    "{best_n:,}. That is {ratio:.2f} times as often (at most {ratio_high:.2f}, 95% interval), "
+    "below 0.80 (four fifths). Look whether the rule itself is fair to them before it is applied.",
     "paying.assistive_few": _describe_few_assistive,
     "paying.assistive_fair": "Assistive technology: people who said that they use it and all "
     "others: of neither is the share of those who {done} below four fifths of that of the other.",

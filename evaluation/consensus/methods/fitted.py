@@ -285,10 +285,10 @@ class FittedCrowd(Fitted):
 
     @cached_property
     def human_ceiling(self) -> Ceiling:
-        """Return raw scores, workers x columns, of an iteration started from weights `start`."""
+        """Human ceiling: mean leave-one-out score of the best quarter of the workers."""
         if not self.ranked:
             return Ceiling(None, None, None, 0, 0, FEWER_THAN_3_WORKERS)
-        return compute_human_ceiling(self.left_out, self.vote.cells)
+        return compute_human_ceiling(self.left_out, self.vote.cells, self.seed)
 
     def compute_lowest_scores(self) -> Floats:
         """Return the lowest worker score on each question, the score of an empty model reply.

@@ -232,7 +232,10 @@ def compute_means_by_model(
 def compute_percentiles(
     answers: ModelAnswers, scores: Floats, leave_one_out: Floats, cells: Cells
 ) -> Floats:
-    """Return each model's percentile among workers, on the questions it answered with a text."""
+    """Return each model's percentile among workers, on the questions it answered with a text.
+
+    NaN below 10 supported workers with a score on these questions.
+    """
     able = find_supported_workers(cells)
     out = np.full(len(answers.names), np.nan)
     for code in range(len(answers.names)):

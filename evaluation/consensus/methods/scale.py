@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evaluation.consensus.methods.effects import find_components
 from evaluation.core.stats.cells import Cells, Floats, Integers
@@ -22,8 +23,14 @@ FEWEST_QUESTIONS = 5
 FEWEST_ANSWERERS = 3
 # Scores closer than this are tied: they differ by rounding only.
 TIE = 1e-12
-# The human ceiling is the mean of the best workers, this share of the supported ones.
+# The human ceiling is the mean of the best workers, this share of the supported ones ...
 TOP = 0.25
+# ... chosen and measured on random halves of the questions, so many times.
+SPLITS = 20
+# A percentile is among at least so many supported workers: a model like them lands at 62 on average
+# with 5, because it meets exemplary answers of one worker more than each of them does.
+FEWEST_FOR_PERCENTILE = 10
+TOO_FEW_FOR_PERCENTILE = "fewer_than_10_supported_workers"
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,9 @@ class Ceiling:
     ----------
     score : the mean; None with `reason` where there is no supported worker.
     low, high : 95% interval over questions; None where it is undefined.
-    n_workers, n_questions : how many workers and questions it rests on.
+    n_workers, n_questions : how many workers a quarter is, and questions it was measured on.
+    n_splits, seed : random halves of the questions, and their seed; None without a score, and in a
+        run from before the best were chosen on other questions.
     """
 
     score: float | None
@@ -43,6 +52,8 @@ class Ceiling:
     n_workers: int
     n_questions: int
     reason: str | None = None
+    n_splits: int | None = None
+    seed: int | None = None
 
 
 def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
@@ -98,13 +109,13 @@ def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integ
 
 
 def compute_percentile(score: float, worker_scores: Floats) -> float | None:
-    """Return the percentage of worker scores below `score`, ties counted half; None without any.
+    """Return the percentage of worker scores below `score`, ties counted half; None below 10.
 
-    `worker_scores` are the leave-one-out means on the questions of the scored model; NaN is left
-    out. None without any.
+    `worker_scores` are the leave-one-out means of supported workers on the questions of the scored
+    model; NaN is left out.
     """
     known = worker_scores[~np.isnan(worker_scores)]
-    if not len(known):
+    if len(known) < FEWEST_FOR_PERCENTILE:
         return None
     margin = TIE * max(1.0, abs(score))
     below = np.count_nonzero(known < score - margin)
@@ -127,28 +138,59 @@ def compute_worker_means(
     return divide_where_positive(total, count)
 
 
-def compute_human_ceiling(leave_one_out: Floats, cells: Cells) -> Ceiling:
+def compute_human_ceiling(leave_one_out: Floats, cells: Cells, seed: int = 0) -> Ceiling:
     """Return the mean score of the best quarter of supported workers, with a 95% interval.
 
-    The best quarter is rounded up to a whole worker and held fixed. The standard error is that
-    of a mean of ratios, linearised by question: a question's influence is the sum, over the best
-    workers, of its score less the worker's mean, divided by the worker's number of questions.
+    The best are chosen on a random half of the questions and measured on the other half, averaged
+    over 20 splits. Chosen and measured on the same answers, the luckiest of equal workers would be
+    the ceiling: .065 too high for 20 of them with 10 questions. A quarter is rounded up to a whole
+    worker. Only workers with a score in both halves take part in a split.
+
+    The standard error holds the choices fixed and is that of a mean of ratios, linearised by
+    question: a question's influence is the mean, over splits in which it is measured, of the best
+    workers' scores on it less their means, divided by their numbers of measured questions.
+
+    Parameters
+    ----------
+    leave_one_out : (answers,) NaN where undefined. seed : of the splits.
     """
     means = compute_worker_means(leave_one_out, cells)
-    able = np.flatnonzero(find_supported_workers(cells) & ~np.isnan(means))
-    if not len(able):
+    able = find_supported_workers(cells) & ~np.isnan(means)
+    if not able.any():
         return Ceiling(None, None, None, 0, 0, "no_supported_worker")
-    count = int(np.ceil(TOP * len(able)))
-    best = able[np.argsort(-means[able], kind="stable")[:count]]
-    score = float(means[best].mean())
-    is_best = np.zeros(cells.n_workers, dtype=bool)
-    is_best[best] = True
-    of_best = is_best[cells.worker] & ~np.isnan(leave_one_out)
-    worker, question = cells.worker[of_best], cells.question[of_best]
-    answers = np.bincount(worker, minlength=cells.n_workers)
-    share = (leave_one_out[of_best] - means[worker]) / answers[worker] / count
-    influence = np.bincount(question, weights=share, minlength=cells.n_questions)
-    n = int(np.count_nonzero(np.bincount(question)))
+    known = able[cells.worker] & ~np.isnan(leave_one_out)
+    shape = cells.n_workers, cells.n_questions
+    place = cells.worker[known], cells.question[known]
+    scores = sparse.csr_array((leave_one_out[known], place), shape)
+    answered = sparse.csr_array((np.ones(int(known.sum())), place), shape)
+    questions = np.unique(place[1])
+    rng = np.random.default_rng(seed)
+    splits = []
+    # A mean of NaN times no weight would be NaN.
+    full_means = np.nan_to_num(means)
+    weights, measured = np.zeros(cells.n_workers), np.zeros(cells.n_questions)
+    influence = np.zeros(cells.n_questions)
+    for _ in range(SPLITS):
+        choosing = np.zeros(cells.n_questions)
+        choosing[rng.permutation(questions)[: len(questions) // 2]] = 1.0
+        measuring = np.zeros(cells.n_questions)
+        measuring[questions] = 1.0 - choosing[questions]
+        n_chosen, n_measured = answered @ choosing, answered @ measuring
+        both = np.flatnonzero(able & (n_chosen > 0) & (n_measured > 0))
+        if not len(both):
+            continue
+        first = (scores @ choosing)[both] / n_chosen[both]
+        best = both[np.argsort(-first, kind="stable")[: int(np.ceil(TOP * len(both)))]]
+        weights[:] = 0.0
+        weights[best] = 1.0 / (n_measured[best] * len(best))
+        splits.append(float(weights @ (scores @ measuring)))
+        influence += measuring * (weights @ scores - (weights * full_means) @ answered)
+        measured += measuring * (weights @ answered)
+    if not splits:
+        return Ceiling(None, None, None, 0, 0, "no_supported_worker")
+    score, n = float(np.mean(splits)), int(np.count_nonzero(measured))
+    influence /= len(splits)
     error = np.sqrt((influence**2).sum() * n / (n - 1)) if n > 1 else np.nan
     interval = compute_t_interval([score], [error], [n])[0]
-    return Ceiling(score, interval.low, interval.high, count, n, interval.reason)
+    count = int(np.ceil(TOP * able.sum()))
+    return Ceiling(score, interval.low, interval.high, count, n, interval.reason, len(splits), seed)

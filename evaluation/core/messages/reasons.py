@@ -27,6 +27,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "no_scores": "no question of the group has a score",
     "cost_not_told": "the answers came without it",
     "no_comparison": "there is no other model to compare with",
+    "fewer_than_10_supported_workers": "fewer than 10 workers have enough answers to be ranked",
     "no_supported_worker": "no worker has enough answers to be ranked",
     "no_exemplar": "no worker answered the question",
     "no_text_answers": "there is no answer with a text",

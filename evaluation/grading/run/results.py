@@ -13,6 +13,7 @@ import numpy as np
 
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.methods.scale import TOO_FEW_FOR_PERCENTILE
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.run.fitting import Graded
 
@@ -204,7 +205,7 @@ class Results:
             if missing_reason == "missing_answers" and model in cut_off:
                 missing_reason = "replies_cut_off"
             of_run = self.aqer.reason_
-            no_percentile = "no_supported_worker" if scores.n_answered[code] else "no_text_answers"
+            no_percentile = TOO_FEW_FOR_PERCENTILE if scores.n_answered[code] else "no_text_answers"
             of_interval = scores.interval_reasons[code] or "no_interval"
             if of_interval == "no_draws" and of_run:
                 of_interval = of_run  # draws were asked for, but nobody was ranked

@@ -33,7 +33,7 @@ class RightOrWrong(Reasoned):
     first_right, second_right : how many each got right.
     only_first, only_second : the questions that only one of them got right, at most 50 of
         `n_only_first` and `n_only_second`, by their ids in files.
-    p_value : of the exact McNemar test; None without a question.
+    p_value, mid_p_value : of the exact McNemar test, and its mid-p; None without a question.
     """
 
     n: int
@@ -45,6 +45,7 @@ class RightOrWrong(Reasoned):
     only_second: list[str]
     p_value: float | None
     reason: str
+    mid_p_value: float | None
 
 
 def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
@@ -92,6 +93,7 @@ def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWron
         only_second=only_second[:NAMED],
         p_value=test.p_value,
         reason=test.reason or "",
+        mid_p_value=test.mid_p_value,
     )
 
 

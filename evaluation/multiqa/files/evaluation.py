@@ -146,6 +146,7 @@ def list_comparisons(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
             "n": pair.n,
             "reason": pair.reason,
             "test": pair.test,
+            "mid_p_value": pair.mid_p_value,
         }
         for name, pair in evaluation.comparisons
     ]

@@ -95,7 +95,10 @@ class RewordingRow(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemPair:
-    """Comparison of two systems by one metric; `difference` is A minus B."""
+    """Comparison of two systems by one metric; `difference` is A minus B.
+
+    `mid_p_value` is McNemar's mid-p, not adjusted; None by other tests, and in rows from before it.
+    """
 
     metric: str
     system_a: str
@@ -109,6 +112,7 @@ class SystemPair:
     n: int
     reason: str | None
     test: str
+    mid_p_value: float | None = None
 
     @classmethod
     def build(cls, metric: str, pair: Comparison) -> SystemPair:
@@ -126,6 +130,7 @@ class SystemPair:
             pair.n,
             pair.reason,
             pair.test,
+            pair.mid_p_value,
         )
 
 

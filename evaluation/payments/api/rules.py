@@ -120,10 +120,18 @@ class FairGroupSerializer(serializers.Serializer[Any]):
     ratio = serializers.FloatField(
         allow_null=True, help_text="Over the group for which it turns out well most often."
     )
-    ratio_low = serializers.FloatField(allow_null=True)
+    ratio_low = serializers.FloatField(
+        allow_null=True,
+        help_text="95% interval of the ratio, wider for more groups since the best one is chosen.",
+    )
     ratio_high = serializers.FloatField(allow_null=True)
     small = serializers.BooleanField(help_text="Too few to tell.")
-    unfair = serializers.BooleanField(help_text="The ratio is below four fifths.")
+    unfair = serializers.BooleanField(
+        help_text="The ratio is below four fifths and its interval below 1."
+    )
+    unclear = serializers.BooleanField(
+        help_text="The ratio is below four fifths and its interval is not below 1: too few to tell."
+    )
 
 
 class FairnessSerializer(serializers.Serializer[Any]):

@@ -27,7 +27,7 @@ from evaluation.core.stats.inference.selection_rates import (
 )
 
 TOO_FEW = "too few to tell"
-"""Text in place of the ratio of a group that is too small."""
+"""Text in place of a verdict on a group that is too small, or whose low ratio may be chance."""
 
 FEWEST_EACH_WAY = 5
 """Least number of favoured, and of not favoured, workers for a verdict on assistive technology.
@@ -60,7 +60,8 @@ class Group:
         interval.
     ratio, ratio_low, ratio_high : share divided by that of the most favoured group, with 95%
         interval.
-    small : too few workers for a ratio. unfair : the ratio is below four fifths.
+    small : too few workers for a ratio. unfair : the ratio is below four fifths, and its interval
+        below 1. unclear : the ratio is below four fifths, and chance may do that.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Group:
     ratio_high: float | None
     small: bool
     unfair: bool
+    unclear: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +180,8 @@ def _format_ratio(group: Group) -> str:
     interval = ""
     if group.ratio_low is not None:
         interval = f" ({group.ratio_low:.2f} to {group.ratio_high:.2f})"
-    return (
-        f"{group.ratio:.2f} times as often{interval}{', below four fifths' if group.unfair else ''}"
-    )
+    verdict = ", below four fifths" if group.unfair else f", {TOO_FEW}" if group.unclear else ""
+    return f"{group.ratio:.2f} times as often{interval}{verdict}"
 
 
 def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
@@ -240,6 +241,7 @@ def _compare_by_property(
                 ratio_high=_convert_number(rates.ratio_high[index]),
                 small=bool(rates.small[index]),
                 unfair=bool(rates.unfair[index]),
+                unclear=bool(rates.unclear[index]),
             )
             for index, name in enumerate(names)
         )
@@ -271,7 +273,7 @@ def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: s
     n_favoured = sum(hit)
     few_each_way = min(n_favoured, sum(n) - n_favoured) < FEWEST_EACH_WAY
     values = {"done": done, "fewest": FEWEST, "each_way": FEWEST_EACH_WAY}
-    if rates is None or rates.small.any() or few_each_way:
+    if rates is None or rates.small.any() or rates.unclear.any() or few_each_way:
         return Comparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
     worse = [name for name, unfair in zip(names, rates.unfair, strict=True) if unfair]
     if worse:
@@ -283,7 +285,7 @@ def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: s
 def _build_warnings(
     label: str, groups: tuple[Group, ...], best: int, done: str
 ) -> Iterator[Message]:
-    """Yield a message for each group with a ratio below four fifths."""
+    """Yield a message for each group with a ratio below four fifths and an interval below 1."""
     for group in groups:
         if group.unfair:
             values = {
@@ -296,6 +298,7 @@ def _build_warnings(
                 "best_hit": groups[best].hit,
                 "best_n": groups[best].n,
                 "ratio": group.ratio,
+                "ratio_high": group.ratio_high,
             }
             yield Message("paying.unfair", values)
 

@@ -242,7 +242,9 @@ def method_in_words(run: Run, stored: AqerSummary) -> list[str]:
         f"Weights began {_start(known)}, then followed the grades, round by round: {_end(stored)}.",
         _intervals(known),
         "Leave-one-out scores compare an answer with the exemplary answer of the others; the human "
-        "ceiling and the models' percentiles rest on them. Models' answers never enter an "
+        "ceiling and the models' percentiles rest on them. The best workers of the ceiling are "
+        "chosen on one half of the questions and measured on the other, and a percentile needs 10 "
+        "workers with enough answers. Models' answers never enter an "
         "exemplary answer.",
         "Method: AQER (Yahav, Goldstein, Geva, Meir and Shehory 2025, Information Systems "
         "Research).",

@@ -99,7 +99,8 @@ class ComparisonRow(NamedTuple):
     `measure` told_apart: problems that were taken for what they are, unanswerable or answerable;
     answered: answerable problems that were answered rightly. `only_system` and `only_other` are
     problems that one of the two got right; `difference` is (only_system - only_other) / n, its 95%
-    interval `low` to `high`. `adjusted_p_value` is Holm's over the pairs of the form and measure.
+    interval `low` to `high`. `adjusted_p_value` is Holm's over the pairs of the form and measure;
+    `mid_p_value` is McNemar's mid-p, not adjusted.
     """
 
     form: str
@@ -116,6 +117,7 @@ class ComparisonRow(NamedTuple):
     adjusted_p_value: float | None
     smallest_detectable: float | None
     reason: str | None
+    mid_p_value: float | None = None
 
 
 def compare_systems(
@@ -187,7 +189,7 @@ def _compare_pairs(
             int((difference > 0).sum()),
             int((difference < 0).sum()),
             *(pair.difference, pair.low, pair.high, pair.p_value, pair.adjusted_p_value),
-            *(pair.smallest_detectable, pair.reason),
+            *(pair.smallest_detectable, pair.reason, pair.mid_p_value),
         )
 
 

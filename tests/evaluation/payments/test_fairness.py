@@ -32,6 +32,7 @@ def test_shares_ratios_and_their_intervals_are_those_of_the_formulas():
 
 def test_four_fifths_itself_is_fair_and_one_large_group_is_compared_with_nobody():
     assert compare_selection_rates([20, 16], [20, 20]).unfair.tolist() == [False, False]
+    # 15 of 20: the interval ends at .75 x exp(1.96 sqrt(1/15 - 1/20)) = .966.
     assert compare_selection_rates([20, 15], [20, 20]).unfair.tolist() == [False, True]
     assert compare_selection_rates([20, 0], [20, 9]).best == -1
     assert not compare_selection_rates([0, 0], [20, 20]).unfair.any()
@@ -100,7 +101,7 @@ def test_devices_are_compared_and_where_none_is_known_nothing_is_said_of_them(fo
     ]
     (warning,) = devices.warnings
     assert TERMINAL.said(warning).startswith(
-        "Phone (device): 2 of 12 are not rejected; computer: 27 of 27. That is 0.17 times as often."
+        "Phone (device): 2 of 12 are not rejected; computer: 27 of 27. That is 0.17 times as often "
     )
 
 
@@ -119,6 +120,26 @@ def assistive(version, keys, bad, said):
 
 
 GERMAN = [f"de{n:02}" for n in range(20)]
+
+
+def test_a_low_ratio_that_may_be_chance_is_no_warning_but_too_few_to_tell(forty):
+    version, keys, _ = forty
+    # Three English and nine German: 17 of 20 and 11 of 20, .647, x exp(1.96 sqrt(1/11 - 1/20
+    # + 1/17 - 1/20)) = 1.5482 is 1.0018.
+    bad = [f"en{n:02}" for n in range(3)] + [f"de{n:02}" for n in range(9)]
+    well = set(keys.values()) - {keys[name] for name in bad}
+    by_language = by(fairness(version, keys.values(), well, "are not rejected"), "language")
+    german = by_language.groups[0]
+    assert (german.unfair, german.unclear, by_language.warnings) == (False, True, ())
+    assert german.ratio_high == pytest.approx(1.0018, abs=1e-4)
+    assert [TOO_FEW in line for line in format_groups([by_language])] == [True, False]
+    # One more: 10 of 20, .588, x exp(1.96 sqrt(1/10 - 1/20 + 1/17 - 1/20)) = .953.
+    worse = well - {keys["de09"]}
+    assert by(fairness(version, keys.values(), worse, ""), "language").groups[0].unfair
+    # 3 of 12 who use assistive technology badly, 3 of 28 others: no verdict.
+    assert assistive(version, keys, ["de00", "de01", "de02", "en00"], GERMAN[:12])[0] == (
+        "paying.assistive_few"
+    )
 
 
 def test_of_assistive_technology_there_is_a_verdict_and_no_number_of_people(forty):

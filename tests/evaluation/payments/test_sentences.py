@@ -108,16 +108,18 @@ MESSAGES = [
             "best_hit": 27,
             "best_n": 27,
             "ratio": 0.17,
+            "ratio_high": 0.62,
         },
-        "Phone (device): 2 of 12 are kept; computer: 27 of 27. That is 0.17 times as often. Below "
-        "0.80 (four fifths) look whether the rule itself is fair to them before it is applied.",
+        "Phone (device): 2 of 12 are kept; computer: 27 of 27. That is 0.17 times as often (at "
+        "most 0.62, 95% interval), below 0.80 (four fifths). Look whether the rule itself is fair "
+        "to them before it is applied.",
     ),
     (
         "paying.assistive_few",
         {"done": "are not rejected", "fewest": 10, "each_way": 5},
-        "Assistive technology: too few people to tell. It is told once 10 or more said that they "
-        "use it and 10 or more did not, and it turns out well for 5 people or more and badly for "
-        "5 people or more.",
+        "Assistive technology: too few people to tell. A verdict needs 10 or more people who said "
+        "that they use it, 10 or more who did not, a good result for 5 people or more and a bad "
+        "one for 5 people or more. A difference also has to be larger than chance makes it.",
     ),
     (
         "paying.assistive_fair",

@@ -8,7 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
+from evaluation.core.stats.inference.corrections import (
+    CORRECTIONS,
+    Correction,
+    compute_levels_left,
+)
 from evaluation.core.stats.inference.differences import (
     compute_bootstrap_means,
     compute_clustered_standard_errors,
@@ -19,9 +23,10 @@ from evaluation.core.stats.inference.intervals import (
     compute_t_interval,
 )
 from evaluation.core.stats.inference.paired import (
-    DETECTABLE_STANDARD_ERRORS,
     check_draws,
     check_right,
+    compute_detectable_standard_errors,
+    compute_mcnemar_mid_p_values,
     compute_mcnemar_p_values,
 )
 from evaluation.core.stats.undefined import convert_nan_to_none
@@ -42,9 +47,11 @@ class Comparison:
     """Difference of two models on the n questions for which both have a score, with its test.
 
     `difference` is the mean of A - B in the units of the scores, None without a common question.
-    Interval, p-values and `smallest_detectable` (2.8 paired standard errors) are None, with
-    `reason` "fewer_than_2_common_questions", where n < 2. `adjusted_p_value` is corrected over all
-    pairs that have a p-value. The interval is for this pair alone, not simultaneous over pairs.
+    Interval, p-values and `smallest_detectable` (80% power, at 5% corrected for the comparisons
+    left) are None, with `reason` "fewer_than_2_common_questions", where n < 2. `adjusted_p_value`
+    is corrected over all pairs that have a p-value. `mid_p_value` is McNemar's mid-p, not adjusted;
+    None for scores that are not right or wrong. The interval is for this pair alone, not
+    simultaneous over pairs.
     """
 
     model_a: str
@@ -64,6 +71,7 @@ class Comparison:
     n_draws: int
     n_permutations: int
     seed: int
+    mid_p_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,7 @@ def compare_models(
 
     Per pair the interval of `compute_bootstrap_mean_difference` (the same numbers: all pairs with
     the same common questions share the draws) and the p of the sign-flip test, exact up to 14
-    differing questions, or of the exact McNemar test for right/wrong scores.
+    differing questions, or of the exact McNemar test for right/wrong scores, with its mid-p.
 
     Parameters
     ----------
@@ -148,10 +156,14 @@ def compare_models(
     n = np.count_nonzero(common, axis=1)
     defined = n >= 2
 
-    p_values, tests = _compute_p_values(differences, test, n_permutations, seed)
-    p_values[~defined] = np.nan
+    p_values, mid_p_values, tests = _compute_p_values(
+        differences, common, test, n_permutations, seed
+    )
+    p_values[~defined], mid_p_values[~defined] = np.nan, np.nan
     adjusted = CORRECTIONS[correction](p_values)
     low, high, errors = _compute_intervals(differences, common, n_draws, level, seed)
+    levels = compute_levels_left(p_values, correction)
+    detectable = errors * compute_detectable_standard_errors(n, levels)
     means = differences.sum(axis=1) / np.maximum(n, 1)
     return [
         Comparison(
@@ -162,7 +174,7 @@ def compare_models(
             high=convert_nan_to_none(high[row]),
             p_value=convert_nan_to_none(p_values[row]),
             adjusted_p_value=convert_nan_to_none(adjusted[row]),
-            smallest_detectable=convert_nan_to_none(DETECTABLE_STANDARD_ERRORS * errors[row]),
+            smallest_detectable=convert_nan_to_none(detectable[row]),
             n=int(n[row]),
             reason=None if defined[row] else FEWER_THAN_2_COMMON_QUESTIONS,
             interval_method="bootstrap-t" if n_draws else "closed-form",
@@ -170,8 +182,9 @@ def compare_models(
             correction=correction,
             level=float(level),
             n_draws=n_draws,
-            n_permutations=n_permutations if tests[row] == "sign-flip-monte-carlo" else 0,
+            n_permutations=n_permutations if tests[row].endswith("monte-carlo") else 0,
             seed=seed,
+            mid_p_value=convert_nan_to_none(mid_p_values[row]),
         )
         for row, (a, b) in enumerate(pairs)
     ]
@@ -225,15 +238,24 @@ def rank_by_significance(
 
 
 def _compute_p_values(
-    differences: FloatArray, test: Test, n_permutations: int, seed: int
-) -> tuple[FloatArray, list[str]]:
-    """Return each row's p-value and the name of its test; a missing question counts as 0."""
+    differences: FloatArray,
+    common: NDArray[np.bool_],
+    test: Test,
+    n_permutations: int,
+    seed: int,
+) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Return each row's p-value, mid-p-value and test's name; a missing question counts as 0.
+
+    The mid-p-value is NaN for a sign-flip test.
+    """
     if test == "mcnemar":
         only_a = np.count_nonzero(differences > 0, axis=1)
         only_b = np.count_nonzero(differences < 0, axis=1)
-        return compute_mcnemar_p_values(only_a, only_b), ["mcnemar-exact"] * len(differences)
-    p_values, exact = compute_sign_flip_p_values(differences, n_permutations, seed)
-    return p_values, ["sign-flip-exact" if e else "sign-flip-monte-carlo" for e in exact]
+        exact = compute_mcnemar_p_values(only_a, only_b)
+        mid = compute_mcnemar_mid_p_values(only_a, only_b)
+        return exact, mid, ["mcnemar-exact"] * len(differences)
+    found = compute_sign_flip_p_values(differences, n_permutations, seed, common.astype(np.float64))
+    return found.p_values, np.full(len(differences), np.nan), found.methods
 
 
 def _compute_intervals(

@@ -54,6 +54,36 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     return adjusted
 
 
+def compute_levels_left(
+    p_values: ArrayLike, correction: Correction = "holm", alpha: float = 0.05
+) -> FloatArray:
+    """Return the level that each test has to pass, corrected for the comparisons left.
+
+    Holm: alpha divided by the number of tests left when the test's turn comes. The turn does not
+    come once a test fails: then as many are left as were not rejected. Benjamini-Hochberg: alpha
+    (k + 1)/m with k of the m tests rejected, what one more discovery needs (alpha if all are).
+
+    Parameters
+    ----------
+    p_values : as in `holm`, not adjusted.
+    alpha : level of all tests together, strictly between 0 and 1.
+
+    Returns
+    -------
+    Shape (k,), in the given order; NaN for a test without a p-value.
+    """
+    p, known = _select_known_p_values(p_values)
+    values = p[known]
+    n_rejected = int(np.count_nonzero(CORRECTIONS[correction](values) < alpha))
+    levels = np.full(len(p), np.nan)
+    if correction == "holm":
+        n_smaller = np.searchsorted(np.sort(values), values, side="left")
+        levels[known] = alpha / (len(values) - np.minimum(n_smaller, n_rejected))
+    elif len(values):
+        levels[known] = alpha * min(n_rejected + 1, len(values)) / len(values)
+    return levels
+
+
 def _select_known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return the p-values as floats, and which are not NaN; ValueError outside 0..1."""
     p = np.asarray(p_values, dtype=np.float64)

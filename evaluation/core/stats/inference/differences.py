@@ -6,6 +6,8 @@ all rows alike, its size. One matrix of draws or signs serves all rows: a matrix
 of a loop over scipy.stats.bootstrap and permutation_test, with which the tests compare it.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +19,8 @@ FloatArray = NDArray[np.float64]
 
 # Up to this many clusters that differ, all 2^14 sign patterns are cheaper than drawing some.
 EXACT_CLUSTERS = 14
+# Below this many clusters the statistic of the sign-flip test is corrected for skewness.
+STUDENTISED_BELOW = 30
 _BLOCK = 1024
 
 
@@ -111,16 +115,48 @@ def compute_bootstrap_means(
     return means
 
 
+@dataclass(frozen=True)
+class SignFlips:
+    """Two-sided sign-flip p-values of rows of differences, and how they were computed.
+
+    `exact` says whether all sign patterns were counted, `studentised` whether the statistic is
+    the skewness-corrected t instead of the sum.
+    """
+
+    p_values: FloatArray
+    exact: NDArray[np.bool_]
+    studentised: NDArray[np.bool_]
+
+    @property
+    def methods(self) -> list[str]:
+        """Name of each row's test, such as "studentised-sign-flip-exact"."""
+        kinds = zip(self.studentised, self.exact, strict=True)
+        return [
+            ("studentised-" if studentised else "")
+            + ("sign-flip-exact" if exact else "sign-flip-monte-carlo")
+            for studentised, exact in kinds
+        ]
+
+
 def compute_sign_flip_p_values(
-    totals: FloatArray, n_permutations: int, seed: int
-) -> tuple[FloatArray, NDArray[np.bool_]]:
+    totals: FloatArray, n_permutations: int, seed: int, sizes: FloatArray | None = None
+) -> SignFlips:
     """Return each row's two-sided sign-flip p-value, and whether it is exact.
 
     Under the null hypothesis a cluster's total could as well have the other sign. p is the share
-    of sign patterns whose sum is at least as far from 0 as the observed one. Clusters with total 0
-    change nothing; if at most 14 others remain, all patterns are counted, otherwise p is
+    of sign patterns whose statistic is at least as far from 0 as the observed one. Clusters with
+    total 0 change nothing; if at most 14 others remain, all patterns are counted, otherwise p is
     (k + 1)/(n_permutations + 1) with k random patterns at least as far (Phipson and Smyth 2010).
     All rows share the patterns. A row of zeros has p = 1.
+
+    The statistic is the sum, and below 30 clusters Student's t with Hall's correction for skewness
+    (Hall 1992, "On the removal of skewness by transformation"):
+
+        t + G t^2 / (3 sqrt(n)) + G^2 t^3 / (27 n) + G / (6 sqrt(n)),   G the sample's skewness
+
+    Student's t alone would be the same test as the sum: signs do not change the sum of squares, so
+    the one rises with the other. The sum's size is .08 to .10 at 5% for exponential differences.
+    Both are exact for symmetric ones.
 
     Parameters
     ----------
@@ -128,40 +164,116 @@ def compute_sign_flip_p_values(
         shape (rows, clusters), finite; 0 where a row has nothing in a cluster.
     n_permutations, seed : int
         how many random patterns, and from which seed.
+    sizes : array or None
+        pairs of each cluster, shape (clusters,) or that of totals; 0 where a row has nothing;
+        None for a pair in each.
     """
-    # Sums equal but for rounding count as equal.
-    slack = 1e-12 * np.abs(totals).sum(axis=1)
-    observed = np.abs(totals.sum(axis=1)) - slack
+    pairs = np.broadcast_to(np.float64(1) if sizes is None else sizes, totals.shape)
     moving = totals != 0
     exact = np.count_nonzero(moving, axis=1) <= EXACT_CLUSTERS
+    studentised = np.count_nonzero(pairs, axis=1) < STUDENTISED_BELOW
     p_values = np.empty(len(totals))
     for row in np.flatnonzero(exact):
-        values = totals[row, moving[row]]
-        sums = np.abs(_list_sign_patterns(len(values)) @ values)
-        p_values[row] = np.mean(sums >= observed[row])
+        moments = _Moments(totals[[row]], pairs[[row]], studentised[[row]], moving[row])
+        signs = _list_sign_patterns(int(moving[row].sum()))
+        p_values[row] = np.mean(moments.is_extreme(lambda part, s=signs: s @ part.T))
     drawn = np.flatnonzero(~exact)
     if len(drawn):
-        extreme = _count_extreme(totals[drawn], observed[drawn], n_permutations, seed)
+        moments = _Moments(totals[drawn], pairs[drawn], studentised[drawn])
+        extreme = _count_extreme(moments, n_permutations, seed)
         p_values[drawn] = (extreme + 1) / (n_permutations + 1)
-    return p_values, exact
+    return SignFlips(p_values, exact, studentised)
 
 
-def _count_extreme(
-    totals: FloatArray, observed: FloatArray, n_permutations: int, seed: int
-) -> NDArray[np.int64]:
-    """Return, per row, how many random sign patterns have a sum as far from 0 as observed."""
+class _Moments:
+    """Sums over clusters from which the statistic of any sign pattern follows.
+
+    `columns` are the clusters whose sign matters; the others count in the size only.
+    """
+
+    def __init__(
+        self,
+        totals: FloatArray,
+        sizes: FloatArray,
+        studentised: NDArray[np.bool_],
+        columns: NDArray[np.bool_] | slice = slice(None),
+    ) -> None:
+        self.totals = totals[:, columns]
+        self.n_clusters = self.totals.shape[1]
+        self.rows = np.flatnonzero(studentised)
+        some, pairs = totals[self.rows], sizes[self.rows]
+        # Terms of the sums that change sign with a cluster: of T, T^3, and T z and T z^2, which are
+        # T where sizes z are 1 (and T is 0 where z is 0).
+        signed = [some, some**3]
+        if not np.isin(pairs, (0, 1)).all():
+            signed += [some * pairs, some * pairs**2]
+        self.signed = [part[:, columns] for part in signed]
+        self.count = np.maximum(np.count_nonzero(pairs, axis=1), 1)
+        self.size = np.maximum(pairs.sum(axis=1), 1)
+        self.size_2, self.size_3 = (pairs**2).sum(axis=1), (pairs**3).sum(axis=1)
+        self.squares, self.squares_by_size = (some**2).sum(axis=1), (some**2 * pairs).sum(axis=1)
+        # Sums equal but for rounding count as equal.
+        self.slack = 1e-12 * np.abs(self.totals).sum(axis=1)
+        observed = self._compute(lambda part: part.sum(axis=1)[None, :])
+        self.observed = np.where(studentised, observed * (1 - 1e-9), observed - self.slack)
+
+    def is_extreme(self, flip: Callable[[FloatArray], FloatArray]) -> NDArray[np.bool_]:
+        """Return, patterns x rows, whether the statistic is as far from 0 as observed.
+
+        `flip` returns the sums, patterns x rows, of its argument (rows x clusters) with signs.
+        """
+        return np.asarray(self._compute(flip) >= self.observed)
+
+    def _compute(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return the absolute statistic of each pattern and row."""
+        found = np.abs(flip(self.totals))
+        if len(self.rows):
+            found[:, self.rows] = np.abs(self._compute_skewed_t(*map(flip, self.signed)))
+        return found
+
+    def _compute_skewed_t(
+        self,
+        total: FloatArray,
+        cubes: FloatArray,
+        by_size: FloatArray | None = None,
+        by_square: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return Student's t corrected for skewness, of signed sums, patterns x rows.
+
+        Residuals are e = T - mean z for totals T and sizes z. Without spread: infinite, or 0 where
+        the total is 0.
+        """
+        by_size = total if by_size is None else by_size
+        by_square = total if by_square is None else by_square
+        n, mean = self.count, total / self.size
+        variance = (self.squares - 2 * mean * by_size + mean**2 * self.size_2) / n
+        third = cubes - 3 * mean * self.squares_by_size + 3 * mean**2 * by_square
+        third = (third - mean**3 * self.size_3) / n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = total / np.sqrt(variance / (n - 1)) / n
+            skewness = np.sqrt(n * (n - 1)) / (n - 2) * third / variance**1.5
+            skewness = np.where(n > 2, skewness, 0.0)
+            bend = skewness * t / (3 * np.sqrt(n))
+            found = t * (1 + bend + bend**2 / 3) + skewness / (6 * np.sqrt(n))
+        flat = variance <= 1e-12 * self.squares / n
+        return np.where(flat, np.where(np.abs(total) > self.slack[self.rows], np.inf, 0.0), found)
+
+
+def _count_extreme(moments: _Moments, n_permutations: int, seed: int) -> NDArray[np.int64]:
+    """Return, per row, how many random sign patterns are as far from 0 as observed."""
     rng = np.random.default_rng(seed)
-    clusters = totals.shape[1]
+    clusters = moments.n_clusters
     width = -(-clusters // 8)
-    whole = totals.sum(axis=1)
-    extreme = np.zeros(len(totals), dtype=np.int64)
+    extreme = np.zeros(len(moments.totals), dtype=np.int64)
     for start in range(0, n_permutations, _BLOCK):
         rows = min(_BLOCK, n_permutations - start)
         random_bytes = np.frombuffer(rng.bytes(rows * width), dtype=np.uint8)
         bits = np.unpackbits(random_bytes.reshape(rows, width), axis=1, count=clusters)
+        chosen = bits.astype(np.float64)
         # Signs are 2 x bit - 1, so the signed sum is twice the sum of the chosen minus the whole.
-        sums = np.abs(2 * (bits.astype(np.float64) @ totals.T) - whole)
-        extreme += np.count_nonzero(sums >= observed, axis=0)
+        extreme += np.count_nonzero(
+            moments.is_extreme(lambda part, c=chosen: 2 * (c @ part.T) - part.sum(axis=1)), axis=0
+        )
     return extreme
 
 

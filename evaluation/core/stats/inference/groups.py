@@ -13,7 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
+from evaluation.core.stats.inference.corrections import (
+    CORRECTIONS,
+    Correction,
+    compute_levels_left,
+)
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
@@ -114,7 +118,8 @@ def compare_by_group(
     """Return the difference of two models in each group of questions, in order of appearance.
 
     Every question is a cluster of its own: the interval of `compute_bootstrap_mean_difference`, the
-    p of `compute_permutation_p_value`, and 2.8 paired standard errors.
+    p of `compute_permutation_p_value`, and the smallest detectable difference at the level that the
+    correction leaves.
 
     Parameters
     ----------
@@ -133,14 +138,16 @@ def compare_by_group(
         for r in rows_of.values()
     ]
     tests = [compute_permutation_p_value(first[r], second[r], seed=seed) for r in rows_of.values()]
-    detectable = [
-        compute_smallest_detectable_difference(first[r], second[r]) for r in rows_of.values()
-    ]
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
     raw = np.array([np.nan if t.p_value is None else t.p_value for t in tests], dtype=np.float64)
     # Without the correction the largest of twenty differences would pass for a finding.
     adjusted = CORRECTIONS[correction](raw)
+    levels = compute_levels_left(raw, correction)
+    detectable = [
+        compute_smallest_detectable_difference(first[r], second[r], alpha=float(levels[at]))
+        for at, r in enumerate(rows_of.values())
+    ]
     return [
         GroupDifference(
             group=group,

@@ -13,6 +13,9 @@ inference", Science 382), and lambda = cov_n(Y, f) / ((1 + n/N) var(f)), cut to 
 power-tuned form (PPI++; Angelopoulos, Duchi and Zrnic 2023, section 6), which is as good as the
 better of the two however bad the judge is.
 
+lambda of a grade is computed without that grade (and without its cluster). Computed from all of
+them it fits their noise: the intervals of 5 to 10 grades then hold the truth in 91 to 93 of 100.
+
 It holds whatever the judge's error, if what people graded was picked at random from what there is.
 """
 
@@ -38,7 +41,8 @@ class PoweredMean:
     Attributes
     ----------
     mean : None where it is undefined; low, high None together, also where only they are.
-    weight : lambda, how far the predictions were relied on; 0 for not at all.
+    weight : lambda, how far the predictions were relied on; 0 for not at all. The mean over the
+        grades where each has its own.
     n_graded, n_predicted : with a grade and a prediction (n); with a prediction only (N).
     reason : why a number is missing; None if none is.
     """
@@ -102,63 +106,79 @@ def estimate_powered_mean(
     n, rest = int(graded.sum()), int((~graded).sum())
     if not n:
         return PoweredMean(None, None, None, None, 0, rest, NO_GRADES)
-    tuned = compute_power_tuned_weight(y, f) if weight is None else weight
     # Without ungraded items the two terms with lambda cancel, whatever lambda is.
-    if not rest:
-        tuned = 0.0
-    mean = float((y - tuned * f)[graded].mean()) + (
-        tuned * float(f[~graded].mean()) if rest else 0.0
-    )
-    error, units = _compute_standard_error(y, f, graded, labels, tuned)
+    weights = np.full(n, float(weight or 0.0) if rest else 0.0)
+    if weight is None and rest:
+        weights = compute_cross_fitted_weights(y, f, labels)
+        # Grades have weights of their own: a shift of all predictions must not change the mean.
+        f = f - f.mean()
+    tuned = float(weights.mean())
+    reliance = np.full(len(y), tuned)
+    reliance[graded] = weights
+    parts = np.where(graded, y - reliance * f, tuned * f)
+    mean = float(parts[graded].mean()) + (float(parts[~graded].mean()) if rest else 0.0)
+    error, units = _compute_standard_error(parts, graded, labels)
     if units < 2:
         return PoweredMean(mean, None, None, tuned, n, rest, FEWER_THAN_2_GRADED)
     if error == 0:  # a few equal grades: no sign of certainty
         return PoweredMean(mean, None, None, tuned, n, rest, NO_SPREAD)
     freedom = float(units - 1)
     if len(np.unique(labels)) == len(labels):
-        freedom = _compute_degrees_of_freedom(y, f, graded, tuned)
+        freedom = _compute_degrees_of_freedom(parts, graded)
     # As stats.t.ppf, a hundred times as fast: there may be hundreds of groups.
     half = float(special.stdtrit(freedom, (1 + level) / 2)) * error
     return PoweredMean(mean, mean - half, mean + half, tuned, n, rest)
 
 
-def compute_power_tuned_weight(grades: Floats, predictions: Floats) -> float:
-    """Return the weight lambda of predictions in PPI++, 0 to 1.
+def compute_cross_fitted_weights(grades: Floats, predictions: Floats, clusters: Integers) -> Floats:
+    """Return for each grade the weight lambda of PPI++, 0 to 1, from the grades of other clusters.
 
-    It is cov_n(Y, f) / ((1 + n/N) var(f)), with n grades Y, predictions f, and N items without a
-    grade.
-
-    The covariance is over what was graded, the variance over all predictions. 0 where it is
-    undefined: fewer than 2 grades, nothing ungraded, or predictions without spread.
+    It is cov(Y, f) / ((1 + n/N) var(f)): the covariance over the other clusters' grades Y and
+    predictions f, the variance over all predictions, n all grades and N the items without one. 0
+    where it is undefined: fewer than 2 other grades, nothing ungraded, or predictions without
+    spread.
 
     Parameters
     ----------
-    grades : (k,) NaN for none. predictions : (k,) none missing.
+    grades : (k,) NaN for none. predictions : (k,) none missing. clusters : (k,) numbers from 0.
+
+    Returns
+    -------
+    Shape (n,), one weight per grade, in their order.
     """
     graded = ~np.isnan(grades)
     n, rest = int(graded.sum()), int((~graded).sum())
-    if n < 2 or not rest or not np.ptp(predictions):
-        return 0.0
-    shared = float(np.cov(grades[graded], predictions[graded])[0, 1])
+    if not rest or not np.ptp(predictions):
+        return np.zeros(n)
+    cluster = clusters[graded]
+    y = grades[graded] - grades[graded].mean()
+    f = predictions[graded] - predictions[graded].mean()
+    # Sums over the grades of all clusters but one.
+    count, sum_y, sum_f, sum_yf = (
+        values.sum() - np.bincount(cluster, weights=values)[cluster]
+        for values in (np.ones(n), y, f, y * f)
+    )
+    known = count >= 2
+    counted = np.where(known, count, 2.0)
+    shared = (sum_yf - sum_y * sum_f / counted) / (counted - 1)
     spread = (1 + n / rest) * float(np.var(predictions, ddof=1))
-    return min(1.0, max(0.0, shared / spread))
+    return np.where(known, np.clip(shared / spread, 0.0, 1.0), 0.0)
 
 
-def _compute_degrees_of_freedom(y: Floats, f: Floats, graded: Booleans, weight: float) -> float:
+def _compute_degrees_of_freedom(parts: Floats, graded: Booleans) -> float:
     """Return Welch-Satterthwaite degrees of freedom of the sum of two variances of means.
 
-    n - 1 where the rest adds nothing to the error, or has no variance that could be estimated.
+    `parts` are Y - lambda f of what was graded and lambda f of the rest. n - 1 where the rest adds
+    nothing to the error, or has no variance that could be estimated.
     """
     n, rest = int(graded.sum()), int((~graded).sum())
-    of_graded = float(np.var((y - weight * f)[graded], ddof=1)) / n
-    of_rest = weight**2 * float(np.var(f[~graded], ddof=1)) / rest if rest > 1 else 0.0
-    parts = of_graded**2 / (n - 1) + (of_rest**2 / (rest - 1) if rest > 1 else 0.0)
-    return (of_graded + of_rest) ** 2 / parts if parts > 0 else float(n - 1)
+    of_graded = float(np.var(parts[graded], ddof=1)) / n
+    of_rest = float(np.var(parts[~graded], ddof=1)) / rest if rest > 1 else 0.0
+    squares = of_graded**2 / (n - 1) + (of_rest**2 / (rest - 1) if rest > 1 else 0.0)
+    return (of_graded + of_rest) ** 2 / squares if squares > 0 else float(n - 1)
 
 
-def _compute_standard_error(
-    y: Floats, f: Floats, graded: Booleans, labels: Integers, weight: float
-) -> tuple[float, int]:
+def _compute_standard_error(parts: Floats, graded: Booleans, labels: Integers) -> tuple[float, int]:
     """Return the powered mean's standard error, and the number of graded clusters.
 
     Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
@@ -166,13 +186,13 @@ def _compute_standard_error(
     c / (c - 1) for its own number c of clusters, so that without clusters the squared error is
     var(Y - lambda f) / n + lambda^2 var(f) / N with the usual n - 1 and N - 1.
     """
-    influence = np.zeros(len(y))
-    for part, values in ((graded, y - weight * f), (~graded, weight * f)):
+    influence = np.zeros(len(parts))
+    for part in (graded, ~graded):
         count = int(part.sum())
         if not count:
             continue
         groups = len(np.unique(labels[part]))
         widened = np.sqrt(groups / (groups - 1)) if groups > 1 else 1.0
-        influence[part] = widened * (values[part] - values[part].mean()) / count
+        influence[part] = widened * (parts[part] - parts[part].mean()) / count
     total = np.bincount(labels, weights=influence)
     return float(np.sqrt((total**2).sum())), len(np.unique(labels[graded]))

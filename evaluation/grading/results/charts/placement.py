@@ -47,8 +47,9 @@ def build_placement_chart(report: ModelsReport) -> Chart:
             "The hill shows how many workers reach which score when each is compared with the "
             "consensus of the others. A diamond is a model's score on the same scale, the line "
             "its 95% interval. The dashed green line is the human ceiling: what the best quarter "
-            "of the workers reach on average. A model left of the hill answers unlike people; "
-            "one near the green line answers like the best of them."
+            "of the workers reach on average, on questions by which they were not chosen. A model "
+            "left of the hill answers unlike people; one near the green line answers like the best "
+            "of them."
         ),
         draw=draw,
         note=f"The picture shows the first {MOST} models."

@@ -119,7 +119,7 @@ def test_scores_agree_with_the_exemplary_answers(similarity, factor, dimension, 
 
 
 def test_percentile_is_among_supported_workers_on_the_questions_the_model_answered():
-    x, workers, questions = crowd(2, workers=8, questions=9, answered=0.8)
+    x, workers, questions = crowd(2, workers=12, questions=9, answered=0.8)
     model = AQER(n_draws=0).fit(x, workers, questions)
     asked = model.questions_[:4].tolist()
     rows = [int(np.flatnonzero(questions == q)[0]) for q in asked]

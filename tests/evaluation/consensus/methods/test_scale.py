@@ -85,12 +85,12 @@ def test_ranks_within_groups_begin_anew():
     ]
 
 
-def test_percentile_counts_ties_half():
-    # below .5: one; equal: two; of four: (1 + 1)/4
-    assert compute_percentile(0.5, np.array([0.1, 0.5, 0.5, 0.9, NAN])) == 50
-    assert compute_percentile(1.0, np.array([0.1, 0.5])) == 100
-    assert compute_percentile(0.0, np.array([0.1, 0.5])) == 0
-    assert compute_percentile(0.5, np.array([NAN])) is None
+def test_percentile_counts_ties_half_and_needs_10_workers():
+    # Below .5: three of ten; equal: four: (3 + 4/2) / 10.
+    workers = np.array([0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5, 0.7, 0.8, 0.9, NAN])
+    assert compute_percentile(0.5, workers) == 50
+    assert (compute_percentile(1.0, workers), compute_percentile(0.0, workers)) == (100, 0)
+    assert compute_percentile(0.5, workers[1:]) is None
 
 
 def test_worker_means_leave_out_what_is_undefined():
@@ -101,23 +101,114 @@ def test_worker_means_leave_out_what_is_undefined():
     assert compute_worker_means(left_out, cells, only) == pytest.approx([0.4, NAN], nan_ok=True)
 
 
-def test_ceiling_by_hand():
-    # Means .9, .7, .5, .3 and .1 of five workers: a quarter is 1.25, two workers: (.9 + .7)/2 = .8.
-    # Over 5 questions their joint means are .8 + (-.1, -.05, 0, .05, .1): sd sqrt(.025/4)
-    # = .0790569, error sd/sqrt 5 = .0353553, t(.975, 4) = 2.776445: .8 +- .0981621
+def split_halves(n, seed=0):
+    """The 20 pairs of halves of n questions, as the ceiling draws them."""
+    rng = np.random.default_rng(seed)
+    orders = [rng.permutation(n) for _ in range(20)]
+    return [(order[: n // 2], order[n // 2 :]) for order in orders]
+
+
+def test_ceiling_of_workers_who_are_always_the_same_distance_apart_by_hand():
+    # Means .9, .7, .5, .3 and .1 of five workers: whatever half chooses, a quarter is 1.25, the two
+    # first, and their joint score on question j is .8 + shift_j. The ceiling is .8 plus the mean
+    # shift of the measuring halves. Question j weighs v_j, the mean over splits of 1/(measured
+    # questions) where it is measured; its influence is v_j shift_j.
     shift = np.array([-0.1, -0.05, 0, 0.05, 0.1])
     table = np.array([0.9, 0.7, 0.5, 0.3, 0.1])[:, None] + shift
     found = compute_human_ceiling(*from_table(table))
-    assert (found.score, found.n_workers, found.n_questions) == (pytest.approx(0.8), 2, 5)
-    assert (found.low, found.high) == pytest.approx((0.7018379, 0.8981621), abs=1e-6)
+    weight = np.zeros(5)
+    for _, measuring in split_halves(5):
+        weight[measuring] += 1 / len(measuring) / 20
+    assert weight.sum() == pytest.approx(1)
+    assert found.score == pytest.approx(0.8 + weight @ shift)
+    assert (found.n_workers, found.n_questions, found.n_splits, found.seed) == (2, 5, 20, 0)
+    # error sqrt(5/4 sum of squares), t(.975, 4) = 2.776445
+    half = 2.776445 * np.sqrt(5 / 4 * ((weight * shift) ** 2).sum())
+    ends = found.score - half, found.score + half
+    assert (found.low, found.high) == pytest.approx(ends, abs=1e-6)
 
 
-def test_the_ceiling_of_one_worker_is_its_t_interval():
-    table = np.full((4, 6), 0.1)
-    table[1] = [0.5, 0.9, 0.7, 0.8, 0.6, 0.4]
-    found = compute_human_ceiling(*from_table(table))
-    expected = stats.ttest_1samp(table[1], 0).confidence_interval()
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+def test_ceiling_agrees_with_a_loop_over_splits_of_a_crowd_with_gaps():
+    rng = np.random.default_rng(2)
+    table = rng.normal(0.5, 0.2, (13, 11)) + rng.normal(0, 0.1, (13, 1))
+    table[rng.random(table.shape) < 0.25] = NAN
+    table[12, 3:] = NAN  # no support: the others have 5 answers or more
+    able = table[:12]
+    assert (np.sum(~np.isnan(able), axis=1) >= 5).all()
+    scores = []
+    for choosing, measuring in split_halves(11, seed=7):
+        first = np.nanmean(able[:, choosing], axis=1)
+        both = ~np.isnan(first) & (~np.isnan(able[:, measuring])).any(axis=1)
+        best = np.argsort(np.where(both, -first, np.inf), kind="stable")[: -(-both.sum() // 4)]
+        scores.append(np.nanmean(able[np.ix_(best, measuring)], axis=1).mean())
+    found = compute_human_ceiling(*from_table(table), seed=7)
+    assert found.score == pytest.approx(np.mean(scores))
+    assert found.seed == 7
+    assert found.score != compute_human_ceiling(*from_table(table)).score
+
+
+def test_equal_answers_have_a_ceiling_without_an_error():
+    found = compute_human_ceiling(*from_table(np.full((6, 8), 0.7)))
+    assert (found.score, found.low, found.high) == pytest.approx((0.7, 0.7, 0.7))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("spread", "before"), [(0.0, 0.30), (0.05, 0.63)])
+def test_the_ceiling_of_20_workers_with_10_questions_covers_what_its_workers_can(spread, before):
+    # Scores of sd .145 around workers' true means of sd `spread`, questions of one difficulty.
+    rng, times = np.random.default_rng(0), 1000
+    covered = {"split": 0, "same answers": 0}
+    bias = dict.fromkeys(covered, 0.0)
+    for _ in range(times):
+        truth = 0.5 + spread * rng.normal(size=20)
+        table = truth[:, None] + 0.145 * rng.normal(size=(20, 10))
+        found = compute_human_ceiling(*from_table(table))
+        expected = np.mean(
+            [
+                truth[np.argsort(-table[:, choosing].mean(axis=1))[:5]].mean()
+                for choosing, _ in split_halves(10)
+            ]
+        )
+        covered["split"] += found.low <= expected <= found.high
+        bias["split"] += (found.score - expected) / times
+        # As it was before: the best five, measured on the answers by which they were chosen.
+        best = np.argsort(-table.mean(axis=1))[:5]
+        joint = table[best].mean(axis=0)
+        interval = stats.ttest_1samp(joint, 0).confidence_interval()
+        covered["same answers"] += interval.low <= truth[best].mean() <= interval.high
+        bias["same answers"] += (joint.mean() - truth[best].mean()) / times
+    shares = {name: count / times for name, count in covered.items()}
+    error = np.sqrt(0.05 * 0.95 / times)  # .0069
+    print(f"spread {spread}: coverage {shares}, bias {bias}, error {error:.4f}")
+    assert shares["split"] >= 0.95 - 4 * error
+    assert abs(bias["split"]) < 4 * 0.02 / np.sqrt(times)
+    assert shares["same answers"] == pytest.approx(before, abs=0.06)
+
+
+@pytest.mark.long
+def test_a_model_like_the_workers_is_near_the_middle_from_10_workers_on():
+    # Unit vectors around each question's centre; the model is one more of the same kind. Workers
+    # meet the mean of the others, the model that of all: with 5 it is above 62% on average.
+    rng, means = np.random.default_rng(3), {}
+    for n_workers, times in ((5, 600), (10, 600), (20, 400)):
+        places = []
+        for _ in range(times):
+            vectors = rng.normal(size=(20, n_workers + 1, 16)) + rng.normal(size=(20, 1, 16))
+            vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
+            workers, model = vectors[:, :-1], vectors[:, -1]
+            total = workers.sum(axis=1, keepdims=True)
+            others = total - workers
+            scores = (workers * others).sum(axis=2) / np.linalg.norm(others, axis=2)
+            own = (model * total[:, 0]).sum(axis=1) / np.linalg.norm(total[:, 0], axis=1)
+            below = np.count_nonzero(scores.mean(axis=0) < own.mean())
+            places.append(100 * below / n_workers)
+        means[n_workers] = np.mean(places)
+        error = np.std(places) / np.sqrt(times)
+        print(f"{n_workers} workers: mean percentile {means[n_workers]:.1f}, error {error:.1f}")
+    assert means[5] > 58
+    assert 50 < means[10] < 57
+    assert 50 < means[20] < 55
 
 
 def test_without_a_supported_worker_there_is_no_ceiling():

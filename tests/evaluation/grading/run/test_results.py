@@ -138,10 +138,13 @@ def test_every_model_has_a_row_and_every_empty_cell_its_reason(draws):
     assert rows["bad"].score == pytest.approx(rows["bad"].score_answered / 2)
     assert (rows["silent"].score, rows["silent"].score_answered) == (0.0, None)
     assert (rows["good"].rank, rows["bad"].rank) == (1, None)
-    # Better than all on its questions but "alone", who answered none of them.
-    assert rows["good"].percentile == 100.0
+    # A percentile is among 10 workers at least.
     wanted = {
-        "percentile": {"missing_answers": ["bad"], "no_text_answers": ["silent"]},
+        "percentile": {
+            "fewer_than_10_supported_workers": ["good"],
+            "missing_answers": ["bad"],
+            "no_text_answers": ["silent"],
+        },
         "rank": {"missing_answers": ["bad"]},
         "score_answered": {"no_text_answers": ["silent"]},
     }

@@ -6,7 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
-from evaluation.core.stats.inference.corrections import benjamini_hochberg, holm
+from evaluation.core.stats.inference.corrections import (
+    benjamini_hochberg,
+    compute_levels_left,
+    holm,
+)
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
     compute_mcnemar_exact,
@@ -42,12 +46,18 @@ def test_every_pair_says_what_the_pairwise_functions_say(scores):
         assert pair.difference == pytest.approx(expected.difference)
         assert (pair.low, pair.high) == pytest.approx((expected.low, expected.high))
         assert pair.n == expected.n
-        detectable = compute_smallest_detectable_difference(a, b)
-        assert pair.smallest_detectable == pytest.approx(detectable.difference)
         assert pair.p_value == pytest.approx(compute_permutation_p_value(a, b).p_value, abs=0.02)
         assert (pair.test, pair.n_permutations) == ("sign-flip-monte-carlo", 9_999)
     raw = [pair.p_value for pair in compared]
     assert [pair.adjusted_p_value for pair in compared] == pytest.approx(list(holm(raw)))
+    # Five of six differ; of ada and bo, who are alike, one comparison is left: 5%.
+    levels = compute_levels_left(raw)
+    assert levels[0] == pytest.approx(0.05)
+    for pair, level in zip(compared, levels, strict=True):
+        a, b = (scores[NAMES.index(name)] for name in (pair.model_a, pair.model_b))
+        detectable = compute_smallest_detectable_difference(a, b, alpha=level)
+        assert pair.smallest_detectable == pytest.approx(detectable.difference)
+        assert pair.mid_p_value is None
     relaxed = compare_models(scores, NAMES, "benjamini-hochberg", n_permutations=9_999)
     assert [p.adjusted_p_value for p in relaxed] == pytest.approx(list(benjamini_hochberg(raw)))
 
@@ -78,6 +88,8 @@ def test_right_and_wrong_answers_are_compared_by_mcnemar():
     # 2 x (1 + 7) / 2^7 = .125, as in the test of mcnemar_exact
     assert pair.p_value == pytest.approx(0.125)
     assert pair.p_value == pytest.approx(compute_mcnemar_exact(*right).p_value)
+    # 2 x (1 + 7/2) / 2^7
+    assert pair.mid_p_value == pytest.approx(0.0703125)
     assert (pair.test, pair.n_permutations) == ("mcnemar-exact", 0)
     assert pair.difference == pytest.approx(5 / 9)
 
@@ -91,6 +103,7 @@ def test_fewer_than_two_common_questions_give_null_and_do_not_count_in_the_corre
         assert (pair.n, pair.reason) == (1, "fewer_than_2_common_questions")
         assert (pair.low, pair.high, pair.p_value) == (None, None, None)
         assert (pair.adjusted_p_value, pair.smallest_detectable) == (None, None)
+        assert pair.mid_p_value is None
     assert compared[1].difference == 3
     ranks = rank_by_significance(compared, ["ada", "bo", "cy"])
     assert [(r.rank, r.n_compared, r.reason) for r in ranks] == [

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.corrections import benjamini_hochberg, holm
+from evaluation.core.stats.inference.corrections import (
+    benjamini_hochberg,
+    compute_levels_left,
+    holm,
+)
 from evaluation.core.stats.inference.groups import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
@@ -55,9 +59,12 @@ def test_a_difference_in_a_group_is_that_of_its_questions_alone():
             alone.difference, alone.low, alone.high,
         )  # fmt: skip
         assert group.p_value == compute_permutation_p_value(one, other, seed=4).p_value
-        detectable = compute_smallest_detectable_difference(one, other).difference
-        assert group.smallest_detectable == detectable
     assert found[3].reason == "fewer_than_2_clusters"
+    levels = compute_levels_left([group.p_value for group in found])
+    for group, level in zip(found[:3], levels, strict=False):
+        rows = rows_of(group.group)
+        least = compute_smallest_detectable_difference(FIRST[rows], SECOND[rows], alpha=level)
+        assert group.smallest_detectable == least.difference
 
 
 def test_p_is_corrected_for_the_number_of_groups_that_have_one():
@@ -72,11 +79,12 @@ def test_p_is_corrected_for_the_number_of_groups_that_have_one():
 
 def test_a_table_by_hand():
     # a: .5, .1; b: .3. Both questions of a differ by .2 and .4: mean .3, and of the four sign
-    # patterns only ++ and -- lie as far from 0, so p = 2/4; sd = .141, 2.8 x .141 / sqrt 2 = .28.
+    # patterns only ++ and -- lie as far from 0, so p = 2/4; sd = .141, / sqrt 2 = .1,
+    # times t(.975, 1) + t(.8, 1) = 12.706205 + 1.376382.
     (a, b) = compare_by_group([0.7, 0.5, 0.4], [0.5, 0.1, 0.1], ["a", "a", "b"], n_draws=0)
     assert a.difference == pytest.approx(0.3)
     assert a.p_value == pytest.approx(0.5)
-    assert a.smallest_detectable == pytest.approx(2.8 * np.sqrt(0.02) / np.sqrt(2))
+    assert a.smallest_detectable == pytest.approx(1.4082587)
     assert (b.n, b.difference, b.low) == (1, pytest.approx(0.3), None)
 
 

@@ -5,11 +5,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.power import TTestPower
 
-from evaluation.core.stats.inference.corrections import benjamini_hochberg, holm
+from evaluation.core.stats.inference import differences
+from evaluation.core.stats.inference.corrections import (
+    benjamini_hochberg,
+    compute_levels_left,
+    holm,
+)
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
+    compute_detectable_standard_errors,
     compute_mcnemar_exact,
+    compute_mcnemar_mid_p_values,
+    compute_mcnemar_p_values,
     compute_permutation_p_value,
     compute_smallest_detectable_difference,
 )
@@ -168,7 +178,8 @@ def test_sign_flips_of_three_pairs_by_hand():
     # d = 1, 2, 3, sum 6. Of the 8 sign patterns only +++ and --- reach |sum| 6: p = 2/8.
     result = compute_permutation_p_value([1, 2, 3], [0, 0, 0])
     assert result.p_value == 0.25
-    assert (result.method, result.n_permutations, result.seed) == ("sign-flip-exact", 0, None)
+    assert result.method == "studentised-sign-flip-exact"
+    assert (result.n_permutations, result.seed) == (0, None)
     # d = 1, 2, -3, sum 0: every pattern reaches it.
     assert compute_permutation_p_value([1, 2, -3], [0, 0, 0]).p_value == 1
 
@@ -182,24 +193,83 @@ def test_equal_scores_give_p_one():
     assert compute_permutation_p_value([0.1] * 30, [0.1] * 30).p_value == 1
 
 
+def skewed_t(totals, sizes):
+    """Student's t of a ratio of sums, with Hall's correction for skewness, term by term."""
+    n = len(totals)
+    residuals = totals - totals.sum() / sizes.sum() * sizes
+    t = totals.sum() / np.sqrt(n / (n - 1) * (residuals**2).sum())
+    skewness = stats.skew(residuals, bias=False) if np.isclose(residuals.mean(), 0) else None
+    if skewness is None:  # residuals of clusters of several sizes do not sum to 0
+        m2, m3 = (residuals**2).mean(), (residuals**3).mean()
+        skewness = np.sqrt(n * (n - 1)) / (n - 2) * m3 / m2**1.5
+    return (
+        t
+        + skewness * t**2 / (3 * np.sqrt(n))
+        + skewness**2 * t**3 / (27 * n)
+        + skewness / (6 * np.sqrt(n))
+    )
+
+
+def test_below_30_questions_the_statistic_is_t_without_its_skewness_and_agrees_with_scipy():
+    # The one difference below 0 makes the skewness -2.6: such a mean of a skewed sample is no news.
+    d = np.array([0.9, 1.0, 1.1, 0.8, 0.7, 1.2, 0.95, -0.85])
+    scipys = stats.permutation_test(
+        (d,),
+        lambda x: skewed_t(x, np.ones(8)),
+        permutation_type="samples",
+        vectorized=False,
+        n_resamples=np.inf,
+    )
+    found = compute_permutation_p_value(d, np.zeros(8))
+    assert found.p_value == pytest.approx(scipys.pvalue)
+    assert found.p_value == 48 / 256
+    # By the sum alone 8 of 256 patterns reach the observed 5.8.
+    sums = np.array(list(product((-1, 1), repeat=8))) @ d
+    assert np.count_nonzero(np.abs(sums) >= 5.8 - 1e-9) == 8
+
+
+def test_signs_of_clusters_of_several_sizes_agree_with_enumeration():
+    clusters = np.array([0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 4])
+    d = np.array([0.3, 0.2, 0.25, 0.9, 0.1, 0.14, -0.2, 0.6, 0.5, 0.1, 0.44])
+    totals, sizes = np.bincount(clusters, weights=d), np.bincount(clusters).astype(float)
+    observed = abs(skewed_t(totals, sizes))
+    reached = [
+        abs(skewed_t(np.array(signs) * totals, sizes)) >= observed - 1e-9
+        for signs in product((-1, 1), repeat=5)
+    ]
+    found = compute_permutation_p_value(d, np.zeros(11), clusters)
+    assert found.p_value == pytest.approx(np.mean(reached))
+
+
+def test_students_t_alone_would_be_the_test_of_the_sum():
+    # Signs do not change the sum of squares, so t rises with the sum: the same order of patterns.
+    d = np.random.default_rng(9).exponential(size=9) - 0.6
+    signed = np.array(list(product((-1, 1), repeat=9))) * d
+    t = np.abs(stats.ttest_1samp(signed, 0, axis=1).statistic)
+    assert np.mean(t >= t[-1] - 1e-9) == np.mean(np.abs(signed.sum(1)) >= abs(d.sum()) - 1e-9)
+
+
 @settings(max_examples=30)
-@given(scores.filter(lambda pair: pair.shape[1] <= 9))
-def test_exact_p_agrees_with_enumeration_and_with_scipy(pair):
-    a, b = pair
-    d = np.round((a - b) * 10)
-    sums = [abs(np.dot(signs, d)) for signs in product((-1, 1), repeat=len(d))]
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=9))
+def test_from_30_questions_the_statistic_is_the_sum_and_p_agrees_with_scipy(some):
+    d = np.array(some + [0] * (30 - len(some)), dtype=float)
+    sums = [abs(np.dot(signs, some)) for signs in product((-1, 1), repeat=len(some))]
     expected = np.mean(np.array(sums) >= abs(d.sum()))
-    assert compute_permutation_p_value(a, b).p_value == pytest.approx(expected)
-    scipys = stats.permutation_test((d,), np.sum, permutation_type="samples", n_resamples=np.inf)
-    assert expected == pytest.approx(scipys.pvalue)
+    found = compute_permutation_p_value(d, np.zeros(30))
+    assert (found.p_value, found.method) == (pytest.approx(expected), "sign-flip-exact")
+    if len(some) > 1:
+        scipys = stats.permutation_test(
+            (np.array(some),), np.sum, permutation_type="samples", n_resamples=np.inf
+        )
+        assert expected == pytest.approx(scipys.pvalue)
 
 
 def test_monte_carlo_p_is_near_the_exact_one_and_never_zero():
     rng = np.random.default_rng(6)
-    a = rng.normal(0.5, 1, size=18)
-    drawn = compute_permutation_p_value(a, np.zeros(18), n_permutations=40_000)
+    a = np.append(rng.normal(0.5, 1, size=18), np.zeros(12))
+    drawn = compute_permutation_p_value(a, np.zeros(30), n_permutations=40_000)
     exact = stats.permutation_test(
-        (a,), np.sum, permutation_type="samples", n_resamples=np.inf
+        (a[:18],), np.sum, permutation_type="samples", n_resamples=np.inf
     ).pvalue
     # Four Monte Carlo standard errors: sqrt(p (1 - p) / 40000)
     assert drawn.method == "sign-flip-monte-carlo"
@@ -207,6 +277,20 @@ def test_monte_carlo_p_is_near_the_exact_one_and_never_zero():
     assert (
         compute_permutation_p_value(np.ones(60), np.zeros(60), n_permutations=99).p_value == 1 / 100
     )
+
+
+def test_drawn_signs_agree_with_all_of_them_below_30_questions():
+    # 15 differences are drawn; one of them is 0 in the other call, which counts all patterns.
+    d = np.random.default_rng(6).exponential(size=15) - 0.5
+    drawn = compute_permutation_p_value(d, np.zeros(15), n_permutations=40_000)
+    near = compute_permutation_p_value(np.append(d[:14], 0), np.zeros(15))
+    assert drawn.method == "studentised-sign-flip-monte-carlo"
+    signs = np.array(list(product((-1, 1), repeat=15)))[: 2**14] * d
+    statistics = np.abs([skewed_t(row, np.ones(15)) for row in signs[::4]])
+    # A quarter of the patterns, four errors of each sample.
+    expected = np.mean(statistics >= abs(skewed_t(d, np.ones(15))) - 1e-9)
+    assert drawn.p_value == pytest.approx(expected, abs=0.02)
+    assert near.method == "studentised-sign-flip-exact"
 
 
 def test_permutation_test_keeps_its_level():
@@ -219,6 +303,50 @@ def test_permutation_test_keeps_its_level():
     assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.02)
 
 
+def reject(drawn, studentised, monkeypatch):
+    """The share of rows that the sign-flip test rejects at 5%."""
+    monkeypatch.setattr(differences, "STUDENTISED_BELOW", 30 if studentised else 0)
+    found = differences.compute_sign_flip_p_values(drawn, 1999, 0)
+    return np.mean(found.p_values <= 0.05)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "n", "before", "after"),
+    [
+        ("normal", 10, 0.05, 0.05),
+        ("normal", 20, 0.05, 0.05),
+        ("exponential", 10, 0.094, 0.092),
+        ("exponential", 15, 0.09, 0.077),
+        ("exponential", 20, 0.08, 0.064),
+        ("exponential", 25, 0.076, 0.056),
+    ],
+)
+def test_the_size_of_the_sign_flip_test(name, n, before, after, monkeypatch):
+    rng, times = np.random.default_rng(n), 4000
+    drawn = rng.normal(size=(times, n))
+    if name == "exponential":
+        drawn = rng.exponential(size=(times, n)) - 1
+    size, plain = (reject(drawn, how, monkeypatch) for how in (True, False))
+    error = np.sqrt(after * (1 - after) / times)
+    print(f"{name}, {n}: sum {plain:.3f}, studentised {size:.3f}, error {error:.4f}")
+    assert size == pytest.approx(after, abs=4 * error)
+    assert plain == pytest.approx(before, abs=4 * error)
+    # Without symmetry it errs less often than the sum does; with it, as often.
+    assert size <= plain + (4 * error if name == "normal" else 0)
+
+
+@pytest.mark.long
+def test_the_power_of_the_sign_flip_test_is_kept_where_differences_are_symmetric(monkeypatch):
+    # A shift that 80% of t tests of 15 would show.
+    rng, times = np.random.default_rng(4), 3000
+    drawn = rng.normal(compute_detectable_standard_errors(15) / np.sqrt(15), 1, size=(times, 15))
+    power, plain = (reject(drawn, how, monkeypatch) for how in (True, False))
+    error = np.sqrt(0.8 * 0.2 / times)  # .0073
+    print(f"power of 15 normal differences: sum {plain:.3f}, studentised {power:.3f}, {error:.4f}")
+    assert power == pytest.approx(plain, abs=3 * error)
+
+
 # --- right and wrong -------------------------------------------------------------------------
 
 
@@ -229,6 +357,41 @@ def test_mcnemar_by_hand():
     result = compute_mcnemar_exact(a, b)
     assert (result.only_a, result.only_b, result.n) == (6, 1, 9)
     assert result.p_value == pytest.approx(0.125)
+    # The observed 1 of 7 counts half: 2 x (1 + 7/2) / 128 = .0703125
+    assert result.mid_p_value == pytest.approx(0.0703125)
+
+
+def test_mid_p_is_the_mean_of_the_two_binomial_tests_around_it_and_1_without_a_lead():
+    # 7 of 9: P(X >= 7) = (36 + 9 + 1) / 512 and P(X > 7) = 10 / 512; their mean, twice: 56 / 512.
+    found = compute_mcnemar_exact([1] * 7 + [0] * 2, [0] * 7 + [1] * 2)
+    more, beyond = (stats.binomtest(k, 9, alternative="greater").pvalue for k in (7, 8))
+    assert found.mid_p_value == pytest.approx(more + beyond) == pytest.approx(56 / 512)
+    exact = mcnemar(np.array([[0, 7], [2, 0]]), exact=True).pvalue
+    assert found.p_value == pytest.approx(exact)
+    for n in (0, 3):
+        assert compute_mcnemar_exact([1] * n + [0] * n, [0] * n + [1] * n).mid_p_value in (
+            1.0,
+            None,
+        )
+    assert compute_mcnemar_exact([1, 0, 1], [0, 1, 1]).mid_p_value == 1.0
+
+
+@pytest.mark.long
+def test_the_mid_p_of_mcnemar_keeps_its_level_and_the_exact_one_wastes_it():
+    # 40 questions, of which one of two equal models alone gets 30%; then one is better.
+    rng, times = np.random.default_rng(0), 20_000
+    for name, chances, least in (("size", (0.15, 0.15), None), ("power", (0.3, 0.06), 0.7)):
+        counts = rng.multinomial(40, [*chances, 1 - sum(chances)], size=times)
+        exact = np.mean(compute_mcnemar_p_values(counts[:, 0], counts[:, 1]) <= 0.05)
+        mid = np.mean(compute_mcnemar_mid_p_values(counts[:, 0], counts[:, 1]) <= 0.05)
+        error = np.sqrt(mid * (1 - mid) / times)
+        print(f"McNemar, {name}: exact {exact:.3f}, mid-p {mid:.3f}, error {error:.4f}")
+        assert mid > exact + 4 * error
+        if least is None:
+            assert exact < 0.03
+            assert mid <= 0.05 + 4 * error
+        else:
+            assert mid > least
 
 
 def test_mcnemar_without_a_discordant_pair_is_one_and_without_a_pair_is_null():
@@ -240,8 +403,9 @@ def test_mcnemar_without_a_discordant_pair_is_one_and_without_a_pair_is_null():
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 3))
 def test_mcnemar_is_the_binomial_test_and_the_sign_flip_test(only_a, only_b, both):
-    a = [1] * only_a + [0] * only_b + [1] * both + [0, 0]
-    b = [0] * only_a + [1] * only_b + [1] * both + [0, 0]
+    # From 30 questions on the sign-flip test is that of the sum.
+    a = [1] * only_a + [0] * only_b + [1] * both + [0] * 30
+    b = [0] * only_a + [1] * only_b + [1] * both + [0] * 30
     result = compute_mcnemar_exact(a, b)
     if only_a + only_b:
         expected = stats.binomtest(only_a, only_a + only_b, 0.5).pvalue
@@ -255,23 +419,60 @@ def test_mcnemar_is_the_binomial_test_and_the_sign_flip_test(only_a, only_b, bot
 
 
 def test_smallest_detectable_difference_by_hand():
-    # d = 1, 2, 3, 6: standard error 1.080123 (above), times 2.8 = 3.024346
+    # d = 1, 2, 3, 6: standard error 1.080123 (above); t(.975, 3) + t(.8, 3) = 3.182446 + .978472
+    # = 4.160918; product 4.494306
     result = compute_smallest_detectable_difference([1, 2, 3, 6], [0, 0, 0, 0])
-    assert result.difference == pytest.approx(3.024346, abs=1e-6)
+    assert result.difference == pytest.approx(4.494306, abs=1e-6)
     # Clusters {1, 2}, {3}, {6}, N = 4, mean 3: residuals 3 - 6 = -3, 0, 3;
-    # sqrt(3/2 x 18) / 4 = 1.299038; x 2.8 = 3.637307
+    # sqrt(3/2 x 18) / 4 = 1.299038; t(.975, 2) + t(.8, 2) = 4.302653 + 1.060660; product 6.967147
     result = compute_smallest_detectable_difference(
         [1, 2, 3, 6], [0, 0, 0, 0], ["p", "p", "q", "r"]
     )
-    assert result.difference == pytest.approx(3.637307, abs=1e-6)
+    assert result.difference == pytest.approx(6.967147, abs=1e-6)
     assert (result.n, result.n_clusters) == (4, 3)
 
 
-def test_the_smallest_detectable_difference_is_found_four_times_in_five():
-    # 60 pairs of sd 1: 2.8 / sqrt(60) = .3615; power 80% (a t test has slightly less).
-    rng = np.random.default_rng(8)
-    d = rng.normal(2.8 / np.sqrt(60), 1, size=(2000, 60))
-    assert np.mean(stats.ttest_1samp(d, 0, axis=1).pvalue < 0.05) == pytest.approx(0.8, abs=0.03)
+def test_detectable_errors_are_near_the_power_analysis_of_statsmodels_and_2_8_of_many():
+    for n in (10, 30, 100):
+        exact = TTestPower().solve_power(nobs=n, alpha=0.05, power=0.8) * np.sqrt(n)
+        assert compute_detectable_standard_errors(n) == pytest.approx(exact, rel=0.005)
+    assert compute_detectable_standard_errors(1e6) == pytest.approx(1.959964 + 0.841621, abs=1e-4)
+    # Ten comparisons left: t(.9975, 9) + t(.8, 9) = 3.689662 + .883404
+    assert compute_detectable_standard_errors(10, 0.005) == pytest.approx(4.573066, abs=1e-6)
+    assert np.isnan(compute_detectable_standard_errors([0, 1])).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n", [6, 10, 30, 60])
+def test_the_smallest_detectable_difference_is_found_four_times_in_five(n):
+    rng, times = np.random.default_rng(8), 10_000
+    noise = rng.normal(size=(times, n))
+    power = {}
+    for name, errors in (("t", compute_detectable_standard_errors(n)), ("2.8", 2.8)):
+        p_values = stats.ttest_1samp(noise + errors / np.sqrt(n), 0, axis=1).pvalue
+        power[name] = np.mean(p_values < 0.05)
+    error = np.sqrt(0.8 * 0.2 / times)  # .004
+    print(f"{n} questions: power {power}, error {error:.4f}")
+    assert power["t"] == pytest.approx(0.8, abs=0.01 + 3 * error)
+    if n == 10:
+        assert power["2.8"] == pytest.approx(0.7, abs=0.03)
+
+
+@pytest.mark.long
+def test_with_holm_over_ten_comparisons_the_smallest_difference_still_shows_in_four_of_five():
+    # Nine comparisons without a difference, one with what 20 questions detect at 5%/10.
+    rng, times = np.random.default_rng(9), 4000
+    shift = np.zeros(10)
+    power = {}
+    for name, alpha in (("5%/10", 0.005), ("5%", 0.05)):
+        shift[0] = compute_detectable_standard_errors(20, alpha) / np.sqrt(20)
+        drawn = rng.normal(size=(times, 10, 20)) + shift[:, None]
+        p_values = stats.ttest_1samp(drawn, 0, axis=2).pvalue
+        power[name] = np.mean([holm(row)[0] < 0.05 for row in p_values])
+    error = np.sqrt(0.8 * 0.2 / times)  # .0063
+    print(f"Holm over 10: power {power}, error {error:.4f}")
+    assert power["5%/10"] == pytest.approx(0.8, abs=0.01 + 3 * error)
+    assert power["5%"] < 0.5
 
 
 # --- corrections -----------------------------------------------------------------------------
@@ -283,6 +484,25 @@ def test_holm_and_benjamini_hochberg_by_hand():
     assert holm(p) == pytest.approx([0.06, 0.03, 0.06])
     # Benjamini-Hochberg: .01 x 3/1 = .03, .03 x 3/2 = .045 lowered to .04 x 3/3 = .04
     assert benjamini_hochberg(p) == pytest.approx([0.04, 0.03, 0.04])
+
+
+def test_levels_left_are_what_a_p_value_has_to_pass():
+    # Holm of four: .001 at .05/4, .01 at .05/3, and .03 fails .05/2, so both others are left.
+    p = [0.03, 0.001, NAN, 0.01, 0.2]
+    expected = [0.05 / 2, 0.05 / 4, NAN, 0.05 / 3, 0.05 / 2]
+    assert compute_levels_left(p) == pytest.approx(expected, nan_ok=True)
+    # Nothing significant: all are left, whatever the order. All significant: the last has 5%.
+    assert compute_levels_left([0.9, 0.04]) == pytest.approx([0.025, 0.025])
+    assert compute_levels_left([0.02, 0.01]) == pytest.approx([0.05, 0.025])
+    # Benjamini-Hochberg of four with two rejected (.03 > .05 x 3/4 is not): the third needs .0375.
+    found = compute_levels_left([0.04, 0.001, 0.01, 0.2], "benjamini-hochberg")
+    assert found == pytest.approx([0.0375] * 4)
+    assert len(compute_levels_left([])) == 0
+
+
+@given(p_value_lists)
+def test_a_test_is_significant_under_holm_if_it_passes_its_level(p):
+    assert ((holm(p) < 0.05) == (np.array(p) < compute_levels_left(p) - 1e-15)).all()
 
 
 def test_nulls_stay_out_of_the_correction():

@@ -4,7 +4,7 @@ from scipy import stats
 
 from evaluation.core.stats.inference.differences import compute_clustered_standard_errors
 from evaluation.core.stats.inference.prediction_powered import (
-    compute_power_tuned_weight,
+    compute_cross_fitted_weights,
     estimate_powered_mean,
 )
 
@@ -36,21 +36,49 @@ def test_weight_1_is_prediction_powered_inference_by_hand():
     assert found.high - 2.5 == pytest.approx(1.040833 * stats.t.ppf(0.975, 1.170901), abs=1e-4)
 
 
-def test_the_tuned_weight_by_hand():
-    # cov(Y, f) over the graded: means 2.5 and 3, products 1.5 x 2 + -.5 x 0 + .5 x 0 + -1.5 x -2
-    # = 6, / 3 = 2. var(f) over all six: mean 3, squares 4 + 0 + 0 + 4 + 1 + 1 = 10, / 5 = 2.
-    # lambda = 2 / ((1 + 4/2) 2) = 1/3.
-    assert compute_power_tuned_weight(
-        np.array(GRADES), np.array(PREDICTED, dtype=float)
-    ) == pytest.approx(1 / 3)
-    # mean(Y - f/3) + mean(f)/3 = (2.5 - 1) + 1 = 2.5.
+def test_each_grade_has_the_weight_of_the_others_by_hand():
+    # var(f) over all six: mean 3, squares 4 + 0 + 0 + 4 + 1 + 1 = 10, / 5 = 2; (1 + 4/2) 2 = 6.
+    # Without (4, 5): Y = 2, 3, 1 and f = 3, 3, 1, means 2 and 7/3, products 0 x 2/3 + 1 x 2/3
+    # + 1 x 4/3 = 2, / 2 = 1: lambda 1/6. Without (2, 3): Y = 4, 3, 1, f = 5, 3, 1: 4/3 x 2
+    # + 5/3 x 2 = 6, / 2 = 3: 1/2. Without (3, 3): Y = 4, 2, 1, f = 5, 3, 1: 5/3 x 2 + 4/3 x 2:
+    # 1/2. Without (1, 1): Y = 4, 2, 3, f = 5, 3, 3: 1 x 4/3 + 1 x 2/3 = 2, / 2 = 1: 1/6.
+    weights = compute_cross_fitted_weights(
+        np.array(GRADES), np.array(PREDICTED, float), np.arange(6)
+    )
+    assert weights == pytest.approx([1 / 6, 1 / 2, 1 / 2, 1 / 6])
+    # f - 3 = 2, 0, 0, -2 and 1, -1: Y - lambda f = 11/3, 2, 3, 4/3, mean 2.5; the rest adds 0.
     found = estimate_powered_mean(GRADES, PREDICTED)
     assert (found.weight, found.mean) == (pytest.approx(1 / 3), pytest.approx(2.5))
-    # Y - f/3 = 7/3, 1, 2, 2/3: mean 1.5, squares .69444 + .25 + .25 + .69444 = 1.88889, / 3 =
-    # .62963; squared error .62963 / 4 + 2 / 9 / 2 = .157407 + .111111 = .268519, root .518188;
-    # degrees .268519^2 / (.157407^2 / 3 + .111111^2 / 1) = 3.4993; t(.975, 3.4993) = 2.942.
-    half = 0.518188 * stats.t.ppf(0.975, 3.4993)
+    # Squares 1.3611 x 2 + .25 x 2 = 3.2222, / 3 = 1.074074; of the rest f/3 = 1/3, -1/3: 2/9.
+    # Squared error 1.074074 / 4 + .222222 / 2 = .268519 + .111111 = .379630, root .616141;
+    # degrees .379630^2 / (.268519^2 / 3 + .111111^2 / 1) = 3.9587.
+    half = 0.616141 * stats.t.ppf(0.975, 3.9587)
     assert found.high - found.mean == pytest.approx(half, abs=1e-3)
+
+
+def test_a_grade_has_no_part_in_its_own_weight_nor_has_its_cluster():
+    rng = np.random.default_rng(4)
+    predicted, clusters = rng.normal(size=30), np.arange(30) // 3
+    grades = np.where(np.arange(30) < 18, predicted + rng.normal(size=30), NAN)
+    before = compute_cross_fitted_weights(grades, predicted, clusters)
+    changed = grades.copy()
+    changed[3:6] += [5, -5, 9]  # all of cluster 1
+    after = compute_cross_fitted_weights(changed, predicted, clusters)
+    assert after[3:6] == pytest.approx(before[3:6])
+    assert np.abs(after - before)[[0, 6, 17]].min() > 0.01
+    # As it is computed from the rows that are left.
+    others = np.r_[0:3, 6:18]
+    spread = (1 + 18 / 12) * np.var(predicted, ddof=1)
+    shared = np.cov(grades[others], predicted[others])[0, 1]
+    assert before[3] == pytest.approx(np.clip(shared / spread, 0, 1))
+
+
+def test_a_shift_of_all_predictions_changes_nothing():
+    rng = np.random.default_rng(6)
+    predicted = rng.normal(size=40)
+    grades = np.where(np.arange(40) < 12, predicted + rng.normal(size=40), NAN)
+    found, shifted = (estimate_powered_mean(grades, predicted + by) for by in (0, 100))
+    assert (found.mean, found.low) == (pytest.approx(shifted.mean), pytest.approx(shifted.low))
 
 
 def test_the_judges_constant_error_is_taken_off():
@@ -75,7 +103,8 @@ def test_a_judge_of_pure_noise_is_not_relied_on():
     assert tuned.weight < 0.3
     assert tuned.high - tuned.low < 1.05 * (people.high - people.low)
     assert blind.high - blind.low > 1.3 * (people.high - people.low)
-    assert compute_power_tuned_weight(grades, -np.nan_to_num(grades) - 5) == 0.0
+    against = compute_cross_fitted_weights(grades, -np.nan_to_num(grades) - 5, np.arange(1000))
+    assert not against.any()
 
 
 def test_clusters_of_one_change_nothing_and_with_weight_0_they_are_the_clustered_error():
@@ -122,6 +151,29 @@ def test_the_intervals_cover_the_truth_in_95_of_100(graded, rest, accuracy, clus
     for weight, count in covered.items():
         assert 0.93 <= count / repetitions <= 0.972, weight
     assert width[None] <= 1.01 * min(width[0], width[1])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("graded", "accuracy"), [(5, 0.9), (8, 0.6), (10, 0.9)])
+def test_of_few_grades_the_intervals_cover_as_those_of_the_grades_alone(graded, accuracy):
+    rng, times, rest = np.random.default_rng(5), 4000, 10 * graded
+    covered = dict.fromkeys(("grades alone", "in sample", "cross-fitted"), 0)
+    for _ in range(times):
+        truth = rng.normal(size=graded + rest)
+        noise = rng.normal(size=graded + rest)
+        judge = accuracy * truth + np.sqrt(1 - accuracy**2) * noise
+        grades = np.where(np.arange(graded + rest) < graded, truth, NAN)
+        # As it was before: one weight, from the grades that it is used on.
+        slope = np.cov(truth[:graded], judge[:graded])[0, 1] / np.var(judge, ddof=1)
+        fitted = min(1, max(0, slope / 1.1))
+        for name, weight in zip(covered, (0, fitted, None), strict=True):
+            found = estimate_powered_mean(grades, judge, weight=weight)
+            covered[name] += found.low <= 0 <= found.high
+    shares = {name: count / times for name, count in covered.items()}
+    error = np.sqrt(0.05 * 0.95 / times)  # .0034
+    print(f"{graded} grades, accuracy {accuracy}: {shares}, error {error:.4f}")
+    assert shares["cross-fitted"] >= 0.95 - 5 * error
+    assert shares["in sample"] < shares["cross-fitted"] - 2 * error
 
 
 def test_what_cannot_be_estimated_has_its_reason():
