@@ -122,6 +122,12 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
         "(%(default)s)",
     )
     add(
+        "--judge-instructions",
+        type=Path,
+        metavar="FILE",
+        help="a table of instructions to the judges in place of the common one: item, instruction",
+    )
+    add(
         "--judge-temperature",
         type=build_number_type(),
         default=0.0,

@@ -216,6 +216,7 @@ def run_study(
         repeats=arguments["repeats"],
         judge_temperature=arguments["judge_temperature"],
         judge_max_tokens=arguments["judge_max_tokens"],
+        judge_instructions=arguments["judge_instructions"],
         judge_key_variable=arguments["judge_key_variable"] or asking.key_variable,
         submitter=submitter,
     )

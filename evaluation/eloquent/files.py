@@ -9,6 +9,7 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus, InputError, OutputFolder
 from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
+from annotations.exchange.reading.judge_instructions import read_judge_instructions
 from annotations.exchange.reading.judgements import read_judgements
 from annotations.exchange.reading.prompt_replies import NO_ANSWER, ReplyFile, read_prompt_replies
 from annotations.exchange.reading.prompts import PromptFile, read_prompts
@@ -23,8 +24,8 @@ from evaluation.eloquent.run.findings import (
 )
 from evaluation.eloquent.run.judging import (
     AGAIN,
+    STORED_TEMPLATE,
     SYSTEM,
-    TEMPLATE,
     Judgement,
     build_judgement,
     build_question,
@@ -291,6 +292,7 @@ class StudyRequest:
     system : system text of all conversations; "" for none, as in the task.
     follow_ups : follow-up questions of every conversation, in order.
     changed : table of changed prompts; None for none.
+    judge_instructions : table of instructions to the judges, each for one item; None for none.
     judges : SPECs of judges. Each is asked `repeats` times about every set of replies. Prices and
         budget are those of the asking, for each model separately.
     """
@@ -307,6 +309,7 @@ class StudyRequest:
     judge_temperature: float = 0.0
     judge_max_tokens: int = 512
     judge_key_variable: str = "OPENAI_API_KEY"
+    judge_instructions: Path | None = None
     submitter: Submitter = field(default_factory=Submitter)
 
 
@@ -330,7 +333,7 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
     EndedEarlyError
         Not everything was asked; what came is kept.
     """
-    inputs = [request.prompts, request.changed]
+    inputs = [request.prompts, request.changed, request.judge_instructions]
     refuse_to_replace(request.output, TABLES, inputs)
     _refuse_foreign_tables(request.output)
     prompts = read_prompts(request.prompts, repair=request.repair)
@@ -340,6 +343,11 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
         table = read_changed_prompts(request.changed, prompts.items)
         changed = table.prompts
         hashes["changed_prompts"] = table.sha256
+    instructions: Mapping[str, str] = {}
+    if request.judge_instructions is not None:
+        instructed = read_judge_instructions(request.judge_instructions, prompts.items)
+        instructions = instructed.instructions
+        hashes["judge_instructions"] = instructed.sha256
     judges = _name_judges(request, asking)
     exclusions = Exclusions()
     with StudyFolder(request.output, asking, progress) as folder:
@@ -347,7 +355,9 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
         judgements = [
             judgement
             for name, judge in judges.items()
-            for judgement in _request_judgements(folder, request, prompts, replies, name, judge)
+            for judgement in _request_judgements(
+                folder, request, prompts, replies, instructions, name, judge
+            )
         ]
         steps, complete = folder.steps(), folder.complete
     findings = evaluate(
@@ -367,6 +377,7 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
                 "follow_ups": list(request.follow_ups),
                 "judge_repeats": request.repeats if request.judges else 0,
                 "judge_temperature": request.judge_temperature if request.judges else None,
+                "judge_instructions": dict(instructions),
             },
         },
     )
@@ -433,14 +444,18 @@ def _request_judgements(
     request: StudyRequest,
     prompts: PromptFile,
     replies: Sequence[Reply],
+    instructions: Mapping[str, str],
     name: str,
     judge: AskSettings,
 ) -> list[Judgement]:
     """Ask a judge to score each set of replies, twice if its reply has no score."""
     sets = select_judged_sets(prompts.items, replies)
     ids = {f"{item}/{language}": (system, item, language) for system, item, language in sets}
-    items = [Item(at, build_question(sets[key]), request.repeats) for at, key in ids.items()]
-    first = folder.ask(Step("judge", TEMPLATE, SYSTEM), items, judge)
+    own = {at: instructions.get(item, "") for at, (_, item, _) in ids.items()}
+    items = [
+        Item(at, build_question(sets[key], own[at]), request.repeats) for at, key in ids.items()
+    ]
+    first = folder.ask(Step("judge", STORED_TEMPLATE, SYSTEM), items, judge)
     again = {
         f"{at}/{sample + 1}": (at, sample)
         for (at, sample), row in first.items()
@@ -449,11 +464,16 @@ def _request_judgements(
     second: dict[tuple[str, int], ReplyRow] = {}
     if again:
         items = [
-            Item(own, build_second_question(sets[ids[at]], first[at, sample].answer or NO_ANSWER))
-            for own, (at, sample) in again.items()
+            Item(
+                name_again,
+                build_second_question(
+                    sets[ids[at]], first[at, sample].answer or NO_ANSWER, own[at]
+                ),
+            )
+            for name_again, (at, sample) in again.items()
         ]
         asked = folder.ask(Step("judge again", AGAIN, SYSTEM), items, judge)
-        second = {again[own]: row for (own, _), row in asked.items()}
+        second = {again[name_again]: row for (name_again, _), row in asked.items()}
     return [
         build_judgement(
             ids[at],

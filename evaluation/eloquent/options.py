@@ -87,6 +87,7 @@ class EloquentRunOptions(EloquentParameters):
         "no_wordings": "no question has two wordings in one language: upload prompts with the same "
         "meaning, or add variants to the questions",
         "bad_changed_wordings": "{changed_wordings}: {reason}",
+        "bad_judge_instructions": "{judge_instructions}: {reason}",
     }
 
     models: tuple[str, ...] = declare_option(
@@ -179,6 +180,20 @@ class EloquentRunOptions(EloquentParameters):
             max_length=200_000,
             rows=3,
             sign=_hash_option("changed_wordings"),
+        ),
+    )
+
+    judge_instructions: str | None = declare_option(
+        None,
+        Text(
+            label="Instructions to judges for single questions",
+            help="In place of the common instruction: a table with the columns item and "
+            "instruction, as a CSV file has it.",
+            places=(DATABASE,),
+            optional=True,
+            max_length=200_000,
+            rows=3,
+            sign=_hash_option("judge_instructions"),
         ),
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
+from annotations.exchange.reading.judge_instructions import read_judge_instructions
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.reading.prompt_replies import Turn as Spoken
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
@@ -218,12 +219,12 @@ def execute_run(turn: Turn) -> None:
     if not models:
         raise RunInputError("run.no_model_to_compare")
     judges = load_registered_models(run, parameters.judges, "judge")
-    changed = _read_stored_changes(parameters, items)
+    changed, instructions = _read_stored_texts(parameters, items)
     asked = StudyAsker(turn, run, models + judges, parameters.budget)
     replies = _request_replies(asked, models, items, parameters, changed)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
-    judgements = _request_judgements(asked, judges, items, replies, parameters)
+    judgements = _request_judgements(asked, judges, items, replies, instructions, parameters)
     turn.go_on_in(find_lane_of_embedder(parameters.embedder))
     turn.between_parts()
     exclusions = Exclusions()
@@ -254,7 +255,8 @@ def estimate_requests(
     )
     changed = read_changed_wordings(options, items)
     replies = _request_replies(estimate, models, items, options, changed)
-    _request_judgements(estimate, judges, items, replies, options)
+    instructions = read_instructions(options, items)
+    _request_judgements(estimate, judges, items, replies, instructions, options)
     examples, notes = {}, []
     if first := Conversations(items, changed, options.told or "").begin():
         examples["The first question, as the models see it"] = first[0].messages
@@ -278,14 +280,14 @@ def find_start_problems(
     items = load_items(version)
     if not has_comparable_item(items):
         return [build_problem("no_wordings")]
-    try:
-        read_changed_wordings(options, items)
-    except InputError as error:
-        return [
-            build_problem(
-                "bad_changed_wordings", "changed_wordings", reason=_format_first_problem(error)
-            )
-        ]
+    for name, read in (
+        ("changed_wordings", read_changed_wordings),
+        ("judge_instructions", read_instructions),
+    ):
+        try:
+            read(options, items)
+        except InputError as error:
+            return [build_problem(f"bad_{name}", name, reason=_format_first_problem(error))]
     return []
 
 
@@ -299,16 +301,32 @@ def read_changed_wordings(
     return read_changed_prompts(source, tuple(items)).prompts
 
 
-def _read_stored_changes(
+def read_instructions(
     options: EloquentRunOptions, items: Sequence[PromptItem]
-) -> Mapping[tuple[str, int], ChangedPrompt]:
-    """Return a run's changed prompts by item and wording; raises `RunInputError`."""
+) -> Mapping[str, str]:
+    """Return the judges' instructions for single items, by item; raises `InputError`."""
+    if not options.judge_instructions:
+        return {}
+    source = make_bytes_source("judge_instructions.csv", options.judge_instructions.encode())
+    return read_judge_instructions(source, tuple(items)).instructions
+
+
+def _read_stored_texts(
+    options: EloquentRunOptions, items: Sequence[PromptItem]
+) -> tuple[Mapping[tuple[str, int], ChangedPrompt], Mapping[str, str]]:
+    """Return a run's changed prompts and judges' instructions; raises `RunInputError`."""
+    # The draft's wordings can change between the start of the run and its execution.
     try:
-        return read_changed_wordings(options, items)
+        changed = read_changed_wordings(options, items)
     except InputError as error:
-        # The draft's wordings can change between the start of the run and its execution.
         raise RunInputError(
             "run.changed_prompts_do_not_fit", reason=_format_first_problem(error)
+        ) from error
+    try:
+        return changed, read_instructions(options, items)
+    except InputError as error:
+        raise RunInputError(
+            "run.judge_instructions_do_not_fit", reason=_format_first_problem(error)
         ) from error
 
 
@@ -365,6 +383,7 @@ def _request_judgements(
     judges: Sequence[LanguageModel],
     items: Sequence[PromptItem],
     replies: Sequence[Reply],
+    instructions: Mapping[str, str],
     parameters: EloquentRunOptions,
 ) -> list[Judgement]:
     """Ask each judge to score every reply set, twice if its reply has no score."""
@@ -375,7 +394,8 @@ def _request_judgements(
         "max_tokens": parameters.judge_max_tokens,
     }
     questions = [
-        Item(name, build_question(sets[key]), parameters.repeats) for name, key in keys.items()
+        Item(name, build_question(sets[key], instructions.get(key[1], "")), parameters.repeats)
+        for name, key in keys.items()
     ]
     rounds = [Round(judge, questions, sent, parameters.seed) for judge in judges]
     first = asked.ask(JUDGING, rounds)
@@ -390,7 +410,9 @@ def _request_judgements(
             Item(
                 key,
                 build_second_question(
-                    sets[keys[name]], replies_of_judge[name, sample].text or NO_ANSWER
+                    sets[keys[name]],
+                    replies_of_judge[name, sample].text or NO_ANSWER,
+                    instructions.get(keys[name][1], ""),
                 ),
             )
             for key, (name, sample) in keys_again.items()

@@ -79,6 +79,14 @@ REPLIES = {
         "the id is neither text nor number",
         "Write it as text.",
     ),
+    "instructed_item_unknown": ProblemMessage(
+        "the prompts have no item {item}",
+        "Correct it.",
+    ),
+    "item_instructed_twice": ProblemMessage(
+        "item {item} has an instruction already",
+        "Keep one row.",
+    ),
     "item_missing": ProblemMessage(
         "the item is missing",
         "Write the id of the question.",

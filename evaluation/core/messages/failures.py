@@ -81,6 +81,7 @@ FAILURES: Mapping[str, Sentence] = {
     "run.no_two_wordings": "No question has two wordings in one language: upload prompts that ask "
     "for the same in other words, or add variants to the questions.",
     "run.changed_prompts_do_not_fit": "The changed prompts do not fit: {reason}.",
+    "run.judge_instructions_do_not_fit": "The instructions to judges do not fit: {reason}.",
     "run.no_model_to_ask": "Choose a model to ask.",
     "run.no_models_to_ask": "Choose the models to ask.",
     "run.no_model_that_answers": "Choose a model that answers.",

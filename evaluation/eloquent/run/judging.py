@@ -20,19 +20,24 @@ from evaluation.eloquent.run.replies import Reply
 HUMAN = "human"
 JUDGE_ERROR, JUDGE_REFUSED = "judge_error", "judge_refused"
 SYSTEM = "You compare texts and say how far they agree. You answer in English."
+INSTRUCTION = (
+    "Say first, in a sentence or two for each point, in what the replies agree and in what they "
+    "differ: their content, their advice, what they leave out, how they speak to the reader. "
+    "Differences of wording alone do not count."
+)
 TEMPLATE = """\
 Below are {count} replies to one request, which was put in {count} different ways. The ways differ \
 in style, words or dialect, and not in what is asked. Do the replies say the same?
 
 {replies}
 
-Say first, in a sentence or two for each point, in what the replies agree and in what they differ: \
-their content, their advice, what they leave out, how they speak to the reader. Differences of \
-wording alone do not count. A reply "{no_answer}" means that there was none.
+{instruction} A reply "{no_answer}" means that there was none.
 
 Then close with one line, and write a number in place of the X, from 0 (they have nothing in \
 common) to 5 (they say the same):
 Similarity score: X"""
+# Template that a journal of requests stores: its hash tells whether requests can continue.
+STORED_TEMPLATE = TEMPLATE.replace("{instruction}", INSTRUCTION)
 AGAIN = """\
 There is no score in your answer that could be read. Write one line and nothing else, with one \
 number from 0 to 5 in place of the X:
@@ -79,20 +84,30 @@ def is_human(judge: str) -> bool:
     return name == HUMAN or name.startswith(f"{HUMAN}:")
 
 
-def build_question(replies: Sequence[Reply]) -> tuple[Message, ...]:
-    """Return the messages asking a judge to score replies; empty ones read "[no answer]"."""
+def build_question(replies: Sequence[Reply], instruction: str = "") -> tuple[Message, ...]:
+    """Return the messages asking a judge to score replies; empty ones read "[no answer]".
+
+    `instruction` replaces the common instruction, as for items 02 and 03 of the paper.
+    """
     listing = "\n\n".join(
         f"Reply {number}:\n{reply.text.strip() if reply.answered else NO_ANSWER}"
         for number, reply in enumerate(replies, 1)
     )
-    content = TEMPLATE.format(count=len(replies), replies=listing, no_answer=NO_ANSWER)
+    content = TEMPLATE.format(
+        count=len(replies),
+        replies=listing,
+        instruction=instruction or INSTRUCTION,
+        no_answer=NO_ANSWER,
+    )
     return ({"role": "system", "content": SYSTEM}, {"role": "user", "content": content})
 
 
-def build_second_question(replies: Sequence[Reply], first: str) -> tuple[Message, ...]:
+def build_second_question(
+    replies: Sequence[Reply], first: str, instruction: str = ""
+) -> tuple[Message, ...]:
     """Return the messages that ask a judge again, after its reply `first` without a score."""
     return (
-        *build_question(replies),
+        *build_question(replies, instruction),
         {"role": "assistant", "content": first},
         {"role": "user", "content": AGAIN},
     )

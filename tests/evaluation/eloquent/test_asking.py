@@ -30,6 +30,7 @@ __all__ = ["question_set", "rita", "small", "world"]  # fixtures
 CHANGED = """item,language,variant,prompt,reason
 001,en,2,Which rules are there?,"The model took ""What rules?"" for an outcry."
 """
+INSTRUCTIONS = "item,instruction\n001,Compare the facts only.\n"
 FOLLOW_UPS = "Why?\n\nShorter, please.\n"
 
 
@@ -47,22 +48,31 @@ def test_a_run_asks_and_records_what_the_study_on_files_does(
     world.replies["Why?"] = "because"
     run = done(
         question_set,
-        options([small], [small], follow_ups=FOLLOW_UPS, changed_wordings=CHANGED),
+        options(
+            [small],
+            [small],
+            follow_ups=FOLLOW_UPS,
+            changed_wordings=CHANGED,
+            judge_instructions=INSTRUCTIONS,
+        ),
     )
     of_run = [body["messages"] for body in world.server.bodies]
     world.server.bodies.clear()
     (tmp_path / "prompts.json").write_text(prompts_text())
     (tmp_path / "changed.csv").write_text(CHANGED)
+    (tmp_path / "instructions.csv").write_text(INSTRUCTIONS)
     ran = manage(
         *("study", "eloquent", tmp_path / "prompts.json", "--model", world.server.spec),
         *("--judge", world.server.spec, "--name", "small", "--embedder", "tfidf-word"),
         *("--bootstrap", "20", "--follow-up", "Why?", "--follow-up", "Shorter, please."),
         *("--changed-prompts", tmp_path / "changed.csv", "--output", tmp_path / "out"),
+        *("--judge-instructions", tmp_path / "instructions.csv"),
     )
     assert (ran.code, ran.err) == (0, "")
     of_study = [body["messages"] for body in world.server.bodies]
     assert sorted(map(str, of_run)) == sorted(map(str, of_study))
     assert len(of_run) == 3 * 5 + 2
+    assert sum("Compare the facts only. A reply" in str(messages) for messages in of_run) == 1
     client.force_login(rita)
     for name in ("replies", "metrics", "items", "reply-sets"):
         file = tmp_path / "out" / f"{name.replace('-', '_')}.csv"
@@ -125,17 +135,18 @@ def test_a_budget_needs_prices(question_set, small):
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("option", "text", "place"),
     [
-        ("item,variant,prompt,reason\n001,2,x,y\n", "line 2: "),
-        ("nothing at all", ""),
+        ("changed_wordings", "item,variant,prompt,reason\n001,2,x,y\n", "line 2: "),
+        ("changed_wordings", "nothing at all", ""),
+        ("judge_instructions", "item,instruction\n009,x\n", "line 2: "),
     ],
 )
-def test_changed_prompts_that_do_not_fit_are_refused_before_anything_is_asked(
-    question_set, small, world, text, place
+def test_texts_that_do_not_fit_the_items_are_refused_before_anything_is_asked(
+    question_set, small, world, option, text, place
 ):
-    (problem,) = refused(question_set, options([small], changed_wordings=text))
-    assert (problem.code, problem.option) == ("bad_changed_wordings", "changed_wordings")
+    (problem,) = refused(question_set, options([small], **{option: text}))
+    assert (problem.code, problem.option) == (f"bad_{option}", option)
     assert problem.values["reason"].startswith(place)
     assert not world.server.bodies
 
@@ -148,15 +159,16 @@ def test_other_texts_are_another_signature(question_set, small):
             {"follow_ups": "Why?"},
             {"told": "Be brief."},
             {"changed_wordings": CHANGED},
+            {"judge_instructions": INSTRUCTIONS},
         )
     }
-    assert len(signatures) == 4
+    assert len(signatures) == 5
     assert not any("Why?" in one or "\n" in one for one in signatures)
 
 
 def test_a_run_of_before_these_options_is_still_read(question_set, small):
     run = done(question_set, options([small]))
-    for name in ("budget", "told", "follow_ups", "changed_wordings"):
+    for name in ("budget", "told", "follow_ups", "changed_wordings", "judge_instructions"):
         run.parameters.pop(name)
     run.save()
     version = question_set.latest_version()

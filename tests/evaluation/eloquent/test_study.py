@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from evaluation.eloquent.run.judging import INSTRUCTION
 from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.chat.fake import FakeChat, error, needs_packaged_model, said
 from tests.evaluation.eloquent.test_evaluate import metric, prompts_text, rows
@@ -216,6 +217,35 @@ def test_a_changed_prompt_of_no_wording_is_refused_before_anything_is_asked(stud
         f"changed.csv, line {line}, column variant, wording_unknown" for line in (2, 3)
     )
     assert world.server.bodies == []
+
+
+def test_an_item_has_an_instruction_of_its_own_for_the_judge(study, world, out, tmp_path):
+    world.scores = ["Similarity score: 4", "No score.", "Similarity score: 2"]
+    own = tmp_path / "instructions.csv"
+    own.write_text("item,instruction\n002,Ignore {salutation}.\n")
+    assert study("--judge-instructions", own).code == 0
+    first, second, again = [body["messages"] for body in world.bodies(judge=True)]
+    assert INSTRUCTION in first[-1]["content"]
+    for messages in (second, again):
+        assert "Ignore {salutation}. A reply" in messages[1]["content"]
+        assert INSTRUCTION not in messages[1]["content"]
+    assert [row["score"] for row in rows(out / "judgements.csv")] == ["4.0", "2.0"]
+    assert summary(out)["study"]["judge_instructions"] == {"002": "Ignore {salutation}."}
+    # Another instruction is another request; that of item 001 is not sent again.
+    own.write_text("item,instruction\n002,Compare the advice.\n")
+    world.scores = ["Similarity score: 1"]
+    before = len(world.server.bodies)
+    assert study("--judge-instructions", own).code == 0
+    assert len(world.server.bodies) == before + 1
+    assert [row["score"] for row in rows(out / "judgements.csv")] == ["4.0", "1.0"]
+
+
+def test_an_instruction_for_no_item_is_refused_before_anything_is_asked(study, world, tmp_path):
+    own = tmp_path / "instructions.csv"
+    own.write_text("item,instruction\n009,Compare.\n")
+    ran = study("--judge-instructions", own)
+    assert ran.refusals == ("instructions.csv, line 2, column item, instructed_item_unknown",)
+    assert (ran.code, world.server.bodies) == (2, [])
 
 
 def test_the_submission_that_is_written_reads_as_the_same_replies(study, world, out, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from annotations.exchange.reading.changed_prompts import read_changed_prompts
+from annotations.exchange.reading.judge_instructions import read_judge_instructions
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from annotations.exchange.reading.prompts import TOP, PromptItem, PromptVariant, read_prompts
 from annotations.exchange.reading.several_answers import (
@@ -132,6 +133,27 @@ READERS = {
             "change_value_missing": {"name": "prompt"},
         },
         module=f"{READING}.changed_prompts",
+    ),
+    "instructions to judges": Reader(
+        partial(read_judge_instructions, items=WORDINGS),
+        "instructions",
+        {
+            "item": Holds(
+                "i{n}", "instructed_item_unknown", others={"instructed_item_unknown": ["i9"]}
+            ),
+            "instruction": Holds("Compare.", "change_value_missing", is_text=True),
+        },
+        0,
+        required=("item", "instruction"),
+        record=("i1", "Compare."),
+        bare=("i1", "Compare."),
+        again=[({}, "item:item_instructed_twice")],
+        values={
+            "instructed_item_unknown": {"item": "(none)"},
+            "change_value_missing": {"name": "instruction"},
+            "item_instructed_twice": {"item": "i1"},
+        },
+        module=f"{READING}.judge_instructions",
     ),
     "replies to prompts": Reader(
         read_prompt_replies,

@@ -239,6 +239,12 @@ ELOQUENT = [
         ),
         "“Changed wordings”: line 2: the item is missing",
     ),
+    (
+        build_problem(
+            "bad_judge_instructions", "judge_instructions", reason="line 2: the item is missing"
+        ),
+        "“Instructions to judges for single questions”: line 2: the item is missing",
+    ),
 ]
 MAQA = [
     (build_problem("no_models", "models"), "choose at least one model"),

@@ -53,6 +53,11 @@ SENTENCES = [
         {"reason": "line 2: the item is missing"},
         "The changed prompts do not fit: line 2: the item is missing.",
     ),
+    (
+        "judge_instructions_do_not_fit",
+        {"reason": "line 2: the item is missing"},
+        "The instructions to judges do not fit: line 2: the item is missing.",
+    ),
     ("no_model_to_ask", {}, "Choose a model to ask."),
     ("no_models_to_ask", {}, "Choose the models to ask."),
     ("no_model_that_answers", {}, "Choose a model that answers."),
