@@ -27,6 +27,8 @@ from evaluation.runs.files.problem_messages import add_problem, build_error
 MOST_OPTIONS = len(ascii_uppercase)
 QUESTIONS_PROMPT = "To which of these questions is the answer yes? Reply with their letters."
 STATEMENTS_PROMPT = "Which of these statements are true? Reply with their letters."
+# Least number of true and of false statements, by default, where the number of options is drawn.
+FEWEST_OF_RANGE = 2
 # Least number of right answers in the category "many".
 MANY = 8
 SINGLE_ANSWER, FEW_ANSWERS, MANY_ANSWERS = "single", "few", "many"
@@ -50,30 +52,39 @@ class ComposedQuestion:
 
     text: str
     answers: tuple[str, ...]
+    options: int
 
 
 def compose(
-    questions: Sequence[YesNo], options: int, fewest: int = 1, most: int = 0, seed: int = 0
+    questions: Sequence[YesNo],
+    options: int,
+    fewest: int = 1,
+    most: int = 0,
+    seed: int = 0,
+    largest: int = 0,
 ) -> Iterator[ComposedQuestion]:
     """Yield multiple-choice questions made of yes/no questions, until too few are left.
 
     Each yes/no question is used at most once. The number of true ones in a composed question is
     drawn uniformly from `fewest` to `most`, among the numbers that the remaining questions allow.
-    The selection and the order are random too.
+    The selection and the order are random too. With `largest`, the number of options is drawn
+    first, as in the paper: 5 to 15 statements, of which at least 2 are true and 2 are false.
 
     Parameters
     ----------
     options : yes/no questions in a composed question, 2 to 26.
-    fewest, most : bounds of the number of true ones, 1 to `options`; `most` 0 means `options` - 1,
-        so that at least one is false.
+    fewest, most : bounds of the number of true ones, 1 to `options`; `most` 0 means all but one,
+        and with `largest` all but two.
+    largest : greatest number of options, `options` being the least; 0 means always `options`.
 
     Raises
     ------
     ValueError : bounds that contradict each other.
     """
-    most = most or max(1, options - 1)
-    if not 2 <= options <= MOST_OPTIONS or not 1 <= fewest <= most <= options:
+    if not are_bounds_sound(options, fewest, most, largest):
         raise ValueError("2 to 26 options, and 1 <= fewest <= most <= options")
+    sizes = range(options, (largest or options) + 1)
+    fewest_false = FEWEST_OF_RANGE if largest else 1
     rng = random.Random(seed)  # noqa: S311
     piles = {
         truth: [question for question in questions if question.yes is truth]
@@ -84,16 +95,23 @@ def compose(
     # Statements and questions are not mixed in one set.
     has_statements = all(question.statement for question in questions)
     while True:
-        possible = [
-            n
-            for n in range(fewest, most + 1)
-            if n <= len(piles[True]) and options - n <= len(piles[False])
-        ]
+        possible = {
+            size: numbers
+            for size in sizes
+            if (
+                numbers := [
+                    n
+                    for n in range(fewest, (most or max(1, size - fewest_false)) + 1)
+                    if n <= len(piles[True]) and 0 <= size - n <= len(piles[False])
+                ]
+            )
+        }
         if not possible:
             return
-        n_true = rng.choice(possible)
+        size = rng.choice(list(possible)) if largest else options
+        n_true = rng.choice(possible[size])
         chosen = [piles[True].pop() for _ in range(n_true)]
-        chosen += [piles[False].pop() for _ in range(options - n_true)]
+        chosen += [piles[False].pop() for _ in range(size - n_true)]
         rng.shuffle(chosen)
         lines = [
             f"{letter}) {each.statement if has_statements else each.question}"
@@ -101,7 +119,18 @@ def compose(
         ]
         right = [letter for letter, each in zip(ascii_uppercase, chosen, strict=False) if each.yes]
         prompt = STATEMENTS_PROMPT if has_statements else QUESTIONS_PROMPT
-        yield ComposedQuestion("\n".join([prompt, *lines]), tuple(right))
+        yield ComposedQuestion("\n".join([prompt, *lines]), tuple(right), size)
+
+
+def are_bounds_sound(options: int, fewest: int, most: int, largest: int) -> bool:
+    """Return whether questions of these bounds can exist; see `compose`."""
+    if largest and not options < largest:
+        return False
+    lowest_most = most or max(1, options - (FEWEST_OF_RANGE if largest else 1))
+    return (
+        2 <= options <= (largest or options) <= MOST_OPTIONS
+        and 1 <= fewest <= lowest_most <= options
+    )
 
 
 def classify_size(n_answers: int) -> str:
@@ -126,7 +155,7 @@ class ComposingRequest:
     ----------
     lists : files of questions with their right answers, by the name of the data set.
     yes_no : file of yes/no questions; None without one.
-    options, fewest, most, seed : as for `compose`.
+    options, fewest, most, seed, largest : as for `compose`.
     """
 
     output: Path
@@ -136,6 +165,7 @@ class ComposingRequest:
     fewest: int = 1
     most: int = 0
     seed: int = 0
+    largest: int = 0
 
 
 @dataclass(frozen=True)
@@ -170,9 +200,9 @@ def compose_file(request: ComposingRequest) -> ComposedFile:
     left_over = 0
     if request.yes_no is not None:
         questions = read_yes_no(request.yes_no)
-        bounds = (request.options, request.fewest, request.most, request.seed)
+        bounds = (request.options, request.fewest, request.most, request.seed, request.largest)
         composed = list(compose(questions, *bounds))
-        left_over = len(questions) - request.options * len(composed)
+        left_over = len(questions) - sum(question.options for question in composed)
         entries += [
             _build_entry(COMMONSENSE, str(number), question.text, list(question.answers))
             for number, question in enumerate(composed)

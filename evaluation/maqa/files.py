@@ -129,7 +129,7 @@ def write_maqa(
         hashes,
         {**study.counts, **counts},
         study.exclusions,
-        made=study.describe_clustering(),
+        made=study.describe_methods(),
         warnings=[*warnings, *TERMINAL.all_said(study.list_warnings())],
         more={
             "complete": study.complete,

@@ -8,7 +8,7 @@ from typing import ClassVar
 from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, build_draws_option
 from evaluation.core.options import Choice, Parameters, Real, Text, Whole, declare_option
 from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get_model_name
-from evaluation.maqa.methods.set_scores import FIXED, PAPER
+from evaluation.maqa.methods.set_scores import F1, FIXED, PAPER, PRECISION, RECALL
 from evaluation.maqa.methods.uncertainty import EXACT, JACCARD, OVERLAP
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
@@ -19,8 +19,8 @@ _OF_AQER = AqerParameters.options()
 class MaqaParameters(Parameters):
     """Evaluation options of MAQA: answer comparison, reply clustering, and bootstrap.
 
-    The options of clustering are not signed here: `MaqaStudy` adds those that were used to the
-    signature, together with the model.
+    The options of clustering and of labels are not signed here: `MaqaStudy` adds those that were
+    used to the signature, together with the model.
     """
 
     rules: str = declare_option(
@@ -86,6 +86,31 @@ class MaqaParameters(Parameters):
         Real(
             label="Probability of entailment",
             help="With an entailment model: the smallest probability, in both directions.",
+            lowest=0.0,
+            highest=1.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+
+    label: str = declare_option(
+        PRECISION,
+        Choice(
+            label="Score that decides what is right",
+            help="A reply, or a question asked several times, counts as right by this score: for "
+            "AUROC, calibration and confident wrong answers.",
+            choices={
+                PRECISION: "precision: share of the reply's answers that are right",
+                RECALL: "recall: share of the right answers that the reply has",
+                F1: "F1: harmonic mean of precision and recall",
+            },
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    label_above: float = declare_option(
+        0.5,
+        Real(
+            label="Right above",
+            help="A reply is right if its score is above this; with 1, if its score is 1.",
             lowest=0.0,
             highest=1.0,
             signed_as=NOT_SIGNED,

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from evaluation.core.estimates import Exclusion, list_exclusions
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.maqa.messages import MEASURES
+from evaluation.maqa.methods.set_scores import is_right_score
+from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.result_tables import (
     CALIBRATION,
     COMPARISONS,
@@ -21,7 +23,6 @@ from evaluation.maqa.run.result_tables import (
     ReplyRow,
 )
 from evaluation.maqa.run.tables import (
-    RIGHT_ABOVE,
     SURENESS,
     BinRow,
     GoldCountRow,
@@ -239,12 +240,18 @@ class TextsPage:
 def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[str]]]) -> TextsPage:
     """Return the questions models answered wrongly with high confidence, and open questions.
 
-    A model's answer to a question is wrong if its mean precision is at most one half. Questions are
-    sorted by semantic entropy, then by stated confidence. `load_right_answers` returns the right
-    answers by question id.
+    A model's answer to a question is wrong by the label of the run. Questions are sorted by
+    semantic entropy, then by stated confidence. `load_right_answers` returns the right answers by
+    question id.
     """
     items = list(read_table(run, ITEMS))
-    wrong = [row for row in items if row.precision is not None and row.precision <= RIGHT_ABOVE]
+    label = run.parameters.get("label", MaqaParameters.label)
+    above = run.parameters.get("label_above", MaqaParameters.label_above)
+    wrong = [
+        row
+        for row in items
+        if (score := getattr(row, label)) is not None and not is_right_score(score, above)
+    ]
     wrong.sort(key=_build_sort_key)
     open_ones = [row for row in items if row.precision is None and row.replies]
     open_ones.sort(key=_build_sort_key, reverse=True)

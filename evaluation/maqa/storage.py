@@ -308,7 +308,7 @@ def _build_signature(
     parts = {
         **build_signature_parts(options),
         "models": "+".join(model.spec for model in models),
-        **study.describe_clustering(),
+        **study.describe_methods(),
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }

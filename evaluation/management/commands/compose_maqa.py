@@ -9,11 +9,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from evaluation.core.messages.console import build_minimum_type, print_report, report_bad_input
-from evaluation.maqa.composing import ComposingRequest, compose_file
+from evaluation.maqa.composing import (
+    FEWEST_OF_RANGE,
+    MOST_OPTIONS,
+    ComposingRequest,
+    are_bounds_sound,
+    compose_file,
+)
 from evaluation.runs.files.problem_messages import build_error
-
-MOST_OPTIONS = 26
-"""Options of a composed question: each has a letter."""
 
 
 class Command(BaseCommand):
@@ -47,23 +50,22 @@ class Command(BaseCommand):
         )
         add(
             "--options",
-            type=build_minimum_type(2),
-            default=5,
-            metavar="N",
-            help="of each (%(default)s)",
+            type=_read_sizes,
+            default=(5, 0),
+            metavar="N[-M]",
+            help="of each (5); 5-15 draws the number of each, as in the paper",
         )
         add(
             "--fewest",
             type=build_minimum_type(1),
-            default=1,
             metavar="N",
-            help="true ones (%(default)s)",
+            help="true ones (default: 1; of a range such as 5-15 2)",
         )
         add(
             "--most",
             type=build_minimum_type(1),
             metavar="N",
-            help="true ones (default: all but one)",
+            help="true ones (default: all but one; of a range all but two)",
         )
         add(
             "--seed",
@@ -80,12 +82,16 @@ class Command(BaseCommand):
         with report_bad_input():
             if output.suffix != ".json":
                 raise build_error(str(output), "composed_not_json")
-            bounds = (options["options"], options["fewest"], options["most"] or 0)
-            if not bounds[1] <= (bounds[2] or bounds[0] - 1) <= bounds[0] <= MOST_OPTIONS:
+            size, largest = options["options"]
+            fewest = options["fewest"] or (FEWEST_OF_RANGE if largest else 1)
+            bounds = (size, fewest, options["most"] or 0)
+            if not are_bounds_sound(*bounds, largest):
                 raise build_error("--options", "bounds_unordered", most=MOST_OPTIONS)
             lists = dict(options["lists"])
             done = compose_file(
-                ComposingRequest(output, lists, options["yes_no"], *bounds, options["seed"])
+                ComposingRequest(
+                    output, lists, options["yes_no"], *bounds, options["seed"], largest
+                )
             )
         counted = ", ".join(f"{name} {n:,}" for name, n in done.by_dataset.items())
         sizes = ", ".join(f"{name} {n:,}" for name, n in done.by_category.items())
@@ -94,6 +100,13 @@ class Command(BaseCommand):
             self.stdout,
             f"{sum(done.by_dataset.values()):,} questions ({counted}; {sizes}){left}: {output}",
         )
+
+
+def _read_sizes(text: str) -> tuple[int, int]:
+    """Return the least and the greatest number of options; the greatest is 0 for one number."""
+    least, dash, largest = text.partition("-")
+    number = build_minimum_type(2)
+    return number(least), number(largest) if dash else 0
 
 
 def _named(text: str) -> tuple[str, Path]:

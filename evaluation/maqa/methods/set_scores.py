@@ -78,6 +78,18 @@ def match_one_to_one(fits: Sequence[Sequence[int]]) -> list[int | None]:
     return partners
 
 
+PRECISION, RECALL, F1 = "precision", "recall", "f1"
+
+
+def is_right_score(score: float, above: float) -> bool:
+    """Return whether a score is above the threshold `above`; at 1, whether the score is 1.
+
+    The paper labels replies by precision above .5, and by recall and F1 at other thresholds
+    (section 5.3). No score is above 1, so at 1 the label is a perfect score.
+    """
+    return score >= 1.0 if above >= 1.0 else score > above
+
+
 FIXED, PAPER = "fixed", "paper"
 # Significant digits of a decimal number that count; binary floats differ beyond them.
 _DIGITS = 12

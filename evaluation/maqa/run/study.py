@@ -114,11 +114,20 @@ class MaqaStudy:
             warnings.append(Message("not_every_reply"))
         return [*warnings, *self.clusters.warnings]
 
-    def describe_clustering(self) -> dict[str, str]:
-        """Return the embedding or entailment model and thresholds of the clustering, by name.
+    def describe_methods(self) -> dict[str, str]:
+        """Return the parts of the signature on labels and clustering, by name.
 
-        They are empty if no model was needed.
+        The label is left out if it is the default, the clustering if no model was needed.
         """
+        parameters = self.parameters
+        names = ("label", "label_above")
+        if all(getattr(parameters, name) == getattr(MaqaParameters, name) for name in names):
+            return self._describe_clustering()
+        label = {"label": parameters.label, "label_above": f"{parameters.label_above:g}"}
+        return label | self._describe_clustering()
+
+    def _describe_clustering(self) -> dict[str, str]:
+        """Return the embedding or entailment model and thresholds of the clustering, by name."""
         parameters, info = self.parameters, self.clusters.info
         if self.clusters.entailment:
             return {
@@ -139,10 +148,9 @@ class MaqaStudy:
     def columns(self) -> dict[str, Columns]:
         """Numeric scores and confidence of each system's replies, by system."""
         columns = {}
-        similarity = self.parameters.similarity
         for system, replies in self.judged.items():
             clusters = [self.clusters.labels.get((system, item)) for item in replies]
-            columns[system] = build_columns(list(replies.values()), similarity, clusters)
+            columns[system] = build_columns(list(replies.values()), self.parameters, clusters)
         return columns
 
     @cached_property

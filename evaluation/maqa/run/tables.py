@@ -16,7 +16,7 @@ import numpy as np
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.maqa.methods.calibration import Calibration, calibration, compare_areas, roc_curve
-from evaluation.maqa.methods.set_scores import SetScore
+from evaluation.maqa.methods.set_scores import SetScore, is_right_score
 from evaluation.maqa.methods.uncertainty import consistency, discrete_entropy, weighted_entropy
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply
@@ -26,8 +26,6 @@ TOKENS = ("max_softmax", "entropy", "margin")
 VERBALISED, CONSISTENCY = "verbalised", "consistency"
 SEMANTIC = ("semantic_entropy", "semantic_entropy_weighted")
 SURENESS = (*TOKENS, VERBALISED, CONSISTENCY, *SEMANTIC)
-# A reply counts as right if its precision is above this.
-RIGHT_ABOVE = 0.5
 
 
 @dataclass(frozen=True)
@@ -110,7 +108,7 @@ def compute_semantic_entropies(
 
 def build_columns(
     replies: Sequence[Sequence[JudgedReply]],
-    similarity: str,
+    parameters: MaqaParameters,
     clusters: Sequence[Integers | None],
 ) -> Columns:
     """Return one system's scores and confidence cases as numeric columns.
@@ -118,7 +116,7 @@ def build_columns(
     Parameters
     ----------
     replies : for each question the replies to it.
-    similarity : of two replies, for the consistency.
+    parameters : similarity of two replies, for the consistency, and label of what is right.
     clusters : for each question the clusters of its replies; None for fewer than two replies.
     """
     scores = np.full((len(SETS), len(replies)), np.nan)
@@ -134,9 +132,9 @@ def build_columns(
         n_replies[item] = len(item_replies)
         n_answers[item] = sum(len(reply.answers) for reply in item_replies)
         for reply in item_replies:
-            _add_reply(values, reply, item)
-        agreement = consistency([reply.keys for reply in item_replies], similarity)
-        right = bool(scores[0, item] > RIGHT_ABOVE)
+            _add_reply(values, reply, item, parameters)
+        agreement = consistency([reply.keys for reply in item_replies], parameters.similarity)
+        right = is_right_score(getattr(score, parameters.label), parameters.label_above)
         if agreement is not None:
             values[CONSISTENCY].append((agreement, right, item))
         entropies = compute_semantic_entropies(item_replies, clusters[item])
@@ -155,11 +153,14 @@ def build_columns(
 
 
 def _add_reply(
-    values: Mapping[str, list[tuple[float, bool, int]]], reply: JudgedReply, item: int
+    values: Mapping[str, list[tuple[float, bool, int]]],
+    reply: JudgedReply,
+    item: int,
+    parameters: MaqaParameters,
 ) -> None:
     """Append (value, right, question index) of each confidence measure of a reply to `values`."""
     if reply.confidence is not None and reply.score is not None:
-        right = reply.score.precision > RIGHT_ABOVE
+        right = is_right_score(getattr(reply.score, parameters.label), parameters.label_above)
         values[VERBALISED].append((reply.confidence, right, item))
     for answer in reply.answers:
         token = answer.token

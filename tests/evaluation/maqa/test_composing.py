@@ -1,6 +1,7 @@
 """`manage.py compose_maqa`: lists, controls, and questions made of yes/no questions."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -8,6 +9,7 @@ from evaluation.maqa.composing import (
     QUESTIONS_PROMPT,
     STATEMENTS_PROMPT,
     YesNo,
+    are_bounds_sound,
     classify_size,
     compose,
 )
@@ -38,6 +40,36 @@ def test_controls_have_one_right_answer_and_many_have_many():
     assert {len(one.answers) for one in compose(YES_NO, 10, 8, 10)} <= {8, 9, 10}
     assert len({len(one.answers) for one in compose(YES_NO * 10, 5)}) == 4
     assert [classify_size(n) for n in (0, 1, 2, 7, 8)] == ["", "single", "few", "few", "many"]
+
+
+def test_of_5_to_15_statements_at_least_2_are_true_and_2_are_false():
+    pool = [YesNo(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(4000)]
+    made = list(compose(pool, 5, 2, largest=15))
+    sizes = Counter(len(one.text.splitlines()) - 1 for one in made)
+    assert set(sizes) == set(range(5, 16))
+    assert all(one.options == len(one.text.splitlines()) - 1 for one in made)
+    # Drawn evenly: 11 sizes of mean 10 share the 400 questions that 4,000 statements make.
+    assert max(sizes.values()) < 3 * min(sizes.values())
+    true = {(one.options, len(one.answers)) for one in made}
+    assert all(2 <= n <= size - 2 for size, n in true)
+    used = [line[3:] for one in made for line in one.text.splitlines()[1:]]
+    assert len(used) == len(set(used))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sound"),
+    [
+        ((5, 2, 0, 15), True),
+        ((5, 3, 0, 15), True),
+        ((5, 4, 0, 15), False),  # 5 - 2 is below 4
+        ((15, 2, 0, 5), False),
+        ((5, 2, 0, 5), False),  # no range
+        ((5, 2, 6, 15), False),  # 5 options cannot have 6 true ones
+        ((5, 2, 0, 27), False),
+    ],
+)
+def test_bounds_of_a_range_hold_for_its_least_number(bounds, sound):
+    assert are_bounds_sound(*bounds) is sound
 
 
 def test_without_a_statement_of_each_the_questions_are_asked():
@@ -88,6 +120,21 @@ def test_lists_controls_and_composed_questions_become_one_set(files):
     assert "model,category:single,f1,0.0" in metrics
 
 
+def test_the_command_draws_the_number_of_options_from_a_range(files):
+    out = files / "set.json"
+    ran = manage(
+        *("compose_maqa", "--yes-no", files / "yes.jsonl", "--output", out, "--options", "4-7")
+    )
+    assert ran.code == 0, ran.err
+    entries = json.loads(out.read_text())
+    sizes = [len(one["question"].splitlines()) - 1 for one in entries]
+    assert len(set(sizes)) > 1
+    assert set(sizes) <= {4, 5, 6, 7}
+    for size, one in zip(sizes, entries, strict=True):
+        assert 2 <= len(one["answer"]) <= size - 2
+    assert (f"{40 - sum(sizes)} yes/no questions left over" in ran.out) is (sum(sizes) < 40)
+
+
 def test_a_bad_yes_no_question_is_refused_and_nothing_is_written(files):
     with (files / "yes.jsonl").open("a") as file:
         file.write(json.dumps({"question": "Is 0 even?", "answer": False}) + "\n")
@@ -103,6 +150,8 @@ def test_a_bad_yes_no_question_is_refused_and_nothing_is_written(files):
         (("--output", "set.json"), "set.json, nothing_to_compose"),
         (("--output", "set.csv"), "set.csv, composed_not_json"),
         (("--output", "set.json", "--fewest", 9), "--options, bounds_unordered"),
+        (("--output", "set.json", "--options", "15-5"), "--options, bounds_unordered"),
+        (("--output", "set.json", "--options", "5-"), "--options"),
         (("--output", "set.json", "--lists", "world"), "--lists"),
     ],
 )

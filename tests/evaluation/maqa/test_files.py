@@ -362,6 +362,33 @@ def test_the_report_and_the_signature_say_how_it_was_made(tmp_path):
     assert metrics(tmp_path)["f1"]["reason"] == "no_draws"
 
 
+LABELLED = [
+    {"item": 0, "reply": "Bob Dylan", "confidence": 90},  # precision 1, recall 1/2, F1 2/3
+    {"item": 1, "reply": "[2, 3, 5, 7]", "confidence": 80},  # 3/4, 1, 6/7
+    {"item": "letter", "reply": "A", "confidence": 70},  # 1, 1, 1
+    {"item": 3, "reply": "Rome", "confidence": 60},  # 0, 0, 0
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "right"),
+    [
+        ((), 3 / 4),
+        (("--label", "recall"), 2 / 4),
+        (("--label", "recall", "--label-above", "0.4"), 3 / 4),
+        (("--label", "f1", "--label-above", "0.7"), 2 / 4),
+        (("--label-above", "1"), 2 / 4),  # precision is 1: items 0 and "letter"
+        (("--label", "f1", "--label-above", "1.0"), 1 / 4),
+        (("--label-above", "0.75"), 2 / 4),  # 3/4 is not above 3/4
+    ],
+)
+def test_what_is_right_is_decided_by_a_score_and_a_threshold(tmp_path, options, right):
+    assert evaluate(tmp_path, LABELLED, "--bootstrap", 0, *options).code == 0
+    assert value(metrics(tmp_path)["base_rate_verbalised"]) == right
+    signature = summary(tmp_path)["signature"]
+    assert ("label:" in signature) is bool(options)
+
+
 @pytest.mark.data
 def test_the_published_questions_are_read_and_their_own_answers_are_exact(tmp_path, data_folder):
     for name in ("world_knowledge_nq_part.json", "mathematical_reasoning_part.json"):
