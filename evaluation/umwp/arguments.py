@@ -20,12 +20,13 @@ in-context), reply and, if you like, status. Forms are never pooled.
 --people are answers of people to the problems, as evaluate aqer reads them (worker, question,
 answer): they stand in the tables as the system people. --labels are what annotators said of the
 replies: system, id, form, annotator, label (yes: it says that there is no answer; no; cannot_tell).
+--unrelated are labels of the same layout (yes: the reply has content unrelated to its problem).
 
 SPEC is an embedder as in evaluate aqer, but no file of vectors; minilm by default.
 
 Written into DIR: metrics.csv, items.csv, pairs.csv, ablation.csv, summary.json, and with the
-options above people.csv and labels.csv; with --systems sizes.csv, size_trends.csv and
-f1_by_size.svg. platform/docs/data-formats.md says what is in them.
+options above people.csv, labels.csv and unrelated_content.csv; with --systems sizes.csv,
+size_trends.csv and f1_by_size.svg. platform/docs/data-formats.md says what is in them.
 Exit code: 0 done, 2 bad usage or input (nothing is written then).
 """
 
@@ -43,6 +44,13 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         help="sentences that say that there is no answer, one a line, in place of the project's",
     )
     add("--labels", type=Path, metavar="FILE", help="what annotators said of the replies")
+    add(
+        "--unrelated",
+        type=Path,
+        metavar="FILE",
+        help="annotators' labels of whether a reply has content unrelated to its problem, in the "
+        "layout of --labels",
+    )
     add("--people", type=Path, metavar="FILE", help="what people answered to the problems")
     add_columns(parser, WITHOUT_MODELS)
     add(

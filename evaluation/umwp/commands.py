@@ -39,6 +39,7 @@ def run_evaluate(
         parameters.evaluation(),
         arguments["output"],
         arguments["labels"],
+        arguments["unrelated"],
         arguments["people"],
         arguments["columns"],
         arguments["systems"],

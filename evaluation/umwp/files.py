@@ -10,7 +10,6 @@ from typing import Any
 
 from annotations.exchange import ColumnNames, InputError, OutputFolder
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, read_answers
-from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.labelled_replies import read_labelled_replies
 from annotations.exchange.reading.reply_labels import read_reply_labels
 from annotations.exchange.reading.systems import read_systems
@@ -43,7 +42,7 @@ from evaluation.umwp.prompts import (
     build_conversation,
     build_prompt_template,
     load_own_templates,
-    parse_templates,
+    read_templates,
 )
 from evaluation.umwp.run.classification import (
     TUNE,
@@ -75,6 +74,7 @@ from evaluation.umwp.run.result_tables import (
     SIZES,
     STUDY_TABLES,
     TRENDS,
+    UNRELATED,
     ReplyRow,
 )
 from evaluation.umwp.run.study import (
@@ -94,9 +94,10 @@ CHART_FILE = "f1_by_size.svg"
 class UmwpRequest:
     """Input files, options and output folder of ``evaluate umwp``.
 
-    `templates` None are the project's. `labels` has labels of replies by annotators, `people`
-    people's answers with the column names `columns`, and `systems` the sizes of the systems. With
-    `keep_thinking` the thinking part of a reply stays in its text.
+    `templates` None are the project's. `labels` has annotators' labels of whether a reply says that
+    there is no answer, `unrelated` of whether it has unrelated content, `people` people's answers
+    with the column names `columns`, and `systems` the sizes of the systems. With `keep_thinking`
+    the thinking part of a reply stays in its text.
     """
 
     problems: Path
@@ -105,6 +106,7 @@ class UmwpRequest:
     parameters: UmwpParameters
     output: Path
     labels: Path | None = None
+    unrelated: Path | None = None
     people: Path | None = None
     columns: ColumnNames = DEFAULT_COLUMNS
     systems: Path | None = None
@@ -114,7 +116,8 @@ class UmwpRequest:
     def written(self) -> tuple[str, ...]:
         """Names of all files that the evaluation writes."""
         size_files = ((name, self.systems) for name in (SIZES.file, TRENDS.file, CHART_FILE))
-        optional = ((LABELS.file, self.labels), (PERSONS.file, self.people), *size_files)
+        labels = ((LABELS.file, self.labels), (UNRELATED.file, self.unrelated))
+        optional = (*labels, (PERSONS.file, self.people), *size_files)
         return (*UMWP_FILES, *(name for name, path in optional if path is not None))
 
 
@@ -128,8 +131,11 @@ def evaluate_umwp(
     `picture` returns the SVG of F1 by size, "" without any. Raises `InputError`, `BackendError`.
     """
     # Refuse before reading: embedding the replies of a large file takes minutes.
-    inputs = (request.problems, request.replies, request.templates, request.labels, request.people)
-    refuse_to_replace(request.output, request.written, (*inputs, request.systems))
+    label_files = {"labels": request.labels, "unrelated": request.unrelated}
+    inputs = (request.problems, request.replies, request.templates, request.people)
+    refuse_to_replace(
+        request.output, request.written, (*inputs, *label_files.values(), request.systems)
+    )
     problems = read_word_problems(request.problems)
     replies = read_word_problem_replies(request.replies, request.keep_thinking)
     hashes = {"problems": problems.sha256, "replies": replies.sha256}
@@ -137,11 +143,9 @@ def evaluate_umwp(
     templates = load_own_templates()
     if request.templates is not None:
         templates, hashes["templates"] = read_templates(request.templates)
-    labels = None
-    if request.labels is not None:
-        known = {(reply.system, reply.item, reply.form) for reply in replies.replies}
-        labels = read_reply_labels(request.labels, known)
-        hashes["labels"] = labels.sha256
+    known = {(reply.system, reply.item, reply.form) for reply in replies.replies}
+    labels = {name: read_reply_labels(path, known) for name, path in label_files.items() if path}
+    hashes |= {name: file.sha256 for name, file in labels.items()}
     systems = None if request.systems is None else read_systems(request.systems)
     if systems is not None:
         hashes["systems"] = systems.sha256
@@ -171,16 +175,21 @@ def evaluate_umwp(
         if request.people is not None:
             _refuse_unknown_problems(request.people, study)
         study.exclusions.merge(left_out)
-        labelled = None
-        if labels is not None:
-            draws = Draws(request.parameters.bootstrap, request.parameters.seed)
-            labelled = label_replies(study.judged, labels.labels, draws, study.failed)
-            study.exclusions.merge(labelled.exclusions)
-            counts |= {"labels": len(labels.labels), "annotators": len(labelled.annotators)}
+        draws = Draws(request.parameters.bootstrap, request.parameters.seed)
+        labelled = {
+            name: label_replies(study.judged, file.labels, draws, study.failed)
+            for name, file in labels.items()
+        }
+        for name, found in labelled.items():
+            study.exclusions.merge(found.exclusions)
+            annotators = "annotators" if name == "labels" else f"annotators_{name}"
+            counts |= {name: len(labels[name].labels), annotators: len(found.annotators)}
         if request.people is not None:
             counts["people"] = len(study.people)
             counts["peoples_answers"] = sum(map(len, study.people.values()))
-        write_umwp(folder, study, hashes, counts, labelled=labelled)
+        write_umwp(folder, study, hashes, counts, labelled=labelled.get("labels"))
+        if "unrelated" in labelled:
+            write_table(folder, UNRELATED, labelled["unrelated"].share_metrics())
         if systems is not None:
             rows = build_size_rows(study.metrics, systems.systems)
             write_table(folder, SIZES, rows)
@@ -223,20 +232,6 @@ def write_umwp(
     if study.people:
         write_table(folder, PERSONS, build_person_rows(study))
     folder.write_json(SUMMARY, {**_build_summary(study, hashes, counts), **(more or {})})
-
-
-def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
-    """Return the unanswerable-reply templates of a file, one per line, and its SHA-256.
-
-    Raises `InputError` if the file has no template.
-    """
-    text = open_text(path)
-    templates = parse_templates("".join(text.lines("")))
-    if not templates:
-        raise InputError.single(
-            text.name, "there is no template", "Write one sentence a line, as a reply would say it."
-        )
-    return templates, text.sha256
 
 
 def _build_summary(

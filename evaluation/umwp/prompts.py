@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from annotations.exchange import InputError
+from annotations.exchange.reading.decoding import open_text
 from evaluation.core.backends.chat.contract import Message
 from evaluation.umwp.methods.sentences import normalize_sentence
 
@@ -114,3 +116,17 @@ def build_prompt_template(form: str) -> str:
     messages = build_conversation("{problem}", form)
     lines = (f"{message['role']}: {message['content']}" for message in messages)
     return "\n".join(lines)
+
+
+def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
+    """Return the unanswerable-reply templates of a file, one per line, and its SHA-256.
+
+    Raises `InputError` if the file has no template.
+    """
+    text = open_text(path)
+    templates = parse_templates("".join(text.lines("")))
+    if not templates:
+        raise InputError.single(
+            text.name, "there is no template", "Write one sentence a line, as a reply would say it."
+        )
+    return templates, text.sha256

@@ -18,7 +18,10 @@ UMWP = Kind(
     report="evaluation.umwp.report.results.build_noticing_report",
     text="evaluation.umwp.commands.format_run_report",
     pages="evaluation.umwp.views.PAGES",
-    judging=("evaluation.umwp.report.people.LABELS",),
+    judging=(
+        "evaluation.umwp.report.people.LABELS",
+        "evaluation.umwp.report.people.UNRELATED_LABELS",
+    ),
     needs_answers=False,
     reads_answers=True,
     check="evaluation.umwp.storage.running.check_start",

@@ -16,7 +16,7 @@ from evaluation.runs.flow.view import Cells, Side, View, ViewSource
 from evaluation.runs.result_pages import Context, results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 from evaluation.umwp.charts import build_f1_by_size_chart, build_f1_chart
-from evaluation.umwp.report.people import LABELS, build_people_report
+from evaluation.umwp.report.people import LABELS, UNRELATED_LABELS, build_people_report
 from evaluation.umwp.report.results import (
     OUTCOMES,
     TABLES,
@@ -65,7 +65,11 @@ def load_f1_chart(run: Run) -> Chart | None:
 
 def load_people_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the human benchmark page."""
-    return {"report": build_people_report(run), "judging": LABELS}
+    return {
+        "report": build_people_report(run),
+        "judging": LABELS,
+        "unrelated": UNRELATED_LABELS,
+    }
 
 
 PAGES = (

@@ -24,7 +24,11 @@ SHOWN = 12
 class Command(BaseCommand):
     """Find word problems whose labels contradict each other."""
 
-    help = "Find problems of UMWP that are the same, or nearly, with other labels; no database."
+    help = (
+        "Find noise in the labels of UMWP: problems that are the same, or nearly, with other "
+        "labels; no database. How often replies have unrelated content is measured by "
+        "evaluate umwp --unrelated."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:

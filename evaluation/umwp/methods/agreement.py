@@ -141,6 +141,31 @@ def compute_classifier_agreement(
     }
 
 
+def compute_weighted_share(
+    positive: Booleans, weights: Floats, problems: Integers, draws: Draws
+) -> Estimate:
+    """Return the weighted share of positive replies, with an interval by problems.
+
+    Parameters
+    ----------
+    positive : (n,) whether the label applies to the reply.
+    weights : (n,) number of replies that each represents, above 0.
+    problems : (n,) index of the problem of each reply.
+
+    Returns
+    -------
+    A share of 0 to 1; `n` counts labelled replies. Undefined: no_labels.
+    """
+    share = _estimate_one(
+        np.stack([positive * weights, weights], axis=1),
+        lambda sums: divide_where_positive(sums[..., 0], sums[..., 1]),
+        len(positive),
+        problems,
+        draws,
+    )
+    return _add_reason(share, None if len(positive) else NO_LABELS)
+
+
 def _build_cells(first: Integers, second: Integers, n_labels: int) -> Floats:
     """Return flattened label-by-label tables, one row per reply, with a 1 for its two labels."""
     has_both = (first != MISSING_LABEL) & (second != MISSING_LABEL)

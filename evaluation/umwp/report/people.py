@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,12 +34,14 @@ from evaluation.umwp.run.people import (
     FLEISS,
     PEOPLE,
     SAMPLE,
+    UNRELATED,
     LabelledReplies,
     PersonRow,
     label_replies,
 )
 from evaluation.umwp.run.result_tables import AGREEMENT, PERSONS
 from evaluation.umwp.run.result_tables import LABELS as LABELLED
+from evaluation.umwp.run.result_tables import UNRELATED as UNRELATED_CONTENT
 from evaluation.umwp.run.study import ItemRow
 from evaluation.umwp.storage import running
 from evaluation.umwp.storage.running import load_options
@@ -92,6 +94,16 @@ LABELS = Judging(
     exhibits=_list_exhibits,
     machines=_list_classifier_labels,
 )
+UNRELATED_LABELS = replace(
+    LABELS,
+    name="unrelated",
+    title="Unrelated content",
+    words="Say of each reply whether it contains content unrelated to the problem: another "
+    "problem, a topic that the problem does not mention, or text without sense. A wrong number "
+    "or a wrong step is not unrelated.",
+    question="Does this reply contain content unrelated to the problem?",
+    machines=lambda _: {},
+)
 
 
 @dataclass(frozen=True)
@@ -136,6 +148,8 @@ class PeopleReport:
     annotators : names of the annotators.
     between : Fleiss' kappa of the annotators.
     classifier : agreement of the classifier with the annotators' majority, by name.
+    unrelated : replies with unrelated content, of all models, then of each model and form.
+    unrelated_between : Fleiss' kappa of the annotators of unrelated content.
     """
 
     people: int
@@ -147,6 +161,17 @@ class PeopleReport:
     annotators: list[str]
     between: Number
     classifier: dict[str, Number]
+    unrelated: list[UnrelatedShare]
+    unrelated_between: Number
+
+
+@dataclass(frozen=True)
+class UnrelatedShare:
+    """Share of replies with unrelated content, of one model and form; "" for all models."""
+
+    system: str
+    form: str
+    share: Number
 
 
 def build_people_report(run: Run) -> PeopleReport:
@@ -154,6 +179,7 @@ def build_people_report(run: Run) -> PeopleReport:
     persons = list(read_table(run, PERSONS))
     labelled = load_labelled_replies(run)
     rows = {row.metric: row for row in labelled.metrics() if _is_overall_row(row)}
+    shares = list(load_labelled_replies(run, UNRELATED_LABELS).share_metrics())
     return PeopleReport(
         len({row.worker for row in persons}),
         len({row.item for row in persons}),
@@ -168,13 +194,19 @@ def build_people_report(run: Run) -> PeopleReport:
             for name, row in rows.items()
             if name.startswith("classifier_")
         },
+        [
+            UnrelatedShare(row.system, row.group.removeprefix("form:"), build_number(row))
+            for row in shares
+            if row.metric == UNRELATED and row.n
+        ],
+        build_number(next(row for row in shares if row.metric == FLEISS)),
     )
 
 
-def load_labelled_replies(run: Run) -> LabelledReplies:
+def load_labelled_replies(run: Run, judging: Judging = LABELS) -> LabelledReplies:
     """Return the replies of a run with the labels that annotators gave on its pages."""
     labels = []
-    for line, judgement in enumerate(load_judgements(run, LABELS), 1):
+    for line, judgement in enumerate(load_judgements(run, judging), 1):
         system, item, form = judgement.key
         value = str(judgement.value)
         labels.append(ReplyLabel(line, system, item, form, judgement.expert, value))
@@ -194,6 +226,12 @@ def build_agreement_table(run: Run) -> Table:
 def build_labelled_table(run: Run) -> Table:
     """Return the table of annotated replies, one row per reply."""
     return Table(LABELLED.columns, load_labelled_replies(run).rows())
+
+
+def build_unrelated_table(run: Run) -> Table:
+    """Return the table of unrelated content: shares and annotator agreement, a row per metric."""
+    labelled = load_labelled_replies(run, UNRELATED_LABELS)
+    return Table(UNRELATED_CONTENT.columns, labelled.share_metrics())
 
 
 def _restore_judged_reply(row: ItemRow) -> JudgedReply:
@@ -241,4 +279,5 @@ TABLES: Mapping[str, Callable[[Run], Table]] = {
     **build_readers([PERSONS]),
     LABELLED.name: build_labelled_table,
     AGREEMENT.name: build_agreement_table,
+    UNRELATED_CONTENT.name: build_unrelated_table,
 }

@@ -33,6 +33,7 @@ from evaluation.umwp.methods.agreement import (
     compute_annotator_agreement,
     compute_classifier_agreement,
     compute_pair_agreement,
+    compute_weighted_share,
     count_labels,
     find_majority,
 )
@@ -201,6 +202,7 @@ LABELLED_REFUSAL = "label_of_refused_reply"
 LABELLED_ERROR = "label_of_failed_reply"
 LABELLED_UNKNOWN_ITEM = "label_of_reply_to_unknown_item"
 FLEISS, COHEN = "annotators_fleiss_kappa", "annotators_kappa"
+UNRELATED = "unrelated_content"
 
 
 class LabelRow(NamedTuple):
@@ -272,26 +274,9 @@ class LabelledReplies:
         """Yield agreement metrics: between annotators, and of classifier and majority."""
         draws = self.draws
         problems, n = self._problems, len(LABELS)
-        fleiss = compute_annotator_agreement(self.votes, n, problems, draws)
-        yield MetricRow.of(ALL_SYSTEMS, OVERALL, FLEISS, fleiss)
-        for first, second in combinations(range(len(self.annotators)), 2):
-            pair = compute_pair_agreement(
-                self.votes[:, first], self.votes[:, second], n, problems, draws
-            )
-            names = f"{self.annotators[first]},{self.annotators[second]}"
-            yield MetricRow.of(ALL_SYSTEMS, build_group_name("annotators", names), COHEN, pair)
-        every = np.arange(len(self.replies))
-        yield from self._compare_classifier(ALL_SYSTEMS, OVERALL, every, draws)
-        for system, form in self.judged:
-            rows = [
-                row
-                for row, judged in enumerate(self.replies)
-                if (judged.reply.system, judged.reply.form) == (system, form)
-            ]
-            if rows:
-                group = build_group_name("form", form)
-                indices = np.array(rows, dtype=np.int64)
-                yield from self._compare_classifier(system, group, indices, draws)
+        yield from self._compare_annotators()
+        for system, group, rows in self._group_replies():
+            yield from self._compare_classifier(system, group, rows, draws)
         for column, name in enumerate(self.annotators):
             votes = self.votes[:, column]
             # "Cannot tell" has no class to compare with, as in the comparison of the majority.
@@ -300,6 +285,50 @@ class LabelledReplies:
             kappa = compute_pair_agreement(labels, self._classified, n, problems, draws)
             group = build_group_name("annotator", name)
             yield MetricRow.of(ALL_SYSTEMS, group, "classifier_kappa", kappa)
+
+    def share_metrics(self) -> Iterator[MetricRow]:
+        """Yield the share of replies with unrelated content, and the annotators' agreement.
+
+        Here "yes" means that the reply contains content unrelated to its problem (section 5.5).
+        Each labelled reply is weighted by the replies of its system, form and class, because the
+        sample is stratified by class.
+        """
+        weights = self._weights
+        for system, group, rows in self._group_replies():
+            compared = rows[self._is_compared[rows]]
+            share = compute_weighted_share(
+                self.majority[compared] == LABELS.index(YES),
+                np.array([weights[_build_stratum(self.replies[int(row)])] for row in compared]),
+                self._problems[compared],
+                self.draws,
+            )
+            yield MetricRow.of(system, group, UNRELATED, share)
+        yield from self._compare_annotators()
+
+    def _compare_annotators(self) -> Iterator[MetricRow]:
+        """Yield Fleiss' kappa of all annotators and Cohen's kappa of each two."""
+        draws = self.draws
+        problems, n = self._problems, len(LABELS)
+        fleiss = compute_annotator_agreement(self.votes, n, problems, draws)
+        yield MetricRow.of(ALL_SYSTEMS, OVERALL, FLEISS, fleiss)
+        for first, second in combinations(range(len(self.annotators)), 2):
+            pair = compute_pair_agreement(
+                self.votes[:, first], self.votes[:, second], n, problems, draws
+            )
+            names = f"{self.annotators[first]},{self.annotators[second]}"
+            yield MetricRow.of(ALL_SYSTEMS, build_group_name("annotators", names), COHEN, pair)
+
+    def _group_replies(self) -> Iterator[tuple[str, str, Integers]]:
+        """Yield system, group and indices of labelled replies: all, then each system and form."""
+        yield ALL_SYSTEMS, OVERALL, np.arange(len(self.replies))
+        for system, form in self.judged:
+            rows = [
+                row
+                for row, judged in enumerate(self.replies)
+                if (judged.reply.system, judged.reply.form) == (system, form)
+            ]
+            if rows:
+                yield system, build_group_name("form", form), np.array(rows, dtype=np.int64)
 
     def _compare_classifier(
         self, system: str, group: str, rows: Integers, draws: Draws

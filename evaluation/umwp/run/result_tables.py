@@ -79,6 +79,7 @@ NOISE = ResultTable("noise", NoiseRow, "noise.csv")
 REPLIES = ResultTable("replies", ReplyRow, "replies.csv")
 LABELS = ResultTable("labelled-replies", LabelRow, "labels.csv")
 AGREEMENT = ResultTable("label-agreement", MetricRow)
+UNRELATED = ResultTable("unrelated-content", MetricRow, "unrelated_content.csv")
 
 STUDY_TABLES: tuple[StudyTable[UmwpStudy, Any], ...] = (
     *(METRICS, ITEMS, PAIRS, ABLATION, COMPARISONS),

@@ -191,6 +191,28 @@ def test_labelled_replies_stand_for_all_of_their_class(tmp_path):
     assert found["annotators_fleiss_kappa"] == (None, "fewer_than_2_annotators")
 
 
+def test_unrelated_content_is_weighted_to_all_replies(tmp_path):
+    # Taken for unanswerable: 3 and 4, of which 3 is labelled; for answerable: 1, 2 and 5, of which
+    # 1 and 2 are. So 3 stands for 2 replies, 1 and 2 for 3/2 each.
+    given = [label(3, "ann", "yes"), label(1, "ann", "no"), label(2, "ann", "yes")]
+    given += [label(3, "ben", "yes"), label(6, "ben", "yes")]
+    path = table(tmp_path / "unrelated.csv", LABELS, given)
+    ran = evaluate(tmp_path, REPLIES, PROBLEMS, *QUICK, "--unrelated", path)
+    assert ran.code == 0, ran.err
+    found = {(row["system"], row["metric"]): row for row in rows(tmp_path, "unrelated_content.csv")}
+    share = found["", "unrelated_content"]
+    assert float(share["value"]) == pytest.approx((2 + 3 / 2) / 5)
+    assert float(share["low"]) <= float(share["value"]) <= float(share["high"])
+    assert share["n"] == "3"
+    assert found["model", "unrelated_content"]["value"] == share["value"]
+    # Ann and Ben agree on 3, the only reply that both labelled.
+    assert found["", "annotators_kappa"]["reason"] == "one_label_throughout"
+    assert excluded(tmp_path)["label_of_refused_reply"] == 1
+    counts = json.loads((tmp_path / "out" / "summary.json").read_text())["counts"]
+    assert (counts["unrelated"], counts["annotators_unrelated"]) == (5, 2)
+    assert "classifier_kappa" not in metrics(tmp_path, system="")
+
+
 def test_a_bad_label_is_told_with_its_line(tmp_path, told_problems):
     ran = with_labels(tmp_path, [label(2, "ann", "no"), label(2, "ann", "yes")])
     assert (ran.code, (tmp_path / "out").exists()) == (2, False)

@@ -16,7 +16,7 @@ from annotations.models import Response, Share
 from evaluation.core.messages.message import Message
 from evaluation.models import HumanJudgement, JudgementRequest
 from evaluation.runs.judging import draw_sample
-from evaluation.umwp.report.people import LABELS, build_people_report
+from evaluation.umwp.report.people import LABELS, UNRELATED_LABELS, build_people_report
 from tests.evaluation.commands.running import called as manage
 from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.test_run_type import as_cell
@@ -36,13 +36,13 @@ def answered(question_set, answers=ANSWERS):
     import_answers(question_set, make_bytes_source("answers.csv", "\n".join(lines).encode()))
 
 
-def labelled(run, who, words):
+def labelled(run, who, words, judging=LABELS):
     """Somebody who labels all replies of a run on the pages: a key by item and form."""
     user = User.objects.create_user(who)
     Share.objects.create(question_set=run.version.question_set, user=user, role="expert")
     client = Client()
     client.force_login(run.owner)
-    address = reverse("admin:results-judging", args=[run.public_id, "labels"])
+    address = reverse("admin:results-judging", args=[run.public_id, judging.name])
     asked = client.post(address, {"count": 100, "seed": 1, "experts": [user.pk]})
     assert asked.status_code == 302
     client.force_login(user)
@@ -50,7 +50,7 @@ def labelled(run, who, words):
     for one in JudgementRequest.objects.filter(expert=user).select_related("exhibit"):
         task = reverse("admin:judge", args=[set_id, one.public_id])
         said = client.get(task).content.decode()
-        assert LABELS.question in said
+        assert judging.question in said
         # Blind: neither the model nor what the classifier made of it.
         assert not {"small", "large", "template", "unanswerable"} & set(said.split())
         item = one.exhibit.key[1]
@@ -160,6 +160,24 @@ def test_labels_are_compared_with_each_other_and_with_the_classifier(
     assert report.classifier["precision"].value == pytest.approx(2 / 3)
     labelled(run, "dot", {"1": "no", "3": "yes"})
     assert build_people_report(run).between.value == pytest.approx(1)
+
+
+def test_unrelated_content_is_labelled_on_a_page_of_its_own(question_set, small):
+    run = done(question_set, options(small))
+    assert build_people_report(run).unrelated == []
+    words = {"1": "no", "2": "no", "3": "yes", "4": "no", "5": "no"}
+    labelled(run, "cy", words, UNRELATED_LABELS)
+    report = build_people_report(run)
+    # All replies are labelled: weights change nothing.
+    assert [(one.system, one.form) for one in report.unrelated] == [("", ""), ("small", "direct")]
+    assert [one.share.value for one in report.unrelated] == pytest.approx([1 / 5, 1 / 5])
+    assert report.labelled == 0
+    client = Client()
+    client.force_login(run.owner)
+    address = reverse("admin:results-page", kwargs={"run": run.public_id, "slug": "people"})
+    assert 'id="unrelated-content"' in client.get(address).content.decode()
+    row = table(run, "unrelated-content")[0]
+    assert (row["metric"], row["value"], row["n"]) == ("unrelated_content", pytest.approx(0.2), 5)
 
 
 def test_a_label_can_be_corrected(question_set, small):
