@@ -8,6 +8,7 @@ from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
 from evaluation.evidence.studies.false_alarms import reproduce_false_rings
 from evaluation.evidence.studies.forecasts import reproduce_forecasts
 from evaluation.evidence.studies.graded import reproduce_graded
+from evaluation.evidence.studies.graded_models import reproduce_graded_models
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
 from evaluation.evidence.studies.planner import reproduce_planner
@@ -29,8 +30,9 @@ STUDIES: dict[str, Study] = {
     "remedies": reproduce_remedies,
     "alarms": reproduce_alarms,
     "graded": reproduce_graded,
+    "graded-models": reproduce_graded_models,
     "false-rings": reproduce_false_rings,
     "real-workers": reproduce_real_workers,
 }
 # Studies of a file that the user gives, and not of the folder of public data sets.
-OF_A_FILE = ("graded",)
+OF_A_FILE = ("graded", "graded-models")

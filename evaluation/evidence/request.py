@@ -26,6 +26,8 @@ class Request:
     core : only the rows that are quick to compute.
     file : graded answers of one's own, for the study of them. labels : what their labels are worth.
     columns : what their columns are called, by our words.
+    models, judgements : models' answers, and experts' grades of them, beside workers' answers in
+        `file`, for the study of graded models.
     """
 
     data: Path
@@ -39,6 +41,8 @@ class Request:
     file: Path | None = None
     labels: Mapping[str, float] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
+    models: Path | None = None
+    judgements: Path | None = None
 
     @property
     def seeds(self) -> range:

@@ -46,7 +46,8 @@ class Command(BaseCommand):
             nargs="?",
             metavar="FILE",
             help="graded: answers that somebody graded (question, answer, grade or label, worker "
-            "if known), or a file, folder or archive in a layout of data-formats.md",
+            "if known), or a file, folder or archive in a layout of data-formats.md; "
+            "graded-models: workers' answers (worker, question, answer)",
         )
         add(
             "--labels",
@@ -61,6 +62,19 @@ class Command(BaseCommand):
             default={},
             metavar="KEY=NAME,...",
             help=f"graded: what columns are called; KEY is one of {', '.join(NAMED)}",
+        )
+        add(
+            "--models",
+            type=Path,
+            metavar="FILE",
+            help="graded-models: models' answers (model, question, answer)",
+        )
+        add(
+            "--judgements",
+            type=Path,
+            metavar="FILE",
+            help="graded-models: experts' grades of models' answers (model, question, grade and, "
+            "if there are several, expert)",
         )
         add(
             "--data",
@@ -102,7 +116,7 @@ class Command(BaseCommand):
         """Run the study, and write and print its table."""
         _refuse_mixed(options)
         names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
-        more = ("file", "labels", "columns")
+        more = ("file", "labels", "columns", "models", "judgements")
         given = {name: options[name] for name in (*names, *more)}
         request = Request(**given | {"data": options["data"] or Path()})
         with report_bad_input(), exit_on_signal(), Bars() as bars:
@@ -114,7 +128,14 @@ class Command(BaseCommand):
 def _refuse_mixed(options: Mapping[str, Any]) -> None:
     """Raise `CommandError` for a file in place of a folder, or the reverse."""
     study = options["study"]
-    if study in OF_A_FILE:
+    of_models = options["models"] is not None, options["judgements"] is not None
+    if study == "graded-models":
+        if options["file"] is None or not all(of_models):
+            reason = f"{study} takes a FILE of workers' answers, --models and --judgements"
+            raise CommandError(reason, returncode=BAD_INPUT)
+    elif any(of_models):
+        raise CommandError(f"{study} takes no --models or --judgements", returncode=BAD_INPUT)
+    elif study in OF_A_FILE:
         if options["file"] is None:
             raise CommandError(f"{study} takes a FILE of graded answers", returncode=BAD_INPUT)
     elif options["file"] is not None or options["labels"] or options["columns"]:
