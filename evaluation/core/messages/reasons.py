@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 WHY_EMPTY: Mapping[str, str] = {
     "fewer_than_3_workers": "fewer than 3 workers answered, so there is nobody to compare with",
+    "no_text_by_both_prompts": "the model gave no text by one of the two prompts",
+    "fewer_than_3_models": "fewer than 3 models have a score by both prompts",
     "disconnected": "some workers share no question with the others, so there is no common scale",
     "no_answers": "nobody answered",
     "too_few": "too few answers to questions that others answered too",
