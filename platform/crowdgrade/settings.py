@@ -369,8 +369,7 @@ RUN_KINDS = [
     "evaluation.sample_size.run_type.PLAN",
     "evaluation.umwp.run_type.UMWP",
     "evaluation.model_overview.run_type.VIEWS",
-    "evaluation.evidence.graded.kind.GRADED",
-    "evaluation.evidence.prompting.PROMPTING",
+    *("evaluation.evidence.graded.kind.GRADED", "evaluation.evidence.prompting.PROMPTING"),
 ]
 # Language models: networks they may be in besides public addresses, and keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
