@@ -19,6 +19,7 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
 from evaluation.consensus import AQER
 from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.core.stats.inference.corrections import CORRECTIONS
 from evaluation.core.stats.statistics.correlation import pearson, spearman
@@ -90,6 +91,15 @@ class ScoreRow(NamedTuple):
     adjusted_p_value: float | None
     n: int
     reason: str | None
+
+
+class PromptTest(NamedTuple):
+    """Interval and p-values of one model's AQER difference between the prompts."""
+
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    adjusted_p_value: float | None = None
 
 
 class AgreementRow(NamedTuple):
@@ -262,7 +272,7 @@ def score_prompts(
     models: Sequence[str],
     texts: Replies,
     workers: Sequence[tuple[str, str, str]],
-    embed_texts: Callable[[str], object],
+    embed_texts: Callable[[str], Vectors],
     parameters: PromptingParameters,
 ) -> list[ScoreRow]:
     """Return each model's scores under both prompts, by each method.
@@ -284,7 +294,7 @@ def score_prompts(
     corpus = Corpus(
         [*texts.values(), *(text for _, _, text in workers)],
         labels,
-        embed_texts,  # type: ignore[arg-type]
+        embed_texts,
         parameters.embedder,
     )
     voting = np.arange(len(PROMPTS) * len(models) + len(voters)) >= len(PROMPTS) * len(models)
@@ -303,7 +313,7 @@ def score_prompts(
             both = [convert_nan_to_none(float(scores[codes[name] + k])) for k in range(2)]
             first, second = both
             difference = None if first is None or second is None else second - first
-            tested = compared[name] if method.name == AQER_METHOD else (None,) * 4
+            tested = compared[name] if method.name == AQER_METHOD else PromptTest()
             why = reason or (None if difference is not None else NOT_BOTH)
             rows.append(
                 ScoreRow(name, method.name, first, second, difference, *tested, counts[name], why)
@@ -313,8 +323,8 @@ def score_prompts(
 
 def _compare_by_aqer(
     models: Sequence[str], crowd: Crowd, parameters: PromptingParameters
-) -> dict[str, tuple[float | None, ...]]:
-    """Return the interval, p and Holm-corrected p of each model's AQER difference, by model."""
+) -> dict[str, PromptTest]:
+    """Return the test of each model's AQER difference by model, with p corrected by Holm."""
     x = crowd.corpus.compact_vectors(parameters.embedder)[crowd.rows]
     votes = crowd.votes
     aqer = AQER(n_draws=0, seed=parameters.seed).fit(
@@ -332,7 +342,7 @@ def _compare_by_aqer(
     p_values = np.array([np.nan if one.p_value is None else one.p_value for one in tests])
     adjusted = CORRECTIONS["holm"](p_values)
     return {
-        name: (one.low, one.high, one.p_value, convert_nan_to_none(float(corrected)))
+        name: PromptTest(one.low, one.high, one.p_value, convert_nan_to_none(float(corrected)))
         for name, one, corrected in zip(models, tests, adjusted, strict=True)
     }
 

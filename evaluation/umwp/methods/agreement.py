@@ -143,7 +143,7 @@ def compute_classifier_agreement(
 
 def compute_weighted_share(
     positive: Booleans, weights: Floats, problems: Integers, draws: Draws
-) -> Estimate:
+) -> SampleEstimate:
     """Return the weighted share of positive replies, with an interval by problems.
 
     Parameters
