@@ -8,10 +8,12 @@ import pytest
 from evaluation.maqa.composing import (
     QUESTIONS_PROMPT,
     STATEMENTS_PROMPT,
+    ComposingRequest,
     YesNo,
     are_bounds_sound,
     classify_size,
     compose,
+    compose_file,
 )
 from tests.evaluation.commands.running import manage
 
@@ -132,7 +134,9 @@ def test_the_command_draws_the_number_of_options_from_a_range(files):
     assert set(sizes) <= {4, 5, 6, 7}
     for size, one in zip(sizes, entries, strict=True):
         assert 2 <= len(one["answer"]) <= size - 2
-    assert (f"{40 - sum(sizes)} yes/no questions left over" in ran.out) is (sum(sizes) < 40)
+    request = ComposingRequest(files / "again.json", {}, files / "yes.jsonl", 4, 2, largest=7)
+    assert compose_file(request).left_over == len(YES_NO) - sum(sizes)
+    assert (files / "again.json").read_text() == out.read_text()
 
 
 def test_a_bad_yes_no_question_is_refused_and_nothing_is_written(files):
