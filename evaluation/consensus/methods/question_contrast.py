@@ -1,0 +1,371 @@
+"""Question contrast: agreement on an answer's own question less its agreement on other questions.
+
+The correlated agreement of multi-task peer prediction (Dasgupta and Ghosh 2013, "Crowdsourced
+judgement elicitation with endogenous proficiency"; Shnayder et al. 2016, "Informed truthfulness in
+multi-task peer prediction"), on cosines: an answer that does not depend on its question earns 0.
+
+With e_k the direction of the exemplary answer of question k, the mean cosine of a unit vector u to
+the other n - 1 of a group is ``u' (sum_k e_k - e_j) / (n - 1)``: memory grows with questions x
+dimensions, never with pairs of questions. Leaving a worker out changes only the e_k of questions
+that the worker answered, so the worker's own sum is the common sum with those replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from evaluation.consensus.methods.mean_vote import SMALL, SMALL_SHARE, ZERO
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.grams import CHUNK, Vectors, convert_to_dense
+from evaluation.core.stats.inference.intervals import compute_t_interval
+from evaluation.core.stats.undefined import divide_where_positive
+
+# A passage or category with fewer questions is no group of its own, and fewer questions in all
+# give no contrast.
+FEWEST_QUESTIONS = 5
+FEWER_QUESTIONS = "fewer_than_5_questions"
+ONLY_ANSWER = "only_answer_to_its_question"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Questions that are compared with the other questions of their group.
+
+    Attributes
+    ----------
+    group : (Q,) code of the group whose exemplary answers include the question's; -1 for none.
+    targets : (Q,) flags of the questions whose contrast is computed here; each is in a group.
+    """
+
+    group: Integers
+    targets: Booleans
+
+    @property
+    def sizes(self) -> Integers:
+        """Number of questions of each group."""
+        return np.bincount(self.group[self.group >= 0])
+
+
+def list_scopes(groups: Integers | None, n_questions: int) -> list[Scope]:
+    """Return the scopes of all questions: groups of 5 or more, and everything for the rest.
+
+    Parameters
+    ----------
+    groups : (Q,) code of each question's passage or category, -1 for none; None for no groups.
+    """
+    everything = np.zeros(n_questions, dtype=np.int64)
+    if groups is None:
+        return [Scope(everything, everything == 0)]
+    codes, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    large = (codes >= 0) & (sizes >= FEWEST_QUESTIONS)
+    number = np.where(large, np.cumsum(large) - 1, -1)[place]
+    scopes = [Scope(number, number >= 0), Scope(everything, number < 0)]
+    return [scope for scope in scopes if scope.targets.any()]
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Question contrast of answers and of their owners (workers or models).
+
+    Attributes
+    ----------
+    answers : (R,) contrast of each answer, -2 to 2; NaN where undefined.
+    reasons : (R,) why it is NaN, or None.
+    means : (K,) mean over the owner's answers; NaN without one.
+    errors : (K,) standard error of the mean over questions, with crowd and weights fixed.
+    low, high : (K,) its 95% interval by Student's t; NaN below 2 answers.
+    n : (K,) answers behind each mean.
+    """
+
+    answers: Floats
+    reasons: list[str | None]
+    means: Floats
+    errors: Floats
+    low: Floats
+    high: Floats
+    n: Integers
+
+
+@dataclass(frozen=True)
+class CrowdExemplars:
+    """Exemplary answers of a crowd, to be compared with answers to other questions.
+
+    Attributes
+    ----------
+    exemplars : (Q, d) weighted means of the crowd's answers, dense or sparse.
+    vectors : (N, d) the crowd's answers, of finite numbers whose squares are safe.
+    question : (N,) question code of each answer.
+    shares : (N,) weight of each answer in its exemplary answer; they sum to 1 by question.
+    groups : (Q,) code of each question's passage or category, -1 for none; None for no groups.
+    """
+
+    exemplars: Vectors
+    vectors: Vectors
+    question: Integers
+    shares: Floats
+    groups: Integers | None = None
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions."""
+        return int(self.exemplars.shape[0])
+
+    @cached_property
+    def scopes(self) -> list[Scope]:
+        """Groups of questions that are compared with each other."""
+        return list_scopes(self.groups, self.n_questions)
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Weighted mean length of the answers to each question."""
+        own = np.sqrt(_multiply_rows_in_chunks(self.vectors))
+        return np.bincount(self.question, self.shares * own, self.n_questions)
+
+    @cached_property
+    def squared(self) -> Floats:
+        """Squared norm of each exemplary answer; 0 where its answers cancel."""
+        square = _multiply_rows_in_chunks(self.exemplars)
+        return np.where(square > ZERO * self.lengths**2, square, 0.0)
+
+    @cached_property
+    def answers_of_question(self) -> list[Integers]:
+        """Rows of the crowd's answers to each question."""
+        sizes = np.bincount(self.question, minlength=self.n_questions)
+        return np.split(np.argsort(self.question, kind="stable"), np.cumsum(sizes)[:-1])
+
+    def sum_directions(self, scope: Scope) -> Vectors:
+        """Return the sum of the unit exemplary answers of each group, one row each."""
+        member = np.flatnonzero(scope.group >= 0)
+        inverse = _invert(np.sqrt(self.squared[member]))
+        shape = (len(scope.sizes), self.n_questions)
+        sums = sparse.csr_array((inverse, (scope.group[member], member)), shape=shape)
+        return sums @ self.exemplars
+
+    def average_others(self, rows: Integers) -> Vectors:
+        """Return the unit mean of the other answers to the question of each of these answers.
+
+        Others whose weights sum to 0 count equally.
+        """
+        pairs = [self.answers_of_question[code] for code in self.question[rows].tolist()]
+        at = np.repeat(np.arange(len(rows)), [len(one) for one in pairs])
+        other = np.concatenate([np.empty(0, dtype=np.int64), *pairs])
+        share = np.where(other == rows[at], 0.0, self.shares[other])
+        nobody = np.bincount(at, share, len(rows)) <= 0
+        share = np.where(nobody[at] & (other != rows[at]), 1.0, share)
+        used, place = np.unique(other, return_inverse=True)
+        sums = sparse.csr_array((share, (at, place)), shape=(len(rows), len(used)))
+        x = _take(self.vectors, used)
+        mean = sums @ x
+        lengths = sums @ np.sqrt(_multiply_rows(x, x))
+        square = _multiply_rows(mean, mean)
+        return _scale(mean, _invert(np.sqrt(np.where(square > ZERO * lengths**2, square, 0.0))))
+
+    def compare_workers(self, worker: Integers, n_workers: int) -> Contrasts:
+        """Return the leave-one-out contrast of the crowd's answers, with means of the workers.
+
+        `worker` (N,) holds the worker code of each answer. A worker is left out of all exemplary
+        answers that the worker's answers are compared with, of the own question and of others.
+        """
+        sizes = np.bincount(self.question, minlength=self.n_questions)
+        alone = sizes[self.question] == 1
+        answers = _Compared(self.vectors, worker, self.question, self.shares, alone)
+        return _compare(self, answers, n_workers)
+
+    def compare_others(
+        self, vectors: Vectors, owner: Integers, question: Integers, n_owners: int
+    ) -> Contrasts:
+        """Return the contrast of answers without a vote, such as models', with means by owner.
+
+        Parameters
+        ----------
+        vectors : (R, d). owner : (R,) codes 0..n_owners-1. question : (R,) question codes.
+        """
+        shares, alone = np.zeros(len(owner)), np.zeros(len(owner), dtype=bool)
+        return _compare(self, _Compared(vectors, owner, question, shares, alone), n_owners)
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """R answers to compare: vectors, owner and question codes, and share in the exemplary answer.
+
+    `alone` flags the only answers to their question, which nothing is left to compare with.
+    """
+
+    vectors: Vectors
+    owner: Integers
+    question: Integers
+    shares: Floats
+    alone: Booleans
+
+    def split_by_owner(self) -> Iterator[Integers]:
+        """Yield the rows of whole owners, few enough for the cache unless one owner has more."""
+        order = np.argsort(self.owner, kind="stable")
+        most = max(1, CHUNK // self.vectors.shape[1])
+        ends = np.flatnonzero(np.diff(self.owner[order], append=-1)) + 1
+        begin = 0
+        while begin < len(order):
+            last = int(np.searchsorted(ends, begin + most, side="right")) - 1
+            if last < 0 or ends[last] <= begin:
+                last += 1
+            yield order[begin : ends[last]]
+            begin = int(ends[last])
+
+
+def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contrasts:
+    """Return the contrasts of all answers, chunk by chunk, and the means of their owners."""
+    r = len(answers.owner)
+    found, influence = np.full(r, np.nan), np.zeros(r)
+    variance = np.zeros(n_owners)
+    sums = [(scope, crowd.sum_directions(scope)) for scope in crowd.scopes]
+    for rows in answers.split_by_owner():
+        chunk = _Chunk(crowd, answers, rows)
+        for scope, common in sums:
+            chunk.compare_with_scope(scope, common)
+        found[rows], influence[rows] = chunk.contrast, chunk.influence
+        variance += np.bincount(answers.owner[rows], chunk.unanswered, n_owners)
+    known = ~np.isnan(found)
+    owner = answers.owner
+    n = np.bincount(owner[known], minlength=n_owners)
+    means = divide_where_positive(np.bincount(owner[known], found[known], n_owners), n)
+    # A question enters as an answer's own one and among the other ones of the owner's answers.
+    own = np.where(known, found - means[owner], 0.0)
+    variance += np.bincount(owner, (own - influence) ** 2, n_owners)
+    errors = np.sqrt(divide_where_positive(variance, np.where(n > 1, n * (n - 1.0), 0.0)))
+    interval = compute_t_interval(means, errors, n)
+    reasons = [
+        None if is_known else ONLY_ANSWER if is_alone else FEWER_QUESTIONS
+        for is_known, is_alone in zip(known.tolist(), answers.alone.tolist(), strict=True)
+    ]
+    return Contrasts(found, reasons, means, errors, interval.low, interval.high, n)
+
+
+class _Chunk:
+    """Answers of some owners, with the exemplary answers that leave their owner out.
+
+    The direction of such an exemplary answer is ``keep * exemplar - minus * vector``; where that
+    difference loses digits, it is the row of `anew`, formed from the others' answers.
+
+    Attributes
+    ----------
+    contrast : (r,) found so far; NaN for none.
+    influence : (r,) sum over the owner's other answers of what the answer's question, as one of the
+        others, adds to their mean cosines. unanswered : (r,) squares of it that stand for the
+        questions which the owner did not answer.
+    """
+
+    def __init__(self, crowd: CrowdExemplars, answers: _Compared, rows: Integers) -> None:
+        self.question, self.alone = answers.question[rows], answers.alone[rows]
+        self.owner = answers.owner[rows]
+        self.x, self.exemplar = _take(answers.vectors, rows), _take(crowd.exemplars, self.question)
+        share, squared = answers.shares[rows], crowd.squared[self.question]
+        own, inner = _multiply_rows(self.x, self.x), _multiply_rows(self.x, self.exemplar)
+        rest = squared - 2 * share * inner + share**2 * own
+        self.lost = (share > 0) & ~self.alone
+        self.lost &= (share > 1 - SMALL_SHARE) | (rest < SMALL * squared)
+        # Only answers of the crowd have a share, so that rows are the crowd's here.
+        self.anew = crowd.average_others(rows[self.lost])
+        others = np.maximum(crowd.lengths[self.question] - share * np.sqrt(own), 0.0)
+        inverse = _invert(np.sqrt(np.where(rest > ZERO * others**2, rest, 0.0)))
+        self.keep = np.where(self.lost | self.alone, 0.0, inverse)
+        self.minus = self.keep * share
+        # How far leaving the owner out changes the direction, along the exemplary answer.
+        self.change = self.keep - _invert(np.sqrt(squared))
+        self.unit = _invert(np.sqrt(own))
+        self.near = self.unit * self._multiply_left_out(self.x)
+        self.contrast = np.full(len(rows), np.nan)
+        self.influence, self.unanswered = np.zeros((2, len(rows)))
+
+    def _multiply_left_out(self, y: Vectors) -> Floats:
+        """Return the inner product of each row of y with the left-out exemplary direction."""
+        found = self.keep * _multiply_rows(self.exemplar, y)
+        found -= self.minus * _multiply_rows(self.x, y)
+        if self.lost.any():
+            found[self.lost] = _multiply_rows(self.anew, y[self.lost])
+        return found
+
+    def compare_with_scope(self, scope: Scope, common: Vectors) -> None:
+        """Add the contrasts of the answers to the scope's targets.
+
+        `common` holds the sum of exemplary directions of each of its groups.
+        """
+        group = scope.group[self.question]
+        member = group >= 0
+        if not (scope.targets[self.question]).any():
+            return
+        # A segment is an owner in a group.
+        keys = self.owner * (len(scope.sizes) + 1) + group + 1
+        _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
+        add = _build_sum(segment, member)
+        delta = add @ _scale(self.exemplar, self.change) - add @ _scale(self.x, self.minus)
+        if self.lost.any():
+            delta = delta + _build_sum(segment, self.lost & member, self.lost) @ self.anew
+        used = member & ~self.alone
+        size = np.where(member[first], scope.sizes[group[first]], 0)
+        n = size - np.bincount(segment, member & self.alone)
+        target = scope.targets[self.question] & ~self.alone & (n >= FEWEST_QUESTIONS)[segment]
+        n_others = np.maximum(n - 1, 1)[segment]
+        far = _multiply_rows(self.x, _take(common, np.maximum(group, 0)))
+        far = self.unit * (far + _multiply_rows(self.x, _take(delta, segment))) - self.near
+        far = np.where(target, far / n_others, 0.0)
+        self.contrast = np.where(target, self.near - far, self.contrast)
+        # Each used question against the owner's other answers, less what these have on average.
+        mine = _build_sum(segment, target) @ _scale(self.x, self.unit)
+        column = self._multiply_left_out(_take(mine, segment)) - np.where(target, self.near, 0.0)
+        level = np.bincount(segment, far)[segment] - far
+        influence = np.where(used, (column - level) / n_others, 0.0)
+        self.influence += influence
+        n_used = np.bincount(segment, used)
+        mean_square = divide_where_positive(np.bincount(segment, influence**2), n_used, 0.0)
+        self.unanswered[first] += (n - n_used) * mean_square
+
+
+def _invert(lengths: Floats) -> Floats:
+    """Return 1 / length elementwise; 0 for a length of 0."""
+    return divide_where_positive(1.0, lengths, 0.0)
+
+
+def _take(x: Vectors, rows: Integers) -> Any:
+    """Return the rows of x in float64, dense or sparse as x is."""
+    return x[rows].astype(np.float64)
+
+
+def _scale(x: Any, factor: Floats) -> Any:
+    """Return the rows of x times their factor."""
+    if not sparse.issparse(x):
+        return x * factor[:, None]
+    return sparse.csr_array(sparse.diags_array(factor) @ x)
+
+
+def _multiply_rows(x: Any, y: Any) -> Floats:
+    """Return the inner product of each row of x with the same row of y."""
+    if sparse.issparse(x) and sparse.issparse(y):
+        return np.asarray((x * y).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("rd,rd->r", convert_to_dense(x), convert_to_dense(y)))
+
+
+def _multiply_rows_in_chunks(x: Vectors) -> Floats:
+    """Return the squared norm of each row, a chunk of rows in float64 at a time."""
+    step = max(1, CHUNK // x.shape[1])
+    out = np.empty(x.shape[0])
+    for begin in range(0, x.shape[0], step):
+        part = _take(x, np.arange(begin, min(begin + step, x.shape[0])))
+        out[begin : begin + step] = _multiply_rows(part, part)
+    return out
+
+
+def _build_sum(
+    segment: Integers, chosen: Booleans, columns: Booleans | None = None
+) -> sparse.csr_array:
+    """Return the 0/1 matrix that sums chosen rows by segment; `columns` flags the rows it has."""
+    n_segments = int(segment.max(initial=-1)) + 1
+    rows = np.arange(len(segment)) if columns is None else np.flatnonzero(columns)
+    kept = chosen[rows]
+    at = np.flatnonzero(kept)
+    data = (np.ones(len(at)), (segment[rows[kept]], at))
+    return sparse.csr_array(data, shape=(n_segments, len(rows)))
