@@ -24,6 +24,7 @@ than one. So neither can stand for the other without changing what was published
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,7 +37,7 @@ from evaluation.core.stats.inference.intervals import (
     compute_t_interval,
     compute_widened_percentile_interval,
 )
-from evaluation.evidence.baselines import Corpus, Crowd, Method
+from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError
 from evaluation.evidence.methods_table import (
     FEWEST_WORKERS,
     MethodScores,
@@ -262,7 +263,9 @@ def _correlate_halves(
         if not keep.any():
             continue
         half = labelled.add_true_values(crowd.select_answers(keep))
-        halves[:, b] = compute_correlations(scored.method.score(half.crowd), half.truth)
+        # A half may have too few questions or answers for a method that the whole allows.
+        with suppress(UnavailableError):
+            halves[:, b] = compute_correlations(scored.method.score(half.crowd), half.truth)
     return halves
 
 

@@ -8,6 +8,7 @@ its own and off by default.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +27,7 @@ from evaluation.consensus.methods.fixed_point import FixedPoint, Rules, Vote, Wo
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote, MeanVoteBuilder
 from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
+from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawnVotes, Draws, DrawStore, Progress, resample
 from evaluation.consensus.methods.scale import (
     Ceiling,
@@ -67,6 +69,8 @@ class AQER:
     leave_one_out : compare an answer with the exemplary answer of the others.
     difficulty : take out additive effects of questions before averaging.
     discrimination : weight questions by their item-rest correlation.
+    question_contrast : raw scores and grades are the question contrast, see `contrasts_`; the
+        iteration, its weights and exemplary answers stay as they are.
     unit_length : bring every vector to unit length first, so that no long vector outvotes others.
     weight_cap : no voting weight above it, see `cap_weights`; at least 1/M.
     n_draws : bootstrap draws of questions for intervals; 0 for none (closed form where valid).
@@ -92,6 +96,7 @@ class AQER:
     dispersion_ : (Q,) 0 where all answers agree. `nearest_` : (Q,) row of the best response.
     trace_ : RMSE of the weights, one an iteration. `n_iter_`, `converged_` (None without a rank).
     ceiling_ : the human ceiling.
+    contrasts_ : question contrast of answers and workers, see `Contrasts`, from the final weights.
     rank_low_, rank_high_ : (M,) 95% intervals of ranks_, whole numbers; NaN where undefined.
     draw_agreement_ : (n_draws,) Spearman correlation of each draw's raw scores with raw_.
     history_ : the voting weights before the first iteration and after each, see `History`.
@@ -135,6 +140,7 @@ class AQER:
     nearest_ = Learned[Integers]()
     dispersion_ = Learned[Floats]()
     ceiling_ = Learned[Ceiling]()
+    contrasts_ = Learned[Contrasts]()
     mean_vote_ = Learned[MeanVote]()
     history_ = Learned[History]()
     trace_ = Learned[list[float]]()
@@ -153,6 +159,7 @@ class AQER:
         leave_one_out: bool = False,
         difficulty: bool = False,
         discrimination: bool = False,
+        question_contrast: bool = False,
         unit_length: bool = False,
         weight_cap: float | None = None,
         n_draws: int = 400,
@@ -168,6 +175,7 @@ class AQER:
         self.leave_one_out = leave_one_out
         self.difficulty = difficulty
         self.discrimination = discrimination
+        self.question_contrast = question_contrast
         self.unit_length = unit_length
         self.weight_cap = weight_cap
         self.n_draws = n_draws
@@ -185,6 +193,7 @@ class AQER:
         *,
         electorate: Electorate = EVERYBODY,
         camps: ArrayLike | None = None,
+        question_groups: ArrayLike | None = None,
     ) -> AQER:
         """Estimate grades, voting weights and intervals from N answers; returns self.
 
@@ -199,6 +208,8 @@ class AQER:
         electorate : who votes and how much, workers in order of first appearance.
         camps : (N,) camp of each answer within its question, for questions with more than one
             exemplary answer: the nearest one counts, see `CampedVote`.
+        question_groups : (N,) passage or category of each answer's question, "" for none: with 5
+            questions or more it is the group within which question contrast compares.
 
         Raises
         ------
@@ -222,9 +233,20 @@ class AQER:
         vote = build_vote(
             x, cells, self.similarity, self.aggregation, in_camps, electorate.left_out
         )
-        self.fitted_ = self._fit_vote(
+        groups = None
+        if question_groups is not None:
+            labels = np.asarray(question_groups)
+            groups = np.empty(len(question_labels), dtype=np.int64)
+            groups[question] = np.where(labels == "", -1, encode_labels(labels)[0])
+        fitted = self._fit_vote(
             vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
         )
+        fitted = replace(fitted, question_groups=groups)
+        if self.question_contrast:
+            if fitted.contrast_obstacle is not None:
+                raise ValueError(f"question_contrast: {fitted.contrast_obstacle}")
+            fitted = fitted.graded_by_contrast()
+        self.fitted_ = fitted
         return self
 
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
@@ -237,6 +259,8 @@ class AQER:
         self._check_parameters()
         if self.aggregation != "mean" or self.init == "entailment":
             raise ValueError("blocks are for the mean vote, from equal or random weights")
+        if self.question_contrast:
+            raise ValueError("question_contrast needs the vectors, which blocks do not keep")
         builder = MeanVoteBuilder(self.similarity)
         for vectors, workers, questions in blocks:
             x = convert_vectors(vectors, unit_length=self.unit_length)
@@ -294,6 +318,8 @@ class AQER:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
         if self.unit_length and self.aggregation == "majority":
             raise ValueError("unit_length is for the mean vote: a majority counts zeros and ones")
+        if self.question_contrast and (self.difficulty or self.discrimination):
+            raise ValueError("question_contrast is of plain means: no difficulty, discrimination")
         if self.weight_cap is not None and not 0 < self.weight_cap <= 1:
             raise ValueError(f"weight_cap must be above 0 and at most 1, got {self.weight_cap}")
         if self.n_draws < 0 or self.n_draws == 1:

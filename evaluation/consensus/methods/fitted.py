@@ -7,27 +7,42 @@ readers ask for is computed when it is asked for, and kept.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.methods.fixed_point import Rules, Vote, WorkerMeans, iterate
+from evaluation.consensus.methods.crowd_exemplars import (
+    build_crowd_exemplars,
+    build_undefined_contrasts,
+    find_contrast_obstacle,
+)
+from evaluation.consensus.methods.fixed_point import (
+    Rules,
+    Vote,
+    WorkerMeans,
+    iterate,
+    scale_to_grades,
+)
 from evaluation.consensus.methods.history import History
 from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.question_contrast import Contrasts, CrowdExemplars
 from evaluation.consensus.methods.resampling import DrawnVotes
 from evaluation.consensus.methods.scale import (
     Ceiling,
     compute_competition_ranks,
     compute_human_ceiling,
+    rank_within_groups,
 )
+from evaluation.consensus.methods.score_intervals import map_to_grades
 from evaluation.consensus.methods.votes import find_nearest_rows, get_mean_vote
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.intervals import compute_percentile_tail
 from evaluation.core.stats.statistics.correlation import round_for_ties, spearman
+from evaluation.core.stats.undefined import divide_where_positive
 
 
 def compute_rank_intervals(
@@ -138,6 +153,11 @@ class Fitted(ABC):
         """Return one exemplary answer per question, as rows, from the final weights in float64."""
 
     @property
+    @abstractmethod
+    def contrasts(self) -> Contrasts:
+        """Leave-one-out question contrast of answers and workers, from the final weights."""
+
+    @property
     def n_iter(self) -> int:
         """Number of iterations."""
         return len(self.trace)
@@ -203,6 +223,8 @@ class FittedCrowd(Fitted):
         that produced `raw`.
     rules : of the iteration. similarity, aggregation, seed : as the estimator has them.
     drawn : the bootstrap draws; None without.
+    question_groups : (Q,) code of each question's passage or category, -1 for none; None for no
+        groups.
     """
 
     vote: Vote
@@ -214,6 +236,7 @@ class FittedCrowd(Fitted):
     aggregation: str
     seed: int
     drawn: DrawnVotes | None
+    question_groups: Integers | None = None
 
     @property
     def crowd(self) -> FittedCrowd:
@@ -256,6 +279,69 @@ class FittedCrowd(Fitted):
         NaN for a question's only answer.
         """
         return self._compute_scores_by_row(self.votes[:, None], leave_one_out=True)
+
+    @property
+    def contrast_obstacle(self) -> str | None:
+        """Reason why this fit has no question contrast, as a code; None if it has."""
+        return find_contrast_obstacle(self.vote, self.vectors)
+
+    def build_exemplars(self, without: int | None = None) -> CrowdExemplars:
+        """Return the exemplary answers for question contrast, without a worker's if one is named.
+
+        Only where there is no `contrast_obstacle`.
+        """
+        groups = self.question_groups
+        return build_crowd_exemplars(self.vote, self.kept_vectors, self.votes, groups, without)
+
+    @cached_property
+    def contrasts(self) -> Contrasts:
+        """Leave-one-out question contrast of answers and workers, from the final weights."""
+        cells = self.vote.cells
+        if self.contrast_obstacle is not None:
+            return build_undefined_contrasts(len(cells), cells.n_workers, self.contrast_obstacle)
+        return self.build_exemplars().compare_workers(cells.to_rows(cells.worker), cells.n_workers)
+
+    def graded_by_contrast(self) -> FittedCrowd:
+        """Return the fit with question contrast as raw score, and grades and ranks made of it.
+
+        Voting weights and exemplary answers stay those of the iteration.
+        """
+        found, on_scale = self.contrasts, self.rules.electorate.on_scale
+        raw = found.means
+        if not self.ranked:
+            fitted = replace(self, raw=raw)
+        else:
+            scaling = raw if on_scale is None else np.where(on_scale, raw, np.nan)
+            present = None if on_scale is None else on_scale[:, None]
+            grades = scale_to_grades(raw[:, None], present)[:, 0]
+            fitted = replace(
+                self,
+                raw=raw,
+                grades=grades,
+                ranks=rank_within_groups(grades, self.supported, self.groups),
+                raw_low=found.low,
+                raw_high=found.high,
+                grade_low=map_to_grades(found.low, scaling),
+                grade_high=map_to_grades(found.high, scaling),
+                interval_reasons=found.interval_reasons,
+                drawn_raw=self._draw_contrasts(found),
+            )
+        vars(fitted)["contrasts"] = found
+        return fitted
+
+    def _draw_contrasts(self, found: Contrasts) -> Floats | None:
+        """Return the workers' contrasts in the bootstrap draws, crowd and weights fixed."""
+        if self.drawn is None:
+            return None
+        cells = self.vote.cells
+        drawn = np.empty((cells.n_workers, self.drawn.draws.n_draws))
+        values = found.pseudovalues[cells.row][:, None]
+        known = ~np.isnan(values)
+        for columns, times, _ in self.drawn:
+            weight = known * times[cells.question]
+            total = cells.sum_by_worker(weight * np.nan_to_num(values))
+            drawn[:, columns] = divide_where_positive(total, cells.sum_by_worker(weight))
+        return drawn
 
     @property
     def left_out(self) -> Floats:

@@ -52,20 +52,22 @@ class Scope:
         return np.bincount(self.group[self.group >= 0])
 
 
-def list_scopes(groups: Integers | None, n_questions: int) -> list[Scope]:
+def list_scopes(groups: Integers | None, answered: Booleans) -> list[Scope]:
     """Return the scopes of all questions: groups of 5 or more, and everything for the rest.
 
     Parameters
     ----------
     groups : (Q,) code of each question's passage or category, -1 for none; None for no groups.
+    answered : (Q,) which questions have an exemplary answer; others are in no scope.
     """
-    everything = np.zeros(n_questions, dtype=np.int64)
+    everything = np.where(answered, 0, -1)
     if groups is None:
-        return [Scope(everything, everything == 0)]
+        return [Scope(everything, answered)]
+    groups = np.where(answered, groups, -1)
     codes, place, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     large = (codes >= 0) & (sizes >= FEWEST_QUESTIONS)
     number = np.where(large, np.cumsum(large) - 1, -1)[place]
-    scopes = [Scope(number, number >= 0), Scope(everything, number < 0)]
+    scopes = [Scope(number, number >= 0), Scope(everything, answered & (number < 0))]
     return [scope for scope in scopes if scope.targets.any()]
 
 
@@ -79,8 +81,13 @@ class Contrasts:
     reasons : (R,) why it is NaN, or None.
     means : (K,) mean over the owner's answers; NaN without one.
     errors : (K,) standard error of the mean over questions, with crowd and weights fixed.
-    low, high : (K,) its 95% interval by Student's t; NaN below 2 answers.
+    owner_reasons : (K,) why a mean is NaN, or None.
+    low, high : (K,) its 95% interval by Student's t; NaN below 2 answers, with the reason in
+        `interval_reasons`.
     n : (K,) answers behind each mean.
+    pseudovalues : (R,) numbers with the mean of the owner's contrast and the spread that its
+        standard error has from the questions which the owner answered: what a draw of questions
+        averages. NaN where the contrast is.
     """
 
     answers: Floats
@@ -89,7 +96,10 @@ class Contrasts:
     errors: Floats
     low: Floats
     high: Floats
+    owner_reasons: list[str | None]
+    interval_reasons: list[str | None]
     n: Integers
+    pseudovalues: Floats
 
 
 @dataclass(frozen=True)
@@ -119,7 +129,12 @@ class CrowdExemplars:
     @cached_property
     def scopes(self) -> list[Scope]:
         """Groups of questions that are compared with each other."""
-        return list_scopes(self.groups, self.n_questions)
+        return list_scopes(self.groups, self.n_answers > 0)
+
+    @cached_property
+    def n_answers(self) -> Integers:
+        """Number of the crowd's answers to each question."""
+        return np.bincount(self.question, minlength=self.n_questions)
 
     @cached_property
     def lengths(self) -> Floats:
@@ -136,8 +151,8 @@ class CrowdExemplars:
     @cached_property
     def answers_of_question(self) -> list[Integers]:
         """Rows of the crowd's answers to each question."""
-        sizes = np.bincount(self.question, minlength=self.n_questions)
-        return np.split(np.argsort(self.question, kind="stable"), np.cumsum(sizes)[:-1])
+        ends = np.cumsum(self.n_answers)[:-1]
+        return np.split(np.argsort(self.question, kind="stable"), ends)
 
     def sum_directions(self, scope: Scope) -> Vectors:
         """Return the sum of the unit exemplary answers of each group, one row each."""
@@ -172,8 +187,7 @@ class CrowdExemplars:
         `worker` (N,) holds the worker code of each answer. A worker is left out of all exemplary
         answers that the worker's answers are compared with, of the own question and of others.
         """
-        sizes = np.bincount(self.question, minlength=self.n_questions)
-        alone = sizes[self.question] == 1
+        alone = self.n_answers[self.question] == 1
         answers = _Compared(self.vectors, worker, self.question, self.shares, alone)
         return _compare(self, answers, n_workers)
 
@@ -184,7 +198,8 @@ class CrowdExemplars:
 
         Parameters
         ----------
-        vectors : (R, d). owner : (R,) codes 0..n_owners-1. question : (R,) question codes.
+        vectors : (R, d). owner : (R,) codes 0..n_owners-1. question : (R,) question codes, of
+            questions that somebody answered.
         """
         shares, alone = np.zeros(len(owner)), np.zeros(len(owner), dtype=bool)
         return _compare(self, _Compared(vectors, owner, question, shares, alone), n_owners)
@@ -238,11 +253,27 @@ def _compare(crowd: CrowdExemplars, answers: _Compared, n_owners: int) -> Contra
     variance += np.bincount(owner, (own - influence) ** 2, n_owners)
     errors = np.sqrt(divide_where_positive(variance, np.where(n > 1, n * (n - 1.0), 0.0)))
     interval = compute_t_interval(means, errors, n)
+    balance = divide_where_positive(np.bincount(owner, np.where(known, influence, 0), n_owners), n)
     reasons = [
         None if is_known else ONLY_ANSWER if is_alone else FEWER_QUESTIONS
         for is_known, is_alone in zip(known.tolist(), answers.alone.tolist(), strict=True)
     ]
-    return Contrasts(found, reasons, means, errors, interval.low, interval.high, n)
+    shared = np.bincount(owner[~answers.alone], minlength=n_owners) > 0
+    return Contrasts(
+        answers=found,
+        reasons=reasons,
+        means=means,
+        errors=errors,
+        low=interval.low,
+        high=interval.high,
+        owner_reasons=[
+            None if count else FEWER_QUESTIONS if is_shared else ONLY_ANSWER
+            for count, is_shared in zip(n.tolist(), shared.tolist(), strict=True)
+        ],
+        interval_reasons=list(interval.reasons),
+        n=n,
+        pseudovalues=found - influence + balance[owner],
+    )
 
 
 class _Chunk:

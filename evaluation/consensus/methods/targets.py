@@ -76,8 +76,8 @@ class MeanVoteTargets:
             stop = first + int(part_sizes.sum())
             x = vectors[cells.row[self._pairs[first:stop]]]
             y = targets[part]
-            x = _scale_by_power_of_two(x, np.repeat(self._exponent[part], part_sizes))
-            y = _scale_by_power_of_two(y, self._exponent[part] if self._euclidean else None)
+            x = scale_by_power_of_two(x, np.repeat(self._exponent[part], part_sizes))
+            y = scale_by_power_of_two(y, self._exponent[part] if self._euclidean else None)
             if sparse.issparse(x) and not self._euclidean:
                 repeated = y[np.repeat(np.arange(len(part_sizes)), part_sizes)]
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
@@ -170,7 +170,7 @@ def _split_into_parts(sizes: Integers, dimension: int) -> Iterator[slice]:
         yield slice(begin, len(sizes))
 
 
-def _scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
+def scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
     """Return x in float64 times ``2 ** -exponent``; None scales each row by its own size.
 
     A cosine does not see a row's length, so its own scale keeps it from under- or overflowing.

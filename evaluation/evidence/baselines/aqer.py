@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus import AQER
+from evaluation.consensus.methods.question_contrast import FEWER_QUESTIONS, FEWEST_QUESTIONS
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.undefined import divide_where_positive
@@ -47,7 +48,10 @@ class Variant:
         """
         model, x = self.fit_voters(crowd)
         scores = self.score_nonvoters(crowd, model, x)
-        own = model.leave_one_out_scores_ if model.leave_one_out else model.final_scores_
+        if self.contrasts:
+            own = model.contrasts_.answers
+        else:
+            own = model.leave_one_out_scores_ if model.leave_one_out else model.final_scores_
         scores[crowd.votes] = own
         return scores
 
@@ -58,13 +62,16 @@ class Variant:
         """
         corpus = crowd.corpus
         specs = [spec or corpus.embedder for spec in self.embedders]
-        majority = self.switches.get("aggregation") == "majority"
-        # The majority vote needs the words themselves; the mean vote their inner products.
-        x = corpus.vectors(specs[0]) if majority else corpus.join_embeddings(specs)
+        # The majority vote needs the words themselves, and question contrast the same space for all
+        # questions; the mean vote only needs inner products within each question.
+        whole = self.contrasts or self.switches.get("aggregation") == "majority"
+        x = corpus.vectors(specs[0]) if whole else corpus.join_embeddings(specs)
         initial = (
             _compute_entailment_start(crowd) if self.switches.get("init") == "entailment" else None
         )
         votes = crowd.votes
+        if self.contrasts and len(np.unique(crowd.questions[votes])) < FEWEST_QUESTIONS:
+            raise UnavailableError(FEWER_QUESTIONS)
         model = AQER(n_draws=0, seed=crowd.seed, **self.switches)
         model.fit(
             x[crowd.rows[votes]],
@@ -74,8 +81,15 @@ class Variant:
         )
         return model, x
 
+    @property
+    def contrasts(self) -> bool:
+        """Whether the variant scores by question contrast."""
+        return bool(self.switches.get("question_contrast"))
+
     def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-        """Return the similarity of each nonvoter's answer to the exemplary one; NaN for voters."""
+        """Return each nonvoter's answer score against the voters; NaN for voters."""
+        if self.contrasts:
+            return _contrast_nonvoters(crowd, model, x)
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
         exemplars[model.questions_.astype(np.int64)] = convert_to_dense(model.exemplars())
         scores = np.full(len(crowd.rows), np.nan)
@@ -88,6 +102,19 @@ class Variant:
             inner = np.einsum("nd,nd->n", y, sea)
             scores[out] = divide_where_positive(inner, norms, 0.0)
         return scores
+
+
+def _contrast_nonvoters(crowd: Crowd, model: AQER, x: Vectors) -> Floats:
+    """Return the question contrast of each nonvoter's answer; NaN for voters."""
+    scores = np.full(len(crowd.rows), np.nan)
+    code_of_question = np.full(crowd.corpus.n_questions, -1)
+    code_of_question[model.questions_.astype(np.int64)] = np.arange(len(model.questions_))
+    question = code_of_question[crowd.questions]
+    out = np.flatnonzero(~crowd.votes & (question >= 0))
+    exemplars = model.fitted_.crowd.build_exemplars()
+    nobody = np.zeros(len(out), dtype=np.int64)
+    scores[out] = exemplars.compare_others(x[crowd.rows[out]], nobody, question[out], 1).answers
+    return scores
 
 
 def _compute_entailment_start(crowd: Crowd) -> Floats:
@@ -110,6 +137,7 @@ def _compute_entailment_start(crowd: Crowd) -> Floats:
 
 VARIANTS: dict[str, Variant] = {
     "aqer": Variant(),
+    "question_contrast": Variant({"question_contrast": True}),
     "aqer_one_pass": Variant({"max_iterations": 1}),
     "aqer_euclidean": Variant({"similarity": "euclidean"}),
     "aqer_random_init": Variant({"init": "random"}),

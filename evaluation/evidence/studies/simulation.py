@@ -104,6 +104,7 @@ def remove_mean(x: Floats) -> Floats:
 
 METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
     "aqer": ({}, _keep_vectors),
+    "question_contrast": ({"question_contrast": True}, _keep_vectors),
     "aqer_one_pass": ({"max_iterations": 1}, _keep_vectors),
     "leave_one_out": ({"leave_one_out": True}, _keep_vectors),
     "unit_length": ({}, scale_to_unit_length),

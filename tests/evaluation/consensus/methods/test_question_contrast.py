@@ -184,6 +184,8 @@ def test_the_standard_error_counts_a_question_among_the_others_of_the_rest():
     ) * 14  # fmt: skip
     error = np.sqrt((influence**2).sum() / (14 * 13))
     assert found.errors[0] == pytest.approx(error, rel=1e-6)
+    spread = found.pseudovalues.std(ddof=1) / np.sqrt(14)
+    assert (found.pseudovalues.mean(), spread) == pytest.approx((found.means[0], error), rel=1e-6)
     interval = compute_t_interval(found.means, [error], [14])[0]
     assert (found.low[0], found.high[0]) == pytest.approx((interval.low, interval.high))
 
@@ -277,8 +279,9 @@ def test_ten_thousand_questions_in_a_group_take_linear_memory():
 
 
 def test_scopes_are_groups_of_5_or_more_and_everything_for_the_rest():
-    of_groups, of_rest = list_scopes(np.array([7, 7, 7, 7, 7, 2, 2, -1]), 8)
-    assert of_groups.group.tolist() == [0, 0, 0, 0, 0, -1, -1, -1]
+    groups, answered = np.array([7, 7, 7, 7, 7, 2, 2, -1, 7]), np.arange(9) < 8
+    of_groups, of_rest = list_scopes(groups, answered)
+    assert of_groups.group.tolist() == [0, 0, 0, 0, 0, -1, -1, -1, -1]
     assert of_groups.sizes.tolist() == [5]
     assert of_rest.sizes.tolist() == [8]
-    assert of_rest.targets.tolist() == [False] * 5 + [True] * 3
+    assert of_rest.targets.tolist() == [False] * 5 + [True] * 3 + [False]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.evidence.baselines import METHODS, Corpus, Crowd
+from evaluation.evidence.baselines import METHODS, Corpus, Crowd, UnavailableError
 from evaluation.evidence.baselines.aqer import VARIANTS
 from tests.evaluation.evidence.baselines.world import corpus, random_crowd
 
@@ -12,6 +12,7 @@ SWITCHES = {
     "aqer_euclidean": {"similarity": "euclidean"},
     "aqer_random_init": {"init": "random"},
     "leave_one_out": {"leave_one_out": True},
+    "question_contrast": {"question_contrast": True},
     "difficulty": {"difficulty": True},
     "discrimination": {"discrimination": True},
     "tfidf_char+discrimination": {"discrimination": True},
@@ -68,6 +69,34 @@ def test_who_does_not_vote_is_scored_as_a_model(name):
     expected = plain.score_models(x[~votes], drawn.workers[~votes], drawn.questions[~votes])
     found = METHODS[name].score(outsiders)
     np.testing.assert_allclose(found[expected.models], expected.scores, rtol=1e-6)
+
+
+def test_who_does_not_vote_has_the_contrast_of_a_model():
+    drawn = random_crowd(8, leave_out=0.2)
+    voting = np.arange(7) < 5
+    outsiders = Crowd(drawn.corpus, drawn.rows, drawn.workers, voting)
+    x, votes = drawn.corpus.vectors("any")[drawn.rows], outsiders.votes
+    plain = AQER(n_draws=0, question_contrast=True)
+    plain.fit(x[votes], drawn.workers[votes], drawn.questions[votes])
+    found = METHODS["question_contrast"].score(outsiders)
+    np.testing.assert_allclose(found[plain.workers_], plain.raw_, rtol=1e-6)
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    e = plain.exemplars() / np.linalg.norm(plain.exemplars(), axis=1, keepdims=True)
+    code = {label: at for at, label in enumerate(plain.questions_.tolist())}
+    for worker in (5, 6):
+        rows = np.flatnonzero(drawn.workers == worker)
+        cosines = unit[rows] @ e.T
+        own = cosines[np.arange(len(rows)), [code[q] for q in drawn.questions[rows].tolist()]]
+        others = (cosines.sum(axis=1) - own) / (len(e) - 1)
+        assert found[worker] == pytest.approx((own - others).mean())
+
+
+def test_fewer_than_5_questions_have_no_contrast():
+    drawn = random_crowd(8)
+    few = drawn.select_answers(drawn.questions < 4)
+    with pytest.raises(UnavailableError) as error:
+        METHODS["question_contrast"].score(few)
+    assert error.value.reason == "fewer_than_5_questions"
 
 
 def test_the_entailment_start_is_the_mean_over_the_others():
