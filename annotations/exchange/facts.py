@@ -28,7 +28,8 @@ OF_RUN = (
     *("run_worker_raw", "run_worker_raw_low", "run_worker_raw_high", "run_worker_leave_one_out"),
     *("run_worker_weight", "run_worker_n_answers", "run_worker_support", "run_worker_rank"),
 )
-"""Columns that a run computed: an import ignores them."""
+CONTRAST_OF_RUN = ("run_contrast", "run_worker_contrast")
+"""Columns that a run computed, the second ones at the end: an import ignores them."""
 
 COUNTERS = (
     *("paste_count", "pasted_characters", "keystrokes", "typed_characters", "deleted_characters"),
@@ -72,7 +73,7 @@ def list_answer_columns() -> tuple[Column, ...]:
     """
     return tuple(
         Column(name, (name,), required=False, mark=OF_ANSWERS)
-        for name in (*FACTS, *SIGNALS, *READ_IN, *OF_RUN)
+        for name in (*FACTS, *SIGNALS, *READ_IN, *OF_RUN, *CONTRAST_OF_RUN)
     )
 
 

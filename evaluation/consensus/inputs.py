@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -115,6 +116,7 @@ class GradingInput:
     anchors : rows of `answered` that an expert graded, and the grades.
     model_names : how models are called in messages, by id; the id itself without.
     wordings : texts of the questions by id, as far as they are known; only facts are read by them.
+    question_groups : passage or category by question, see `choose_question_groups`.
     """
 
     parameters: AqerParameters
@@ -128,6 +130,7 @@ class GradingInput:
     anchors: Sequence[tuple[int, float]] = ()
     model_names: Mapping[Any, str] = field(default_factory=dict)
     wordings: Mapping[Any, str] = field(default_factory=dict)
+    question_groups: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def workers(self) -> list[Any]:
@@ -161,10 +164,35 @@ class GradingInput:
             digest.update(b"\x1d")
         for at, grade in self.anchors:
             digest.update(f"{answers.keys[at]}\x1f{grade!r}\x1e".encode())
+        groups = self.question_groups if self.parameters.question_contrast else {}
+        for question in filter(groups.get, dict.fromkeys(answers.questions)):
+            digest.update(f"{question}\x1f{groups[question]}\x1e".encode())
         # Times say whose answers vote for a group of copies.
         for time in answers.times if self.parameters.collapse_copies and any(answers.times) else ():
             digest.update(f"{time and time.astimezone(UTC).isoformat()}\x1e".encode())
         return digest.hexdigest()
+
+
+def choose_question_groups(
+    questions: Iterable[Any], passages: Mapping[Any, str], categories: Mapping[Any, str]
+) -> dict[Any, str]:
+    """Return the group within which question contrast compares each question, by question.
+
+    The passage where 5 of the questions or more have it, else the category; questions without
+    either are left out.
+    """
+    from evaluation.consensus.methods.question_contrast import FEWEST_QUESTIONS
+
+    asked = list(dict.fromkeys(questions))
+    n_of_passage = Counter(passages.get(question, "") for question in asked)
+    found = {}
+    for question in asked:
+        passage, category = passages.get(question, ""), categories.get(question, "")
+        if passage and n_of_passage[passage] >= FEWEST_QUESTIONS:
+            found[question] = f"passage:{passage}"
+        elif category:
+            found[question] = f"category:{category}"
+    return found
 
 
 def select_graded_answers(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from evaluation.consensus.option_problems import SENTENCES
 from evaluation.core.backends import (
     BackendError,
     find_kind,
@@ -231,6 +232,16 @@ class AqerParameters(Parameters):
             negatable=True,
         ),
     )
+    question_contrast: bool = declare_option(
+        False,
+        Switch(
+            label="Question contrast",
+            help="Raw scores and grades are how much better an answer agrees with its own question "
+            "than with the others: text that fits every question earns 0.",
+            negatable=True,
+            sign=lambda of: "yes" if of.question_contrast else "",
+        ),
+    )
     include_rejected: bool = declare_option(
         False,
         Switch(
@@ -412,31 +423,7 @@ class AqerParameters(Parameters):
         ADVANCED: "More settings",
         REMEDIES: "Against groups that copy or err together",
     }
-    sentences: ClassVar = {
-        "unreadable": "{reason}",
-        "unknown_workers": "{exclude_workers}: nobody of the name answered here: {reason}",
-        "several_workers": "{exclude_workers}: workers of several panels have the id: {reason}; "
-        "take the id in the address of the worker's page",
-        "unknown_in_groups": "{collapse_workers}: nobody of the name answered here: {reason}",
-        "several_in_groups": "{collapse_workers}: workers of several panels have the id: "
-        "{reason}; take the id in the address of the worker's page",
-        "nobody_left": "{exclude_workers} names everybody who answered: leave somebody to grade by",
-        "precision_of_file": "{precision} is for models that run here: precomputed vectors keep "
-        "their own",
-        "nli_needed": "{init:entailment} needs an entailment model, and none comes with the "
-        "platform: install or download a cross-encoder trained on natural language inference and "
-        "give its name or folder by {nli:=}",
-        "nli_idle": "{nli} would not be used: it reads {facts}, or first weights by "
-        "{init:entailment}",
-        "majority_needs_bow": "{aggregation:majority} counts words and needs {embedder:bow} (or "
-        "precomputed vectors of zeros and ones)",
-        "camps_or_anchors": "{camps} takes several answers for right, {anchors} and "
-        "{suggest_anchors} look for the one camp that is: choose one of the two",
-        "unit_length_of_mean": "{unit_length} is for {aggregation:mean}: a majority counts zeros "
-        "and ones",
-        "spelling_of_vectors": "{spelling} corrects texts before embedding: precomputed vectors "
-        "are made",
-    }
+    sentences: ClassVar = SENTENCES
 
     @property
     def reads_meaning(self) -> bool:
@@ -457,7 +444,9 @@ class AqerParameters(Parameters):
 
     @property
     def score_name(self) -> str:
-        """Name of the run's worker score: raw score, in-sample score or adjusted score."""
+        """Name of the run's worker score: raw, in-sample or adjusted score, question contrast."""
+        if self.question_contrast:
+            return "question contrast"
         if self.difficulty or self.discrimination:
             return "adjusted score"
         return "raw score" if self.leave_one_out else "in-sample score"
@@ -492,6 +481,12 @@ class AqerParameters(Parameters):
             yield build_problem("nli_idle", "nli")
         if self.aggregation == "majority" and kind not in ("bow", "precomputed"):
             yield build_problem("majority_needs_bow", "aggregation")
+        if self.question_contrast and self.similarity != "cosine":
+            yield build_problem("contrast_needs_cosine", "question_contrast")
+        if self.question_contrast and (self.aggregation != "mean" or self.camps):
+            yield build_problem("contrast_needs_mean_vote", "question_contrast")
+        if self.question_contrast and (self.difficulty or self.discrimination):
+            yield build_problem("contrast_of_plain_means", "question_contrast")
         if self.camps and (self.anchors or self.suggest_anchors):
             yield build_problem("camps_or_anchors", "camps")
         if self.unit_length and self.aggregation == "majority":

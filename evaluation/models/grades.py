@@ -17,6 +17,10 @@ from evaluation.models.runs import Run
 
 # Two coordinates on two pairs of axes, as float32.
 PLACE_BYTES = 16
+CONTRAST = (
+    "Question contrast: agreement with the question's exemplary answer less that with other "
+    "questions' ones; null in runs from before there was such."
+)
 
 
 def _uuid(text: str) -> UUID | None:
@@ -96,6 +100,9 @@ class WorkerGrade(FactCounts, Result):
     leave_one_out = models.FloatField(
         null=True, help_text="Mean similarity to the exemplary answers of the others."
     )
+    contrast = models.FloatField(null=True, help_text=CONTRAST)
+    contrast_low = models.FloatField(null=True)
+    contrast_high = models.FloatField(null=True)
     weights = models.BinaryField(null=True)
     grades = models.BinaryField(null=True)
 
@@ -121,6 +128,12 @@ class WorkerGrade(FactCounts, Result):
                     Q(grade_low__lte=F("grade_high")), "grade_low", "grade_high"
                 ),
                 name="worker_grade_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
+                ),
+                name="worker_contrast_interval",
             ),
             models.CheckConstraint(
                 condition=undefined_or(
@@ -246,6 +259,7 @@ class AnswerScore(Result):
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="scores")
     score = models.FloatField(null=True)
     score_leave_one_out = models.FloatField(null=True)
+    contrast = models.FloatField(null=True, help_text=CONTRAST)
     place = models.BinaryField(null=True)
 
     class Meta:

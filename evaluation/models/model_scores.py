@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from evaluation.models.embeddings import has_length
-from evaluation.models.grades import PLACE_BYTES, FactCounts, Result, undefined_or
+from evaluation.models.grades import CONTRAST, PLACE_BYTES, FactCounts, Result, undefined_or
 from evaluation.models.language_models import LanguageModel, LLMResponse
 from evaluation.models.runs import Run
 
@@ -24,6 +24,9 @@ class LLMScore(FactCounts, Result):
     n_answered = models.PositiveIntegerField()
     percentile = models.FloatField(null=True)
     rank = models.PositiveIntegerField(null=True)
+    contrast = models.FloatField(null=True, help_text=CONTRAST)
+    contrast_low = models.FloatField(null=True)
+    contrast_high = models.FloatField(null=True)
     reason = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -45,6 +48,12 @@ class LLMScore(FactCounts, Result):
                     Q(score_low__lte=F("score_high")), "score_low", "score_high"
                 ),
                 name="llm_score_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
+                ),
+                name="llm_score_contrast_interval",
             ),
         ]
         indexes = [models.Index(fields=["run", "rank", "id"], name="llm_score_list")]

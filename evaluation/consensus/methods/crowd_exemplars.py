@@ -7,7 +7,7 @@ from scipy import sparse
 
 from evaluation.consensus.methods.fixed_point import Vote
 from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.consensus.methods.question_contrast import Contrasts, CrowdExemplars
+from evaluation.consensus.methods.question_contrast import CrowdExemplars
 from evaluation.consensus.methods.targets import scale_by_power_of_two
 from evaluation.consensus.methods.votes import LeftOutVote
 from evaluation.core.stats.cells import Floats, Integers
@@ -63,20 +63,3 @@ def build_crowd_exemplars(
         at = (question, np.arange(len(question)))
         exemplars = sparse.csr_array((shares, at), shape=(cells.n_questions, len(question))) @ x
     return CrowdExemplars(exemplars, x, question, shares, groups)
-
-
-def build_undefined_contrasts(n_answers: int, n_owners: int, reason: str) -> Contrasts:
-    """Return contrasts that are all NaN for one reason."""
-    answers, owners = np.full(n_answers, np.nan), np.full(n_owners, np.nan)
-    return Contrasts(
-        answers=answers,
-        reasons=[reason] * n_answers,
-        means=owners,
-        errors=owners,
-        low=owners,
-        high=owners,
-        owner_reasons=[reason] * n_owners,
-        interval_reasons=[reason] * n_owners,
-        n=np.zeros(n_owners, dtype=np.int64),
-        pseudovalues=answers,
-    )

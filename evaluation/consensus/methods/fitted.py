@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.methods.crowd_exemplars import (
     build_crowd_exemplars,
-    build_undefined_contrasts,
     find_contrast_obstacle,
 )
 from evaluation.consensus.methods.fixed_point import (
@@ -42,7 +41,6 @@ from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.intervals import compute_percentile_tail
 from evaluation.core.stats.statistics.correlation import round_for_ties, spearman
-from evaluation.core.stats.undefined import divide_where_positive
 
 
 def compute_rank_intervals(
@@ -298,7 +296,7 @@ class FittedCrowd(Fitted):
         """Leave-one-out question contrast of answers and workers, from the final weights."""
         cells = self.vote.cells
         if self.contrast_obstacle is not None:
-            return build_undefined_contrasts(len(cells), cells.n_workers, self.contrast_obstacle)
+            return Contrasts.undefined(len(cells), cells.n_workers, self.contrast_obstacle)
         return self.build_exemplars().compare_workers(cells.to_rows(cells.worker), cells.n_workers)
 
     def graded_by_contrast(self) -> FittedCrowd:
@@ -330,18 +328,12 @@ class FittedCrowd(Fitted):
         return fitted
 
     def _draw_contrasts(self, found: Contrasts) -> Floats | None:
-        """Return the workers' contrasts in the bootstrap draws, crowd and weights fixed."""
+        """Return the workers' contrasts in the bootstrap draws; None without draws."""
         if self.drawn is None:
             return None
         cells = self.vote.cells
-        drawn = np.empty((cells.n_workers, self.drawn.draws.n_draws))
-        values = found.pseudovalues[cells.row][:, None]
-        known = ~np.isnan(values)
-        for columns, times, _ in self.drawn:
-            weight = known * times[cells.question]
-            total = cells.sum_by_worker(weight * np.nan_to_num(values))
-            drawn[:, columns] = divide_where_positive(total, cells.sum_by_worker(weight))
-        return drawn
+        worker, question = cells.to_rows(cells.worker), cells.to_rows(cells.question)
+        return found.average_in_draws(self.drawn, worker, question)
 
     @property
     def left_out(self) -> Floats:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods.fitted import FittedCrowd
+from evaluation.consensus.methods.model_contrast import contrast_models
+from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.scale import (
     compute_percentile,
     compute_worker_means,
@@ -70,6 +72,11 @@ class ModelAnswers:
         """Flags of the answers that have a text and whose question has an exemplary answer."""
         return np.asarray((self.kind == TEXT) & (self.question >= 0))
 
+    @property
+    def silent(self) -> NDArray[np.bool_]:
+        """Flags of the empty or refused answers whose question has an exemplary answer."""
+        return np.asarray((self.kind == NO_TEXT) & (self.question >= 0))
+
 
 @dataclass(frozen=True)
 class ModelScores:
@@ -88,6 +95,7 @@ class ModelScores:
     reasons : per model why something is undefined, or None; `interval_reasons` likewise.
     answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) says why or how.
     comparisons : one result for every pair of models.
+    contrasts : question contrast of the answers and the models.
     """
 
     models: NDArray[np.generic]
@@ -104,6 +112,7 @@ class ModelScores:
     answer_scores: Floats
     answer_reasons: list[str | None]
     comparisons: list[Comparison]
+    contrasts: Contrasts
 
 
 def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) -> ModelScores:
@@ -142,6 +151,16 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
         answer_scores=scores,
         answer_reasons=reasons,
         comparisons=comparisons,
+        contrasts=contrast_models(
+            crowd,
+            vectors,
+            answers.model,
+            answers.question,
+            answers.compared,
+            answers.silent,
+            k,
+            reasons,
+        ),
     )
 
 
@@ -196,8 +215,7 @@ def compute_answer_scores(
     """
     scores = np.full(len(answers.kind), np.nan)
     scores[answers.compared] = similarity
-    known = answers.question >= 0
-    silent = known & (answers.kind == NO_TEXT)
+    known, silent = answers.question >= 0, answers.silent
     scores[silent] = lowest[answers.question[silent]]
     reasons: list[str | None] = []
     for kind, has_exemplar in zip(answers.kind, known, strict=True):

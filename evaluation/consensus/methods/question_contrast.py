@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from evaluation.consensus.methods.mean_vote import SMALL, SMALL_SHARE, ZERO
+from evaluation.consensus.methods.resampling import DrawnVotes
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import CHUNK, Vectors, convert_to_dense
 from evaluation.core.stats.inference.intervals import compute_t_interval
@@ -29,7 +30,7 @@ from evaluation.core.stats.undefined import divide_where_positive
 # A passage or category with fewer questions is no group of its own, and fewer questions in all
 # give no contrast.
 FEWEST_QUESTIONS = 5
-FEWER_QUESTIONS = "fewer_than_5_questions"
+FEWER_QUESTIONS = "contrast_needs_5_questions"
 ONLY_ANSWER = "only_answer_to_its_question"
 
 
@@ -100,6 +101,49 @@ class Contrasts:
     interval_reasons: list[str | None]
     n: Integers
     pseudovalues: Floats
+
+    @classmethod
+    def undefined(cls, n_answers: int, n_owners: int, reason: str) -> Contrasts:
+        """Return contrasts that are all NaN for one reason."""
+        return cls(
+            answers=np.full(n_answers, np.nan),
+            reasons=[reason] * n_answers,
+            means=np.full(n_owners, np.nan),
+            errors=np.full(n_owners, np.nan),
+            low=np.full(n_owners, np.nan),
+            high=np.full(n_owners, np.nan),
+            owner_reasons=[reason] * n_owners,
+            interval_reasons=[reason] * n_owners,
+            n=np.zeros(n_owners, dtype=np.int64),
+            pseudovalues=np.full(n_answers, np.nan),
+        )
+
+    def fill(self, rows: Integers, owners: Integers, part: Contrasts, chosen: Integers) -> None:
+        """Write the answers of `part` into `rows`, and its owners `chosen` into `owners`."""
+        for name in ("answers", "pseudovalues"):
+            getattr(self, name)[rows] = getattr(part, name)
+        for name in ("means", "errors", "low", "high", "n"):
+            getattr(self, name)[owners] = getattr(part, name)[chosen]
+        for row, reason in zip(rows.tolist(), part.reasons, strict=True):
+            self.reasons[row] = reason
+        for owner, code in zip(owners.tolist(), chosen.tolist(), strict=True):
+            self.owner_reasons[owner] = part.owner_reasons[code]
+            self.interval_reasons[owner] = part.interval_reasons[code]
+
+    def average_in_draws(self, drawn: DrawnVotes, owner: Integers, question: Integers) -> Floats:
+        """Return the owners' means in draws of questions (K, n_draws), crowd and weights fixed.
+
+        `owner` and `question` (R,) are the codes of each answer; NaN where a draw holds no answer.
+        """
+        known = np.flatnonzero(~np.isnan(self.pseudovalues))
+        shape = (len(self.means), len(known))
+        add = sparse.csr_array((np.ones(len(known)), (owner[known], np.arange(len(known)))), shape)
+        out = np.empty((len(self.means), drawn.draws.n_draws))
+        for columns, times, _ in drawn:
+            weight = times[question[known]]
+            total = add @ (weight * self.pseudovalues[known, None])
+            out[:, columns] = divide_where_positive(total, add @ weight)
+        return out
 
 
 @dataclass(frozen=True)

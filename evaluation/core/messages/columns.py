@@ -119,6 +119,10 @@ COLUMNS: Mapping[str, str] = {
     "compare runs by this",
     "raw_leave_one_out": "the same as leave_one_out: the raw score, by which limits on the pages "
     "of pay, bonuses and invitations are set",
+    "contrast": "question contrast: leave-one-out score less the mean cosine to the exemplary "
+    "answers of the other questions",
+    "contrast_low": "lower end of the 95% interval of contrast",
+    "contrast_high": "upper end of the 95% interval of contrast",
     "weight": "how much say the worker has",
     "support": "whether there are answers enough for a rank",
     "dispersion": "how far answers differ, 0 for none",

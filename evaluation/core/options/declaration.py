@@ -41,7 +41,7 @@ class Option:
         part tells it.
     gathered : parts of a signature with one name are joined by "+", each with the option's name,
         and only of options that have not their default.
-    sign : how a signature shows the value, out of all parameters.
+    sign : how a signature shows the value, out of all parameters; "" for not at all.
     short : how a value that is not the default is told in a list, with ``{value}`` in it, such as
         "without {value}"; by default the label with the value.
     metavar : what stands for the value in the help of a command. file : what the file holds that

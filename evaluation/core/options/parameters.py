@@ -158,7 +158,8 @@ def build_signature_parts(parameters: Parameters) -> dict[str, str]:
         if key == NOT_SIGNED:
             continue
         if not option.gathered:
-            parts[key] = _format_value(option, parameters)
+            if value := _format_value(option, parameters):
+                parts[key] = value
             continue
         found = gathered.setdefault(key, [])
         parts.setdefault(key, NOTHING)  # its place among the others

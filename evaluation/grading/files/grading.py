@@ -19,7 +19,7 @@ from annotations.exchange import (
 from annotations.exchange.ids import read_as_wording
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
-from evaluation.consensus.inputs import select_graded_answers
+from evaluation.consensus.inputs import choose_question_groups, select_graded_answers
 from evaluation.consensus.methods.electorate import RemedyError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Progress
@@ -153,7 +153,13 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
     if request.questions is not None:
         questions = read_questions(request.questions)
         texts = {wording.question: wording.text for wording in questions.records if wording.text}
-        given = replace(given, wordings={**given.wordings, **texts})
+        passages = {one.question: one.passage for one in questions.records}
+        categories = {one.question: one.category for one in questions.records}
+        given = replace(
+            given,
+            wordings={**given.wordings, **texts},
+            question_groups=choose_question_groups(given.questions, passages, categories),
+        )
         hashes["questions"] = questions.sha256
     if request.exclude_workers is not None:
         listed = read_listed_workers(request.exclude_workers, request.columns, answers, given)

@@ -28,6 +28,7 @@ from evaluation.grading.run.grading import Grading
 from evaluation.grading.run.results import (
     NO_ANSWERS,
     AnswerRow,
+    ContrastCells,
     ModelAnswerRow,
     ModelRow,
     Results,
@@ -80,7 +81,7 @@ FILES = (
 )
 
 RAW_LEAVE_ONE_OUT = "raw_leave_one_out"
-"""Last column of workers.csv: the raw score, by which people are paid and invited."""
+"""Column of workers.csv: the raw score, by which people are paid and invited."""
 REMEDIES = "remedies.csv"
 ANCHORS = "anchors.csv"
 
@@ -118,6 +119,14 @@ def _with_raw_score(
         yield (*row, means.get(row[0]))
 
 
+def _with_contrast(
+    rows: Iterable[tuple[Any, ...]], contrasts: Mapping[Any, ContrastCells]
+) -> Iterator[tuple[Any, ...]]:
+    """Add to each row of a worker or model its question contrast, with its interval."""
+    for row in rows:
+        yield (*row, *contrasts[row[0]])
+
+
 def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
     """Write all result tables of a graded file; without models, their tables have no rows."""
     grading = graded.grading
@@ -129,8 +138,9 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         header = (*header, "group")
         workers = _add_group(workers, groups, undefined)
     means = compute_left_out_means(grading.graded.aqer, grading.given.answered.workers)
-    header = (*header, RAW_LEAVE_ONE_OUT)
     workers = _with_raw_score(workers, means, undefined)
+    workers = _with_contrast(workers, results.worker_contrasts())
+    header = (*header, RAW_LEAVE_ONE_OUT, *ContrastCells._fields)
     folder.write_csv("workers.csv", header, workers)
     folder.write_csv("answers.csv", AnswerRow._fields, results.answers())
     folder.write_csv("exemplars.csv", EXEMPLARS, _iterate_exemplar_rows(grading, results))
@@ -140,7 +150,9 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         names, vectors = aqer.questions_[answered].tolist(), aqer.exemplars()[answered]
         write_exemplars(file, names, vectors, _choose_float_type(grading))
     models = add_agreement(MODEL, results.model_scores(), facts, undefined)
-    folder.write_csv("models.csv", (*ModelRow._fields, *AGREEMENT), models)
+    models = _with_contrast(models, results.model_contrasts())
+    of_models = (*ModelRow._fields, *AGREEMENT, *ContrastCells._fields)
+    folder.write_csv("models.csv", of_models, models)
     folder.write_csv("model_answers.csv", ModelAnswerRow._fields, results.model_answers())
     folder.write_csv("alarms.csv", COLUMNS, map(build_alarm_row, grading.alarms.found))
     if facts is not None:

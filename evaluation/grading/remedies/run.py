@@ -6,7 +6,7 @@ this module makes the choices that need texts, and records what was done.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -169,9 +169,11 @@ def grade_with_remedies(
     initial_scores: Floats | None = None,
     progress: Progress | None = None,
     kept: DrawStore | None = None,
+    question_groups: Sequence[str] | None = None,
 ) -> RemediedGrading:
     """Grade the workers with remedies; raise `RemedyError` if a remedy is impossible."""
-    flow = _RemedyFlow(parameters, vectors, np.asarray(workers), np.asarray(questions), outside)
+    columns = (np.asarray(workers), np.asarray(questions))
+    flow = _RemedyFlow(parameters, vectors, *columns, outside, question_groups)
     plain = flow.grade_plainly(initial_scores)
     excluded = flow.find_excluded()
     named = flow.find_groups(excluded)
@@ -212,6 +214,7 @@ class _RemedyFlow:
     workers: NDArray[np.generic]
     questions: NDArray[np.generic]
     outside: OutsideInformation
+    question_groups: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         self.worker, self.names = encode_labels(self.workers)
@@ -226,6 +229,7 @@ class _RemedyFlow:
             self.workers,
             self.questions,
             initial_scores,
+            question_groups=self.question_groups,
         )
 
     def find_excluded(self) -> Integers:
@@ -327,10 +331,17 @@ class _RemedyFlow:
         common = (self.vectors, self.workers, self.questions, initial_scores, progress, kept)
         aqer = AQER(**values)
         if units is None:
-            return aqer.fit(*common, electorate=electorate, camps=camps)
-        share = self.parameters.group_vote
+            return aqer.fit(
+                *common, electorate=electorate, camps=camps, question_groups=self.question_groups
+            )
         return fit_part(
-            aqer, *common, units=units, group_vote=share, electorate=electorate, camps=camps
+            aqer,
+            *common,
+            units=units,
+            group_vote=self.parameters.group_vote,
+            electorate=electorate,
+            camps=camps,
+            question_groups=self.question_groups,
         )
 
     def _get_voting(self, units: Units | None) -> tuple[Integers, Integers]:

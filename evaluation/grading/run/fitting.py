@@ -44,8 +44,11 @@ def grade_vectors(
     progress: Progress | None = None,
     kept: DrawStore | None = None,
     outside: OutsideInformation | None = None,
+    question_groups: Sequence[str] | None = None,
 ) -> Graded:
     """Grade the workers by their answers' vectors, and score models if there are any.
+
+    `question_groups` are the passages or categories of the answers' questions, "" for none.
 
     `outside` is what remedies need, if any are asked for; they may raise `RemedyError`.
     """
@@ -66,10 +69,13 @@ def grade_vectors(
             initial_scores,
             report_draws,
             kept,
+            question_groups,
         )
         aqer, plain, report = remedied_grading.aqer, remedied_grading.plain, remedied_grading.report
     else:
-        aqer = parameters.estimator().fit(*columns, initial_scores, report_draws, kept)
+        aqer = parameters.estimator().fit(
+            *columns, initial_scores, report_draws, kept, question_groups=question_groups
+        )
     if models is None:
         return Graded(aqer, None, plain, report)
     kinds = [classify_status(status) for status in models.statuses]

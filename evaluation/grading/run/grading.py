@@ -194,6 +194,7 @@ def grade_answers(
         progress,
         kept,
         outside,
+        _list_question_groups(given),
     )
     crowd, answers_of_crowd = choose_crowd(parameters, graded, answers, outside)
     alarms = detect_alarms(
@@ -239,6 +240,12 @@ def _build_columns(given: GradingInput, embedded: Embedded) -> GradedAnswers:
     return GradedAnswers(
         answers.texts, answers.workers, answers.questions, embedded.answers, models
     )
+
+
+def _list_question_groups(given: GradingInput) -> list[str] | None:
+    """Return the group of each graded answer's question, "" for none; None without any group."""
+    groups = given.question_groups
+    return [groups.get(one, "") for one in given.answered.questions] if groups else None
 
 
 def _build_outside(given: GradingInput, embedded: Embedded) -> OutsideInformation:

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.scale import TOO_FEW_FOR_PERCENTILE
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.run.fitting import Graded
@@ -38,12 +40,21 @@ class WorkerRow(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """A row of answers.csv: an answer's score and leave-one-out score."""
+    """A row of answers.csv: an answer's score, leave-one-out score and question contrast."""
 
     worker: Any
     question: Any
     score: float | None
     score_leave_one_out: float | None
+    contrast: float | None
+
+
+class ContrastCells(NamedTuple):
+    """Last cells of a row of workers.csv or models.csv: question contrast, with its interval."""
+
+    contrast: float | None
+    contrast_low: float | None
+    contrast_high: float | None
 
 
 class ExemplarRow(NamedTuple):
@@ -111,6 +122,8 @@ class Results:
         """Return the row of a graded worker, and record why its cells are empty."""
         aqer = self.aqer
         no_raw = "no_discriminating_question" if aqer.discrimination else "no_shared_question"
+        if aqer.question_contrast:
+            no_raw = aqer.contrasts_.owner_reasons[code] or no_raw
         of_interval = aqer.interval_reasons_[code] or "no_spread"
         numbers = {
             "grade": (aqer.grades_[code], aqer.reason_ or out or no_raw),
@@ -146,6 +159,44 @@ class Results:
         group_of_worker = zip(self.aqer.workers_.tolist(), self.aqer.groups_.tolist(), strict=True)
         return {worker: group for worker, group in group_of_worker if group}
 
+    def worker_contrasts(self) -> dict[Any, ContrastCells]:
+        """Return the question contrast of each worker, and record why cells are empty."""
+        found = self.aqer.contrasts_
+        cells = self._list_contrasts(self.aqer.workers_, found, "workers.csv")
+        for worker in self.given.workers:
+            if worker not in cells:
+                for column in ContrastCells._fields:
+                    self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
+                cells[worker] = ContrastCells(None, None, None)
+        return cells
+
+    def model_contrasts(self) -> dict[Any, ContrastCells]:
+        """Return the question contrast of each language model, and record why cells are empty."""
+        if self.models is None:
+            return {}
+        return self._list_contrasts(self.models.models, self.models.contrasts, "models.csv")
+
+    def _list_contrasts(
+        self, names: NDArray[np.generic], found: Contrasts, table: str
+    ) -> dict[Any, ContrastCells]:
+        """Return the contrast cells by the name of the worker or model."""
+        cells = {}
+        for code, name in enumerate(names.tolist()):
+            reason = found.owner_reasons[code] or "no_exemplar"
+            interval_reason = found.interval_reasons[code] or "no_interval"
+            of_interval = reason if np.isnan(found.means[code]) else interval_reason
+            numbers = (found.means[code], found.low[code], found.high[code])
+            reasons = (reason, of_interval, of_interval)
+            cells[name] = ContrastCells(
+                *(
+                    self.undefined.value(number, table, column, name, why)
+                    for number, column, why in zip(
+                        numbers, ContrastCells._fields, reasons, strict=True
+                    )
+                )
+            )
+        return cells
+
     def answers(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer, including answers without a text."""
         input_columns, graded_rows = self.given.given, self.answered()
@@ -157,22 +208,27 @@ class Results:
                 continue
             for column in AnswerRow._fields[2:]:
                 self.undefined.note("answers.csv", column, [worker, question], "empty")
-            yield AnswerRow(worker, question, None, None)
+            yield AnswerRow(worker, question, None, None, None)
 
     def answered(self) -> Iterator[AnswerRow]:
         """Yield a row for every answer with a text, in the order of the graded answers."""
         aqer, answered = self.aqer, self.given.answered
-        for worker, question, *numbers in zip(
+        for worker, question, why, *numbers in zip(
             answered.workers,
             answered.questions,
+            aqer.contrasts_.reasons,
             aqer.scores_,
             aqer.leave_one_out_scores_,
+            aqer.contrasts_.answers,
             strict=True,
         ):
             reason = "no_exemplar" if np.isnan(numbers[0]) else "only_answer_to_its_question"
+            reasons = (reason, reason, why or reason)
             cells = [
                 self.undefined.value(number, "answers.csv", column, [worker, question], reason)
-                for number, column in zip(numbers, AnswerRow._fields[2:], strict=True)
+                for number, column, reason in zip(
+                    numbers, AnswerRow._fields[2:], reasons, strict=True
+                )
             ]
             yield AnswerRow(worker, question, *cells)
 

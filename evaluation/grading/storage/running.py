@@ -26,6 +26,7 @@ from evaluation.runs.steps.answers import (
     read_answers,
     read_model_answers,
     read_parameters,
+    read_question_groups,
     read_wordings,
 )
 from evaluation.runs.steps.cache import embed_texts
@@ -164,4 +165,5 @@ def load_inputs(run_id: int) -> GradingInput:
         ],
         model_names={key: str(model) for key, model in models.items()},
         wordings=read_wordings(run.version_id) if parameters.facts else {},
+        question_groups=read_question_groups(run.version_id, inputs.answered.questions),
     )

@@ -179,7 +179,7 @@ def _iterate_worker_grades(
     aqer = grading.graded.aqer
     code_of_worker = {worker: code for code, worker in enumerate(aqer.workers_.tolist())}
     means = compute_left_out_means(aqer, grading.given.answered.workers)
-    ranks = find_rank_bounds(aqer)
+    ranks, contrasts = find_rank_bounds(aqer), results.worker_contrasts()
     for row in results.workers():
         values = row._asdict()
         code = code_of_worker.get(row.worker)
@@ -194,6 +194,7 @@ def _iterate_worker_grades(
             weights=None if code is None else maps.weights[:, code].astype("<f4").tobytes(),
             grades=None if code is None else maps.grades[:, code].astype("<f4").tobytes(),
             **{**values, **facts.counted(WORKER, row.worker)},
+            **contrasts[row.worker]._asdict(),
         )
 
 
@@ -253,6 +254,7 @@ def _iterate_answer_scores(
             response_id=response,
             score=row.score,
             score_leave_one_out=row.score_leave_one_out,
+            contrast=row.contrast,
             place=convert_to_bytes(place),
         )
 
@@ -264,6 +266,7 @@ def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable
         if results.models is None
         else dict(zip(results.models.models.tolist(), results.models.reasons, strict=True))
     )
+    contrasts = results.model_contrasts()
     for row in results.model_scores():
         values = row._asdict()
         yield LLMScore(
@@ -271,6 +274,7 @@ def _iterate_llm_scores(run: int, results: Results, facts: FactRows) -> Iterable
             model_id=values.pop("model"),
             reason=reasons.get(row.model) or "",
             **{**values, **facts.counted(MODEL, row.model)},
+            **contrasts[row.model]._asdict(),
         )
 
 

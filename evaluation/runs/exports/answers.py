@@ -9,6 +9,7 @@ from django.db.models import Count, F, FilteredRelation, Q, QuerySet, Sum, Value
 from django.db.models.functions import Coalesce, Length
 
 from annotations.exchange.facts import (
+    CONTRAST_OF_RUN,
     FACTS,
     OF_RUN,
     READ_IN,
@@ -32,7 +33,7 @@ YES = "yes"
 OF_SUBMISSION = ("state", "started_at", "last_seen_at", "submitted_at")
 OF_WORKER = (
     *("grade", "grade_low", "grade_high", "raw", "raw_low", "raw_high"),
-    *("leave_one_out", "weight", "n_answers", "support", "rank"),
+    *("leave_one_out", "weight", "n_answers", "support", "rank", "contrast"),
 )
 Grades = dict[int, tuple[object, ...]]
 UNGRADED = (None,) * len(OF_WORKER)
@@ -64,7 +65,7 @@ def answers(
         rows = rows.filter(question__role__in=GRADED)
     size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
     header = ("worker", "question", "answer", *FACTS, *(OF_RUN if run else ()), OF_ANSWERS)
-    header += SIGNALS + READ_IN
+    header += SIGNALS + READ_IN + (CONTRAST_OF_RUN if run else ())
     name = pseudonyms_of(version.question_set) if pseudonyms else None
 
     def read() -> Iterator[Row]:
@@ -74,8 +75,11 @@ def answers(
             first_draft, signals, *counts, language = row[15 : 16 + len(SIGNALS)]
             rejected, started, submitted, seconds, state, *times = facts
             graded: tuple[object, ...] = ()
+            contrasts: tuple[object, ...] = ()
             if run is not None:
-                graded = (str(run.public_id), *row[-2:], *grades.get(worker_key, UNGRADED))
+                *of_worker, contrast = grades.get(worker_key, UNGRADED)
+                graded = (str(run.public_id), *row[-3:-1], *of_worker)
+                contrasts = (row[-1], contrast)
             yield (
                 name(panel, worker) if name else worker,
                 question,
@@ -95,6 +99,7 @@ def answers(
                 signals or None,
                 *counts,
                 language or None,
+                *contrasts,
             )
 
     return Export(
@@ -114,7 +119,7 @@ def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any
     ]
     if run is not None:
         rows = rows.annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
-        columns += ["of_run__score", "of_run__score_leave_one_out"]
+        columns += ["of_run__score", "of_run__score_leave_one_out", "of_run__contrast"]
     return rows.order_by("pk").values_list(*map(F, columns))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from annotations.exchange import AnswerStatus
 from annotations.exchange.ids import read_as_wording
 from annotations.exchange.model_replies import THINKING_KEPT, read_reply
 from annotations.models import GRADED, Question, Response
-from evaluation.consensus.inputs import Answers, ModelAnswers
+from evaluation.consensus.inputs import Answers, ModelAnswers, choose_question_groups
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import LLMResponse
 from evaluation.runs.steps.checkpoints import RunInputError
@@ -22,6 +23,14 @@ def read_wordings(version_id: int) -> dict[int, str]:
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
     found = rows.values_list("pk", "text", "external_id")
     return {key: text or read_as_wording(question) for key, text, question in found}
+
+
+def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int, str]:
+    """Return the passage or category within which each of the questions is compared, by key."""
+    rows = Question.objects.filter(version=version_id, role__in=GRADED)
+    found = list(rows.values_list("pk", "passage_id", "category"))
+    passages = {key: str(passage) for key, passage, _ in found if passage is not None}
+    return choose_question_groups(questions, passages, {key: name for key, _, name in found})
 
 
 def read_parameters(stored: dict[str, Any]) -> AqerParameters:

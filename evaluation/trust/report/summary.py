@@ -69,6 +69,7 @@ BEYOND = {
     "leave_one_out": "answers compared with the others' exemplary answer throughout",
     "difficulty": "questions' difficulty taken out",
     "discrimination": "questions weighted by how well they tell workers apart",
+    "question_contrast": "agreement with other questions' exemplary answers subtracted",
     **NAMES,
 }
 """What options that are beyond the published method do, by their names."""

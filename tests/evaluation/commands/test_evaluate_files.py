@@ -21,13 +21,15 @@ from tests.evaluation.commands.running import ROOT, evaluate
 HEADERS = {
     "workers.csv": (
         "worker grade raw raw_low raw_high grade_low grade_high weight n_answers support rank "
-        "facts fact_agreement fact_agreement_low fact_agreement_high raw_leave_one_out"
+        "facts fact_agreement fact_agreement_low fact_agreement_high raw_leave_one_out "
+        "contrast contrast_low contrast_high"
     ),
-    "answers.csv": "worker question score score_leave_one_out",
+    "answers.csv": "worker question score score_leave_one_out contrast",
     "exemplars.csv": "question n_answers nearest_worker nearest_answer dispersion",
     "models.csv": (
         "model score score_answered score_low score_high n n_answered percentile rank "
-        "facts fact_agreement fact_agreement_low fact_agreement_high"
+        "facts fact_agreement fact_agreement_low fact_agreement_high "
+        "contrast contrast_low contrast_high"
     ),
     "model_answers.csv": "model question score reason",
     "facts.csv": "question slot value mentions of state",

@@ -7,7 +7,12 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import (
+    Answers,
+    ModelAnswers,
+    choose_question_groups,
+    select_graded_answers,
+)
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.vectors import Embedded, embed_graded_answers
 from evaluation.core.backends import EmbedderInfo
@@ -146,3 +151,24 @@ def test_a_model_that_never_says_anything_is_scored_nought():
     grading = grade_answers(select_graded_answers(PLAIN, Answers.of(rows), spoken))
     [row] = grading.results().model_scores()
     assert (row.model, row.score, row.n, row.n_answered) == ("m", 0.0, 2, 0)
+
+
+def test_a_question_is_compared_within_its_passage_of_5_questions_else_within_its_category():
+    passages = {1: "a", 2: "a", 3: "a", 4: "a", 5: "a", 6: "b", 7: "b"}
+    categories = {5: "sea", 6: "sea", 8: "sky"}
+    # Passage a has 5 questions, b has 2 of them; 7 and 9 are in no category.
+    found = choose_question_groups([1, 2, 3, 4, 5, 5, 6, 7, 8, 9], passages, categories)
+    assert found == {1: "passage:a", 2: "passage:a", 3: "passage:a", 4: "passage:a",
+                     5: "passage:a", 6: "category:sea", 8: "category:sky"}  # fmt: skip
+    # Of passage a only 4 questions were answered.
+    assert choose_question_groups([2, 3, 4, 5], passages, categories) == {5: "category:sea"}
+
+
+def test_groups_of_questions_are_in_the_hash_where_the_numbers_depend_on_them():
+    answers = Answers([1, 2], ["ann", "bob"], ["q", "q"], ["x", "y"], [False, False])
+    plain = select_graded_answers(AqerParameters(), answers)
+    grouped = replace(plain, question_groups={"q": "passage:a"})
+    assert grouped.hash() == plain.hash()
+    switched = replace(plain, parameters=AqerParameters(question_contrast=True))
+    assert switched.hash() == plain.hash()
+    assert replace(switched, question_groups={"q": "passage:a"}).hash() != switched.hash()

@@ -92,6 +92,13 @@ def test_a_signature_names_every_parameter_in_one_order():
     assert "|remedies:none|" in build_aqer_signature(AqerParameters(), "M", "r", "p", "0")
 
 
+def test_only_a_run_by_question_contrast_names_it_in_its_signature():
+    switched = AqerParameters(question_contrast=True)
+    signed = build_aqer_signature(switched, "M", "r", "p", "0")
+    assert "|discrimination:no|question_contrast:yes|rejected:left_out|" in signed
+    assert "contrast" not in build_aqer_signature(AqerParameters(), "M", "r", "p", "0")
+
+
 def test_a_plain_run_has_no_remedies_and_everything_else():
     asked = AqerParameters(seed=3, camps=True, collapse_copies=True, group_vote=0.5)
     assert asked.remedies == ("collapse_copies", "camps")
@@ -134,6 +141,26 @@ def test_every_sentence_can_be_said_by_every_door():
             {"spelling": "en", "embedder": "precomputed:v.npz"},
             "spelling_of_vectors",
             "spelling",
+        ),
+        (
+            {"question_contrast": True, "similarity": "euclidean"},
+            "contrast_needs_cosine",
+            "question_contrast",
+        ),
+        (
+            {"question_contrast": True, "camps": True},
+            "contrast_needs_mean_vote",
+            "question_contrast",
+        ),
+        (
+            {"question_contrast": True, "aggregation": "majority", "embedder": "bow"},
+            "contrast_needs_mean_vote",
+            "question_contrast",
+        ),
+        (
+            {"question_contrast": True, "difficulty": True},
+            "contrast_of_plain_means",
+            "question_contrast",
         ),
     ],
 )

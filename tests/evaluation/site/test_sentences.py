@@ -73,6 +73,7 @@ CATALOGUES = {
             "leave_one_out": "answers compared with the others' exemplary answer throughout",
             "difficulty": "questions' difficulty taken out",
             "discrimination": "questions weighted by how well they tell workers apart",
+            "question_contrast": "agreement with other questions' exemplary answers subtracted",
             "exclude_workers": "workers excluded",
             "collapse_copies": "copies collapsed",
             "weight_cap": "votes capped",

@@ -19,6 +19,9 @@ class Estimate:
         return self.low is not None and self.high is not None
 
 
+NO_ESTIMATE = Estimate()
+
+
 @dataclass(frozen=True)
 class SampleEstimate(Estimate):
     """A statistic of `n` items with its 95% interval.

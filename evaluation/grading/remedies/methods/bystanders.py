@@ -13,6 +13,7 @@ from scipy import sparse
 
 from evaluation.consensus.methods.fitted import FittedCrowd
 from evaluation.consensus.methods.fixed_point import WorkerMeans
+from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawnVotes
 from evaluation.consensus.methods.score_intervals import compute_score_intervals
 from evaluation.consensus.methods.targets import Targets, build_targets
@@ -66,6 +67,7 @@ class Bystanders:
         camps: Integers | None,
     ) -> None:
         self._voters = voters
+        self._vectors, self._rows, self._without = vectors, rows, without
         self._worker, self._question = worker, question
         self._n_workers = int(worker.max(initial=-1)) + 1
         self._parts: list[tuple[Integers, Targets]] = []
@@ -119,13 +121,36 @@ class Bystanders:
             out[mine] = targets.similarity(votes)
         return out
 
-    def scores(self) -> BystanderScores:
+    def contrasts(self) -> Contrasts:
+        """Return the question contrast of the answers (R,), without the vote of their unit."""
+        voters, n = self._voters, (len(self._rows), self._n_workers)
+        if voters.contrast_obstacle is not None:
+            return Contrasts.undefined(*n, voters.contrast_obstacle)
+        out = Contrasts.undefined(*n, "no_exemplar")
+        for unit in np.unique(self._without).tolist():
+            exemplars = voters.build_exemplars(None if unit < 0 else unit)
+            mine = np.flatnonzero((self._without == unit) & (self._question >= 0))
+            mine = mine[exemplars.n_answers[self._question[mine]] > 0]
+            owners, place = np.unique(self._worker[mine], return_inverse=True)
+            found = exemplars.compare_others(
+                self._vectors[self._rows[mine]],  # type: ignore[index]
+                place,
+                self._question[mine],
+                len(owners),
+            )
+            out.fill(mine, owners, found, np.arange(len(owners)))
+        return out
+
+    def scores(self, *, by_contrast: bool = False) -> BystanderScores:
         """Return raw scores and intervals of the workers who do not vote.
 
-        Without a share in the exemplary answer, an interval needs no widening: Student's t, as for
-        leave-one-out scores. Effects and weights of questions are estimated anew in each draw.
+        With `by_contrast` the raw scores are their question contrast. Without a share in the
+        exemplary answer, an interval needs no widening: Student's t, as for leave-one-out scores.
+        Effects and weights of questions are estimated anew in each draw.
         """
         voters = self._voters
+        if by_contrast:
+            return self._score_by_contrast(voters.drawn)
         vote, rules = voters.vote, voters.rules
         means = WorkerMeans(vote.cells, rules)
         of_voters = vote.similarity(voters.previous, leave_one_out=rules.leave_one_out)
@@ -148,6 +173,14 @@ class Bystanders:
         )
         return BystanderScores(
             raw[:, 0], interval.low, interval.high, list(interval.reasons), None, n
+        )
+
+    def _score_by_contrast(self, drawn: DrawnVotes | None) -> BystanderScores:
+        """Return the question contrast of the workers who do not vote as their raw scores."""
+        found = self.contrasts()
+        in_draws = drawn and found.average_in_draws(drawn, self._worker, self._question)
+        return BystanderScores(
+            found.means, found.low, found.high, found.interval_reasons, in_draws, found.n
         )
 
     def _compute_means(self, s: Floats, effects: Floats, weight: Floats) -> Floats:

@@ -14,6 +14,7 @@ from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.consensus.methods.fitted import DISCONNECTED, Fitted, FittedCrowd
 from evaluation.consensus.methods.fixed_point import scale_to_grades
+from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawStore, Progress
 from evaluation.consensus.methods.scale import (
     FEWEST_ANSWERERS,
@@ -23,7 +24,7 @@ from evaluation.consensus.methods.scale import (
 )
 from evaluation.consensus.methods.score_intervals import map_to_grades
 from evaluation.consensus.methods.votes import convert_vectors
-from evaluation.core.stats.cells import Cells, Floats, Integers, T, encode_labels
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, T, encode_labels
 from evaluation.core.stats.grams import Vectors
 from evaluation.grading.remedies.methods.bystanders import Bystanders
 from evaluation.grading.remedies.methods.units import Units
@@ -40,6 +41,7 @@ class FittedPart(Fitted):
     voters : the fit of the units. units : who votes.
     asked : (V,) codes, among all questions, of the voters' questions.
     others : input rows that do not vote as their worker's own. bystanders : these, in this order.
+    voting : (M,) workers who vote for themselves. bystander_workers : codes of the others.
     """
 
     voters: FittedCrowd
@@ -47,6 +49,8 @@ class FittedPart(Fitted):
     asked: Integers
     others: Integers
     bystanders: Bystanders
+    voting: Booleans
+    bystander_workers: Integers
 
     @property
     def crowd(self) -> FittedCrowd:
@@ -99,6 +103,17 @@ class FittedPart(Fitted):
         return self._merge_scores(self.voters.leave_one_out_scores, self.voters.votes[:, None])
 
     @cached_property
+    def contrasts(self) -> Contrasts:
+        """Question contrast of all answers and workers, each compared as for its raw score."""
+        out = Contrasts.undefined(int(self.n_answers.sum()), len(self.workers), "no_exemplar")
+        members, voters = np.flatnonzero(self.voting), self.voters.contrasts
+        out.fill(self.units.rows, members, voters, self.units.of_worker[members])
+        of_others = self.bystanders.contrasts()
+        everybody = np.arange(len(self.bystander_workers))
+        out.fill(self.others, self.bystander_workers, of_others, everybody)
+        return out
+
+    @cached_property
     def nearest(self) -> Integers:
         """Row of the voting answer nearest to each question's exemplary answer, -1 for none.
 
@@ -142,6 +157,7 @@ def fit_part(
     group_vote: float = 0.25,
     electorate: Electorate = EVERYBODY,
     camps: ArrayLike | None = None,
+    question_groups: ArrayLike | None = None,
 ) -> AQER:
     """Grade all workers by the exemplary answers of those who vote; return `aqer`, fitted.
 
@@ -181,8 +197,17 @@ def fit_part(
         kept,
         electorate=units.build_electorate(group_vote, electorate),
         camps=None if in_camps is None else in_camps[rows],
+        question_groups=None if question_groups is None else np.asarray(question_groups)[rows],
     )
-    aqer.fitted_ = _add_bystanders(voters.fitted_.crowd, units, x, workers, labels, in_camps)
+    aqer.fitted_ = _add_bystanders(
+        voters.fitted_.crowd,
+        units,
+        x,
+        workers,
+        labels,
+        in_camps,
+        by_contrast=aqer.question_contrast,
+    )
     return aqer
 
 
@@ -193,6 +218,8 @@ def _add_bystanders(
     workers: ArrayLike,
     labels: NDArray[np.generic],
     camps: Integers | None,
+    *,
+    by_contrast: bool,
 ) -> FittedPart:
     """Return the fit of all workers: voters' values, and scores of workers without a vote."""
     worker, worker_labels = encode_labels(workers)
@@ -225,7 +252,7 @@ def _add_bystanders(
         unit[worker[others]],
         camps,
     )
-    bystander_scores = bystanders.scores()
+    bystander_scores = bystanders.scores(by_contrast=by_contrast)
 
     def merge(of_units: NDArray[T], of_others: NDArray[T]) -> NDArray[T]:
         out = np.empty((m, *of_units.shape[1:]), dtype=of_units.dtype)
@@ -287,6 +314,8 @@ def _add_bystanders(
         asked=voted_questions,
         others=others,
         bystanders=bystanders,
+        voting=voting,
+        bystander_workers=bystander_workers,
     )
 
 

@@ -13,7 +13,7 @@ from django.db.models import Count, Window
 
 from annotations.web.paging import Keyset, Page
 from evaluation.core.messages.reasons import Reasoned
-from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMScore, Run, WorkerGrade
@@ -30,6 +30,9 @@ COLUMNS = (
     "n_answered",
     "percentile",
     "rank",
+    "contrast",
+    "contrast_low",
+    "contrast_high",
     "reason",
     "model__public_id",
     "model__name",
@@ -57,6 +60,7 @@ class ModelRow(Reasoned):
     reason : code of why a number is None; "" if none is.
     details : what is known of it (family, version, size, tuning, strategy), in that order.
     facts : how the facts of its answers stand to what the crowd agrees on; in no score.
+    contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
     model: UUID
@@ -71,6 +75,7 @@ class ModelRow(Reasoned):
     rank: int | None
     reason: str
     facts: FactStanding = NO_FACTS
+    contrast: Estimate = NO_ESTIMATE
 
 
 @dataclass(frozen=True)
@@ -193,4 +198,5 @@ def build_model_row(row: dict[str, Any]) -> ModelRow:
         rank=row["rank"],
         reason=row["reason"],
         facts=build_standing(row),
+        contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )

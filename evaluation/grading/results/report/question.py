@@ -36,6 +36,7 @@ class QuestionAnswer(Marked):
     score_leave_one_out: float | None
     is_nearest: bool
     facts: list[SaidFact] = field(default_factory=list)
+    contrast: float | None = None
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,7 @@ def read_answer_page(
         .values(
             "score",
             "score_leave_one_out",
+            "contrast",
             "response_id",
             "response__public_id",
             "place",
@@ -228,6 +230,7 @@ def _build_answers(
             score_leave_one_out=row["score_leave_one_out"],
             is_nearest=row["response_id"] == nearest,
             facts=facts.get(row["response_id"], []),
+            contrast=row["contrast"],
         )
         for row in page.rows
     ]

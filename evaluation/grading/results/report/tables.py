@@ -19,7 +19,8 @@ from evaluation.grading.results.report.comparisons import iterate_pairs, read_qu
 from evaluation.grading.results.report.heat_map import read_heat_rows
 from evaluation.grading.results.report.models import ModelRow, read_model_rows
 from evaluation.grading.results.report.questions import ORDERS
-from evaluation.grading.results.report.workers import iterate_worker_rows
+from evaluation.grading.results.report.workers import WorkerRow, iterate_worker_rows
+from evaluation.grading.run.results import ContrastCells
 from evaluation.grading.summary import read_summary
 from evaluation.models import (
     AnswerFact,
@@ -37,6 +38,7 @@ Row = Sequence[object]
 AT_ONCE = 2000
 # Columns of workers.csv and models.csv.
 FACTS = COUNTED[:4]
+CONTRAST = ContrastCells._fields
 
 
 def build_workers_table(run: Run) -> Table:
@@ -45,7 +47,7 @@ def build_workers_table(run: Run) -> Table:
         *("rank", "rank_low", "rank_high", "worker", "panel", "grade", "grade_low", "grade_high"),
         *("raw", "raw_low", "raw_high", "leave_one_out", "weight", "support", "n_answers"),
         *FACTS,
-        "raw_leave_one_out",
+        *("raw_leave_one_out", *CONTRAST),
     )
     return Table(
         header,
@@ -57,6 +59,7 @@ def build_workers_table(run: Run) -> Table:
                 *("ok" if row.supported else "too_few", row.n_answers),
                 *_build_fact_cells(row.facts),
                 row.raw_leave_one_out,
+                *_build_contrast_cells(row),
             )
             for row in iterate_worker_rows(run)
         ),
@@ -106,6 +109,7 @@ def build_models_table(run: Run) -> Table:
         *("rank", "model", "details", "score", "score_low", "score_high", "score_answered"),
         *("n", "n_answered", "percentile", "reason"),
         *FACTS,
+        *CONTRAST,
     )
     return Table(header, (_build_model_row(row) for row in _iterate_models(run)))
 
@@ -126,7 +130,13 @@ def _build_model_row(row: ModelRow) -> Row:
         *(row.rank, row.name, row.details, score.value, score.low, score.high),
         *(row.score_answered, row.n, row.n_answered, row.percentile, row.reason),
         *_build_fact_cells(row.facts),
+        *_build_contrast_cells(row),
     )
+
+
+def _build_contrast_cells(row: WorkerRow | ModelRow) -> Row:
+    """Return the question contrast of a worker or model, with its interval."""
+    return row.contrast.value, row.contrast.low, row.contrast.high
 
 
 def _build_fact_cells(standing: FactStanding) -> Row:
@@ -271,9 +281,10 @@ def build_worker_answers_table(run: Run, worker: UUID) -> Table:
             "text",
             F("of_run__score"),
             F("of_run__score_leave_one_out"),
+            F("of_run__contrast"),
         )
     )
-    header = ("worker", "question", "text", "answer", "score", "score_leave_one_out")
+    header = ("worker", "question", "text", "answer", "score", "score_leave_one_out", "contrast")
     return Table(header, rows.iterator(AT_ONCE))
 
 
@@ -281,7 +292,7 @@ def build_question_answers_table(run: Run, question: UUID) -> Table:
     """Return the table of workers' answers to a question by score, then the models'."""
     header = (
         *("worker", "model", "question", "answer", "status"),
-        *("score", "score_leave_one_out", "reason"),
+        *("score", "score_leave_one_out", "reason", "contrast"),
     )
     return Table(header, _iterate_answers(run, question))
 
@@ -298,10 +309,11 @@ def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
             "response__status",
             "score",
             "score_leave_one_out",
+            "contrast",
         )
     )
-    for worker in of_workers.iterator(AT_ONCE):
-        yield (worker[0], None, *worker[1:], None)
+    for *worker, contrast in of_workers.iterator(AT_ONCE):
+        yield (worker[0], None, *worker[1:], None, contrast)
     of_models = (
         LLMAnswerScore.objects.filter(run=run, llm_response__question__public_id=question)
         .order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
@@ -315,7 +327,7 @@ def _iterate_answers(run: Run, question: UUID) -> Iterable[Row]:
         )
     )
     for *model, reason in of_models.iterator(AT_ONCE):
-        yield (None, *model, None, reason)
+        yield (None, *model, None, reason, None)
 
 
 def build_map_table(run: Run, question: UUID) -> Table:

@@ -39,6 +39,7 @@ class WorkerAnswer(Marked):
     status : scored; empty (unanswered); rejected (where it was collected); not_in_run (later)
     is_nearest : whether this answer is itself the nearest one.
     facts : what it states, and how that stands to what the others state.
+    contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
     question: UUID
@@ -54,6 +55,7 @@ class WorkerAnswer(Marked):
     nearest_worker_name: str
     is_nearest: bool
     facts: list[SaidFact] = field(default_factory=list)
+    contrast: float | None = None
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
             scored=F("of_run__id"),
             score=F("of_run__score"),
             left_out=F("of_run__score_leave_one_out"),
+            contrast=F("of_run__contrast"),
             question_text=select_beginning("question__text"),
             text_shown=select_beginning("text", ANSWER_SHOWN),
             n_answers=F("exemplar__n_answers"),
@@ -169,6 +172,7 @@ def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> WorkerAnswer:
         nearest_worker_name=row["nearest_name"] or "",
         is_nearest=nearest is not None and nearest == row["public_id"],
         facts=facts,
+        contrast=row["contrast"],
     )
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
 from evaluation.models import Run, WorkerGrade
 
@@ -30,6 +30,9 @@ COLUMNS = (
     "raw_low",
     "raw_high",
     "leave_one_out",
+    "contrast",
+    "contrast_low",
+    "contrast_high",
     "weight",
     "rank",
     "rank_low",
@@ -53,6 +56,7 @@ class WorkerRow:
     rank_low, rank_high : 95% interval of the rank; None where there is none.
     supported : whether there are enough answers for a rank.
     facts : how the facts of the answers stand to what the crowd agrees on; in no grade.
+    contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
     worker: UUID
@@ -68,6 +72,7 @@ class WorkerRow:
     supported: bool
     n_answers: int
     facts: FactStanding = NO_FACTS
+    contrast: Estimate = NO_ESTIMATE
     sent_properties: ClassVar = ("raw_leave_one_out",)
 
     @property
@@ -165,6 +170,7 @@ def build_worker_row(row: dict[str, Any]) -> WorkerRow:
         supported=row["support"],
         n_answers=row["n_answers"],
         facts=build_standing(row),
+        contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )
 
 

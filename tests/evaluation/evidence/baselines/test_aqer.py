@@ -96,7 +96,7 @@ def test_fewer_than_5_questions_have_no_contrast():
     few = drawn.select_answers(drawn.questions < 4)
     with pytest.raises(UnavailableError) as error:
         METHODS["question_contrast"].score(few)
-    assert error.value.reason == "fewer_than_5_questions"
+    assert error.value.reason == "contrast_needs_5_questions"
 
 
 def test_the_entailment_start_is_the_mean_over_the_others():

@@ -106,7 +106,42 @@ def test_every_answer_has_a_row_with_the_scores_of_its_own():
             "empty": empty,
             "only_answer_to_its_question": [["alone", "only"]],
         },
+        "contrast": {
+            "empty": empty,
+            "only_answer_to_its_question": [["alone", "only"]],
+        },
     }
+
+
+def test_every_worker_and_model_has_a_question_contrast_or_a_reason():
+    grading = graded()
+    of = grading.results()
+    workers, models = of.worker_contrasts(), of.model_contrasts()
+    answers = {(row.worker, row.question): row.contrast for row in grading.results().answers()}
+    for worker in FOUR:
+        mean = np.mean([answers[worker, f"q{q}"] for q in range(1, 6)])
+        assert workers[worker].contrast == pytest.approx(mean)
+        assert workers[worker].contrast_low < mean < workers[worker].contrast_high
+    assert workers["one"][0] == answers["one", "q1"]
+    assert workers["mute"] == workers["alone"] == (None, None, None)
+    found = reasons(of, "workers")
+    # Five questions have answers by several people; the sixth was answered by one person alone.
+    assert found["contrast"] == {
+        "no_answers": ["mute"],
+        "only_answer_to_its_question": ["alone"],
+    }
+    assert found["contrast_low"] == {
+        "fewer_than_2_questions": ["one"],
+        "only_answer_to_its_question": ["alone"],
+        "no_answers": ["mute"],
+    }
+    # Empty and refused answers count as the lowest contrast of a worker, at most 0.
+    assert models["silent"].contrast == pytest.approx(
+        np.mean([min(0, *(answers[w, f"q{q}"] for w in FOUR)) for q in (1, 2)])
+        if answers["one", "q1"] >= min(answers[w, "q1"] for w in FOUR)
+        else np.mean([min(0, answers["one", "q1"]), min(0, *(answers[w, "q2"] for w in FOUR))])
+    )
+    assert models["good"].contrast > models["bad"].contrast
 
 
 def test_every_question_has_a_row_also_one_that_nobody_answered():

@@ -165,6 +165,7 @@ def test_a_worker_without_a_text_has_a_row_without_numbers(both):
         if (entry["file"], entry["reason"]) == ("workers.csv", "no_answers")
     }
     columns = ("grade", "raw", "raw_low", "raw_high", "grade_low", "grade_high", "weight", "rank")
+    columns += ("contrast", "contrast_low", "contrast_high")
     assert reasons == {(column, 1) for column in columns}
 
 
@@ -305,7 +306,7 @@ def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
     results = grading.results()
     for rows in (
         results.workers(), results.exemplars(), results.answered(), results.model_scores(),
-        results.model_answers(),
+        results.model_answers(), results.worker_contrasts(), results.model_contrasts(),
     ):  # fmt: skip
         list(rows)
     whole = results.undefined.as_list()
