@@ -29,7 +29,12 @@ class ScoreRuleSerializer(StrictSerializer):
     at_least = serializers.FloatField(
         min_value=-MOST,
         max_value=MOST,
-        help_text="On the scale of the leave-one-out scores of that set.",
+        help_text="On the scale of the scores of that set.",
+    )
+    score = serializers.ChoiceField(
+        choices=ScoreRule.Score.choices,
+        default=ScoreRule.Score.RAW,
+        help_text="Compare by raw leave-one-out score or by question contrast.",
     )
     end = serializers.ChoiceField(
         choices=ScoreRule.End.choices,
@@ -47,6 +52,7 @@ class AdmissionRuleSerializer(serializers.Serializer[Any]):
     )
     at_least = serializers.FloatField(allow_null=True)
     end = serializers.ChoiceField(choices=ScoreRule.End.choices, allow_null=True)
+    score = serializers.ChoiceField(choices=ScoreRule.Score.choices, allow_null=True)
     run = serializers.UUIDField(
         allow_null=True, help_text="The grading it looks at: that which counts for the earlier set."
     )
@@ -154,6 +160,7 @@ class ScoreRuleViewSet(ApiViewSet):
             "earlier": rule.earlier.public_id if rule and is_seen else None,
             "at_least": rule.at_least if rule else None,
             "end": rule.end if rule else None,
+            "score": rule.score if rule else None,
             "run": rule.run.public_id if rule and rule.run and is_seen else None,
             "admitted": collection.admissions.filter(by_score=True).count(),
             "by_hand": collection.admissions.filter(by_score=False).count(),

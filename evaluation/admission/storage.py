@@ -1,10 +1,10 @@
 """Store admission rules, and admit workers by their scores in an earlier set.
 
-Across sets the raw leave-one-out score is used, never the grade, which is relative to the others of
-its own run. It is that of the grading that counts for the earlier set. When another one counts from
-now on, the list is made anew (`follow`): at once where somebody lets a run count, when a run is
-done, and when a run is archived, restored or deleted. Workers who have begun can continue in
-any case. Workers see neither their score nor the bound.
+Across sets the raw leave-one-out score or the question contrast is used, never the grade, which is
+relative to the others of its own run. It is that of the grading that counts for the earlier set.
+When another one counts from now on, the list is made anew (`follow`): at once where somebody lets a
+run count, when a run is done, and when a run is archived, restored or deleted. Workers who have
+begun can continue in any case. Workers see neither their score nor the bound.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from annotations.web.scope import UserRequest, select_visible
 from evaluation.models import Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
-from evaluation.runs.raw_scores import RawScore, scores_of
+from evaluation.runs.raw_scores import RAW, RawScore, scores_of
 
 End = ScoreRule.End
 
@@ -65,7 +65,9 @@ def earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[Qu
     )
 
 
-def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> Chosen:
+def chosen(
+    collection: Collection, earlier: QuestionSet, at_least: float, end: str, score: str = RAW
+) -> Chosen:
     """Return the workers a rule would admit now; stores nothing.
 
     Workers are those of the collection's panel, and those of files that name no panel.
@@ -78,7 +80,7 @@ def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: s
         .order_by("worker__external_id")
         .values_list("worker", "worker__external_id")
     )
-    scores = scores_of(run)
+    scores = scores_of(run, score=score)
     reached = {key: _reached(scores.get(key), end) for key, _ in rows}
     ids = dict.fromkeys(
         name for key, name in rows if (value := reached[key]) is not None and value >= at_least
@@ -87,12 +89,19 @@ def chosen(collection: Collection, earlier: QuestionSet, at_least: float, end: s
     return Chosen(list(ids), len(rows), too_few, run)
 
 
-def set_rule(collection: Collection, earlier: QuestionSet, at_least: float, end: str) -> ScoreRule:
+def set_rule(
+    collection: Collection, earlier: QuestionSet, at_least: float, end: str, score: str = RAW
+) -> ScoreRule:
     """Store an admission rule; repeating it only updates the list of admitted workers."""
     with transaction.atomic():
         rule, _ = ScoreRule.objects.update_or_create(
             collection=collection,
-            defaults={"earlier": earlier, "at_least": at_least, "end": End(end)},
+            defaults={
+                "earlier": earlier,
+                "at_least": at_least,
+                "end": End(end),
+                "score": ScoreRule.Score(score),
+            },
         )
         apply(rule)
     return rule
@@ -108,8 +117,10 @@ def drop_rule(collection: Collection) -> None:
 def apply(rule: ScoreRule) -> Chosen:
     """Update the admission list: add workers who meet the rule, remove those who no longer do."""
     with transaction.atomic():
-        found = chosen(rule.collection, rule.earlier, rule.at_least, rule.end)
-        collecting.admit_by_score(rule.collection, found.ids, f"score in {rule.earlier.name}"[:200])
+        found = chosen(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
+        what = "score" if rule.score == RAW else rule.get_score_display()
+        note = f"{what} in {rule.earlier.name}"[:200]
+        collecting.admit_by_score(rule.collection, found.ids, note)
         rule.run, rule.n_admitted = found.run, len(found.ids)
         rule.applied_at = timezone.now()
         rule.save(update_fields=["run", "n_admitted", "applied_at"])

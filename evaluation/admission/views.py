@@ -26,6 +26,13 @@ class RuleForm(forms.Form):
     earlier: forms.ModelChoiceField[QuestionSet] = forms.ModelChoiceField(
         QuestionSet.objects.none(), label="Earlier question set", empty_label=None
     )
+    score = forms.ChoiceField(
+        choices=ScoreRule.Score.choices,
+        initial=ScoreRule.Score.RAW,
+        required=False,
+        label="Compare people by",
+        help_text="Question contrast pays nothing for text that fits every question.",
+    )
     end = forms.ChoiceField(
         choices=ScoreRule.End.choices,
         initial=ScoreRule.End.LOW,
@@ -37,8 +44,7 @@ class RuleForm(forms.Form):
         min_value=-1_000,
         max_value=1_000,
         label="At least",
-        help_text="On the scale of the leave-one-out scores of that set, as its table of workers "
-        "shows them.",
+        help_text="On the scale of the scores of that set, as its table of workers shows them.",
     )
 
     def __init__(self, earlier: QuerySet[QuestionSet], *args: Any, **kwargs: Any) -> None:
@@ -46,6 +52,10 @@ class RuleForm(forms.Form):
         field: Any = self.fields["earlier"]
         field.queryset = earlier
         self.fields["at_least"].widget.attrs["step"] = "any"
+
+    def clean_score(self) -> str:
+        """Return the chosen score, the raw score by default."""
+        return self.cleaned_data["score"] or ScoreRule.Score.RAW.value
 
 
 def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
@@ -66,7 +76,9 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
         return redirect("admin:collecting-admission", set_id)
     earlier = recruiting.earlier_sets(request, question_set)
     initial = (
-        {"earlier": rule.earlier, "end": rule.end, "at_least": rule.at_least} if rule else None
+        {name: getattr(rule, name) for name in ("earlier", "end", "at_least", "score")}
+        if rule
+        else None
     )
     form = RuleForm(earlier, request.POST or None, initial=initial)
     counted = None

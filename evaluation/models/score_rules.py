@@ -11,10 +11,10 @@ from evaluation.models.runs import Run
 class ScoreRule(Scoped):
     """Admission rule: only workers with a minimum score in an earlier set may take part.
 
-    The score is the raw leave-one-out one in the grading that counts for the earlier set, or an end
-    of its 95% interval. The rule itself admits nobody: `evaluation.admission` puts the ids of who
-    keeps it on the collection's list. `run` is the grading that was last applied (None where there
-    was none, or it is deleted), `applied_at` when.
+    The score is the raw leave-one-out one or the question contrast (`score`) in the grading that
+    counts for the earlier set, or an end of its 95% interval. The rule itself admits nobody:
+    `evaluation.admission` puts the ids of who keeps it on the collection's list. `run` is the
+    grading that was last applied (None where there was none, or it is deleted), `applied_at` when.
     """
 
     class End(models.TextChoices):
@@ -27,6 +27,12 @@ class ScoreRule(Scoped):
         LOW = "low", "the lower end of its interval"
         HIGH = "high", "the upper end of its interval"
 
+    class Score(models.TextChoices):
+        """Score by which workers are compared."""
+
+        RAW = "raw", "raw score"
+        CONTRAST = "contrast", "question contrast"
+
     access = Access(question_set="collection__version__question_set")
 
     collection = models.OneToOneField(
@@ -36,6 +42,7 @@ class ScoreRule(Scoped):
         QuestionSet, on_delete=models.CASCADE, related_name="score_rules", db_index=True
     )
     at_least = models.FloatField()
+    score = models.CharField(max_length=8, choices=Score.choices, default=Score.RAW)
     end = models.CharField(max_length=5, choices=End.choices, default=End.LOW)
     run = models.ForeignKey(
         Run, on_delete=models.SET_NULL, null=True, blank=True, related_name="score_rules"
@@ -47,7 +54,10 @@ class ScoreRule(Scoped):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(end__in=["score", "low", "high"]), name="score_rule_end_is_known"
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(score__in=["raw", "contrast"]), name="score_rule_score_is_known"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,12 +12,14 @@ from annotations.exchange.money import parse_amount, parse_sum
 from annotations.ledger.sentences import PARTS
 from annotations.management.importing import USAGE
 from evaluation.payments.storage import rules
+from evaluation.runs.raw_scores import SCORES
 
 ACTIONS = ("confirm", "cancel", "settle", "output", "send")
 KINDS_BY_OPTION = {
     "amount": tuple(rules.KINDS),
     "share": (rules.QUANTILE,),
     "at_least": (rules.THRESHOLD,),
+    "score": (rules.QUANTILE, rules.THRESHOLD),
     "least_hourly": tuple(rules.KINDS),
     "base_pay": tuple(rules.KINDS),
 }
@@ -62,6 +64,11 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--share", type=float, metavar="X", help="quantile: .2 for the best 20%%")
     group.add_argument("--at-least", type=float, metavar="X", help="threshold: the least score")
+    group.add_argument(
+        "--score",
+        choices=tuple(SCORES),
+        help="quantile and threshold: by raw score (default) or question contrast",
+    )
     group.add_argument(
         "--end",
         choices=(rules.SCORE, rules.LOW),

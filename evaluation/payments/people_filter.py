@@ -62,6 +62,12 @@ class PayFilter(ListFilter):
             Keyset("pay-z", ("-name", "public_id"), texts=("name",)), "Worker's id, Z to A"
         ),
         **build_orders("score", "Highest score first", "Lowest score first", may_be_empty=True),
+        **build_orders(
+            "contrast",
+            "Highest question contrast first",
+            "Lowest question contrast first",
+            may_be_empty=True,
+        ),
         **build_orders("answers", "Most answers first", "Fewest answers first"),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (

@@ -319,9 +319,10 @@ class PaymentPeople:
         return self.numbers["waiting"][0][0]
 
     def select_people(self) -> Rows:
-        """Return all submissions with `score`, `answers`, `status`, `decided`, `verdict`, `name`.
+        """Return all submissions with columns for filters and orders.
 
-        Filters and orders of the list use these columns.
+        `score`, `contrast`, `answers`, `status`, `decided`, `verdict` and `name`: filters and
+        orders of the list use them.
         """
         same_submission = {"submission": OuterRef("pk")}
         decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
@@ -332,6 +333,7 @@ class PaymentPeople:
         rows: Rows = Submission.objects.filter(version=self.version)
         return rows.select_related("worker", "version__question_set").annotate(
             score=Subquery(grade.values("leave_one_out")[:1]),
+            contrast=Subquery(grade.values("contrast")[:1]),
             answers=Coalesce(Subquery(grade.values("n_answers")[:1]), Value(0)),
             status=Subquery(status),
             decided=Coalesce(Subquery(decided), Value(OPEN)),

@@ -1,4 +1,4 @@
-"""Load the raw (leave-one-out) scores of a run's workers, with their intervals."""
+"""Load the raw scores or question contrasts of a run's workers, with their intervals."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-from django.db.models import BooleanField, Count, IntegerField, OuterRef, StdDev, Value
+from django.db.models import BooleanField, Count, IntegerField, OuterRef, QuerySet, StdDev, Value
 
 from annotations.models import QuestionSetVersion
 from annotations.web.numbers import count_rows_by
 from evaluation.core.stats.inference.intervals import compute_t_interval
-from evaluation.models import AnswerScore, Run, WorkerGrade
+from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING
 from evaluation.models.runs_of_record import run_that_counts
+
+RAW, CONTRAST = ScoreRule.Score.RAW.value, ScoreRule.Score.CONTRAST.value
+SCORES: Mapping[str, str] = dict(ScoreRule.Score.choices)
+"""Scores that people can be paid, invited and admitted by, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawScore:
     """A worker's mean similarity to the exemplary answers of the others, on the run's scale.
 
+    Or the worker's question contrast, where that is asked for.
+
     Attributes
     ----------
     value : None where nothing could be compared. low, high : the closed-form 95% interval over the
-        worker's answers, mean +- t sd / sqrt(n); None below two of them.
+        worker's answers, mean +- t sd / sqrt(n); None below two of them. Of a question contrast the
+        run's own interval.
     n_answers : answers that were graded. supported : whether they are enough for a rank.
     contradicted, fact_questions : facts of the answers that contradict the crowd, of how many
         questions with one; None in runs without facts. They are notices, and in no rule.
@@ -78,11 +85,18 @@ def run_of(version: QuestionSetVersion) -> Run | None:
     return run_that_counts(done.select_related("version"))
 
 
-def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mapping[int, RawScore]:
-    """Return raw scores by worker key, of all workers if None are given; one query."""
+def scores_of(
+    run: Run | None, workers: Collection[int] | None = None, score: str = RAW
+) -> Mapping[int, RawScore]:
+    """Return scores by worker key, of all workers if None are given; one query.
+
+    `score` is a key of `SCORES`.
+    """
     if run is None:
         return {}
     grades = WorkerGrade.objects.filter(run=run)
+    if score == CONTRAST:
+        return _read_contrasts(grades if workers is None else grades.filter(worker__in=workers))
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     if workers is not None:
         grades = grades.filter(worker__in=workers)
@@ -123,3 +137,11 @@ def scores_of(run: Run | None, workers: Collection[int] | None = None) -> Mappin
             *row[4:],
         )
     return found
+
+
+def _read_contrasts(grades: QuerySet[WorkerGrade]) -> dict[int, RawScore]:
+    """Return the question contrasts of a run's workers, by worker key."""
+    numbers = ("contrast", "contrast_low", "contrast_high", "n_answers")
+    further = ("support", "rank_low", "fact_contradicted", "fact_questions")
+    rows = grades.order_by().values_list("worker", *numbers, *further)
+    return {worker: RawScore(*cells) for worker, *cells in rows}

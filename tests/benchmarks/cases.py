@@ -11,6 +11,7 @@ from time import perf_counter
 from tests.benchmarks import (
     alarms,
     asking,
+    contrast,
     coverage,
     embedding,
     exchange,
@@ -59,6 +60,7 @@ CASES: dict[str, Case] = {
     "workers": lambda options: workers.who_answer(options.root),
     "asking": lambda _: asking.against_bare_loop(),
     "alarms": lambda options: alarms.cost_of_alarms(options.data),
+    "contrast": lambda _: contrast.cost_of_contrast(),
     "robustness": lambda _: robustness.whole_volume(),
     "studies": lambda _: studies.of_answers(),
     "facts": lambda options: facts.share_of_a_run(options.data),

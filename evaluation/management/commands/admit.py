@@ -18,9 +18,9 @@ class Command(SetCommand):
 
     help = (
         "Let only people take part in the published question set SET who scored at least X in the "
-        "earlier set OTHER: the raw leave-one-out score of the grading that counts for it, or an "
-        "end of its 95%% interval. With --count nothing is changed; with --off no score is asked "
-        "for any more."
+        "earlier set OTHER: the raw leave-one-out score (or the question contrast) of the grading "
+        "that counts for it, or an end of its 95%% interval. With --count nothing is changed; with "
+        "--off no score is asked for any more."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -34,6 +34,12 @@ class Command(SetCommand):
             default=ScoreRule.End.LOW.value,
             help="what has to reach X: the score, or the lower (default) or upper end of its "
             "interval",
+        )
+        parser.add_argument(
+            "--score",
+            choices=ScoreRule.Score.values,
+            default=ScoreRule.Score.RAW.value,
+            help="compare by raw leave-one-out score (default) or question contrast",
         )
         parser.add_argument("--count", action="store_true", help="count only, change nothing")
         parser.add_argument("--off", action="store_true", help="ask for no score any more")
@@ -60,7 +66,8 @@ class Command(SetCommand):
             )
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
-        found = recruiting.chosen(collection, earlier, at_least, options["end"])
+        asked = (at_least, options["end"], options["score"])
+        found = recruiting.chosen(collection, earlier, *asked)
         if found.run is None:
             raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
         self.stdout.write(
@@ -68,5 +75,5 @@ class Command(SetCommand):
             f"{found.n_too_few:,} gave too few answers to say"
         )
         if not options["count"]:
-            rule = recruiting.set_rule(collection, earlier, at_least, options["end"])
+            rule = recruiting.set_rule(collection, earlier, *asked)
             self.stdout.write(f"{rule.n_admitted:,} are admitted by their score from now on")

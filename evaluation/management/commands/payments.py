@@ -41,6 +41,7 @@ from evaluation.payments.arguments import (
 from evaluation.payments.storage import rules
 from evaluation.payments.storage.fairness import format_comparisons
 from evaluation.payments.storage.rules import RuleError, plan_proposed
+from evaluation.runs.raw_scores import RAW
 
 
 class Command(DeskCommand):
@@ -143,7 +144,7 @@ class Command(DeskCommand):
         if options["amount"] is None:
             raise CommandError("say how much with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
-        rule = rules.Rule(options["rule"], **named)
+        rule = rules.Rule(options["rule"], **named, score=options["score"] or RAW)
         pay = {"least": options["least_hourly"], "base": options["base_pay"]}
         found = rules.propose(version, rule, **pay)
         for one in found.rewarded:

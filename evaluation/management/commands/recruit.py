@@ -18,6 +18,7 @@ from annotations.panels.groups import RequestedBeforeError, make_group
 from annotations.panels.prolific import UNVERIFIED, Prolific
 from evaluation.payments.storage.invitations import ENDS, Invited, ScoreThreshold, select_invited
 from evaluation.payments.storage.rules import SCORE, RuleError
+from evaluation.runs.raw_scores import RAW, SCORES
 
 LONGEST_NAME = 200
 
@@ -27,9 +28,10 @@ class Command(DeskCommand):
 
     help = (
         "Write the panel's ids of the people of the question set SET who scored at least X, one a "
-        "line, as a panel's custom allow list takes them: the raw leave-one-out score of the "
-        "grading that counts, or the lower end of its 95% interval. Only who handed in, did not "
-        "withdraw and is not rejected; of the others it is said how many and why."
+        "line, as a panel's custom allow list takes them: the raw leave-one-out score (or the "
+        "question contrast) of the grading that counts, or the lower end of its 95%% interval. "
+        "Only who handed in, did not withdraw and is not rejected; of the others it is said how "
+        "many and why."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -43,6 +45,12 @@ class Command(DeskCommand):
             choices=tuple(ENDS),
             default=SCORE,
             help="what has to reach it, the score (default) or its interval's lower end",
+        )
+        parser.add_argument(
+            "--score",
+            choices=tuple(SCORES),
+            default=RAW,
+            help="compare people by raw score (default) or question contrast",
         )
         parser.add_argument(
             "--panel",
@@ -72,7 +80,9 @@ class Command(DeskCommand):
         user = self.decider(options, version) if options["by"] is not None else None
         client = self._client(options)
         try:
-            line = ScoreThreshold(options["at_least"], options["end"], options["panel"])
+            line = ScoreThreshold(
+                *(options["at_least"], options["end"], options["panel"]), score=options["score"]
+            )
             found = select_invited(version, line)
         except RuleError as error:
             raise CommandError(str(error), returncode=USAGE) from error

@@ -33,6 +33,7 @@ from evaluation.payments.storage.invitations import (
 )
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.payments.storage.scope import get_payable_set, get_payable_version
+from evaluation.runs.raw_scores import RAW, SCORES
 
 THRESHOLD = [
     VERSION,
@@ -40,7 +41,7 @@ THRESHOLD = [
         "at_least",
         {"type": "number", "minimum": -MOST, "maximum": MOST},
         required=True,
-        description="On the scale of the leave-one-out scores of the grading that counts.",
+        description="On the scale of the scores of the grading that counts.",
     ),
     OpenApiParameter(
         "end",
@@ -48,6 +49,13 @@ THRESHOLD = [
         enum=list(ENDS),
         default=SCORE,
         description="What has to reach it: the score, or the lower end of its 95% interval.",
+    ),
+    OpenApiParameter(
+        "score",
+        str,
+        enum=list(SCORES),
+        default=RAW,
+        description="Compare by raw leave-one-out score or by question contrast.",
     ),
     OpenApiParameter(
         "panel", str, description="Whose ids; that of the collecting, or the only one, without it."
@@ -74,6 +82,7 @@ class InvitedSerializer(serializers.Serializer[Any]):
     panel = serializers.CharField(help_text="Whose ids; empty where files name no panel.")
     at_least = serializers.FloatField(source="line.at_least")
     end = serializers.ChoiceField(choices=list(ENDS), source="line.end")
+    score = serializers.ChoiceField(choices=list(SCORES), source="line.score")
     people = serializers.IntegerField(source="n_people", help_text="Invited and left out.")
     invited = serializers.IntegerField(help_text="Ids in invited/ids/.")
     left_out = LeftOutSerializer(many=True)
@@ -102,8 +111,8 @@ class InvitedViewSet(ApiViewSet):
         operation_id="paying_invited",
         summary="Count who scored enough to be asked again",
         description="For who may change the set: of those who handed in, did not withdraw and are "
-        "not rejected, who has a raw leave-one-out score of at least so much. 409 without a "
-        "grading.",
+        "not rejected, who has a raw leave-one-out score, or a question contrast, of at least "
+        "so much. 409 without a grading.",
         parameters=THRESHOLD,
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
@@ -163,7 +172,8 @@ class InvitedViewSet(ApiViewSet):
                 "at_least", "Say which score it takes, such as 0.6."
             ) from None
         threshold = ScoreThreshold(
-            least, parse_choice(query, "end", ENDS, SCORE), query.get("panel", "")
+            *(least, parse_choice(query, "end", ENDS, SCORE), query.get("panel", "")),
+            score=parse_choice(query, "score", SCORES, RAW),
         )
         try:
             return select_invited(version, threshold)

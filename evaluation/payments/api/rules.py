@@ -34,6 +34,7 @@ from evaluation.payments.storage.rules import (
     propose,
 )
 from evaluation.payments.storage.scope import get_payable_version
+from evaluation.runs.raw_scores import RAW, SCORES
 from evaluation.runs.rest.conflicts import build_conflict_problem
 from evaluation.runs.rest.message_field import SaidField
 
@@ -69,7 +70,12 @@ class BonusRuleSerializer(StrictSerializer):
         required=False, allow_null=True, help_text="With quantile: above 0 to 1, .2 for a fifth."
     )
     at_least = serializers.FloatField(
-        required=False, allow_null=True, help_text="With threshold: the least raw score."
+        required=False, allow_null=True, help_text="With threshold: the least score."
+    )
+    score = serializers.ChoiceField(
+        choices=list(SCORES),
+        default=RAW,
+        help_text="With quantile and threshold: by raw score or question contrast.",
     )
     end = serializers.ChoiceField(
         choices=[SCORE, LOW],
@@ -233,6 +239,7 @@ def _propose(version: QuestionSetVersion, values: dict[str, Any]) -> Proposal:
     rule = Rule(
         *(values["kind"], values["amount"], values.get("share"), values.get("at_least")),
         end=values["end"],
+        score=values["score"],
     )
     try:
         return propose(version, rule, least=values.get("least_hourly"), base=values.get("base_pay"))

@@ -1,7 +1,8 @@
 """Select the workers of a version to invite again, as ids for a panel's allow list.
 
-Workers of several question sets are compared by the raw leave-one-out score, because a grade is
-relative to the other workers of its run. The list has no scores, and nothing is stored.
+Workers of several question sets are compared by the raw leave-one-out score or the question
+contrast, because a grade is relative to the other workers of its run. The list has no scores, and
+nothing is stored.
 """
 
 from __future__ import annotations
@@ -16,8 +17,14 @@ from annotations.models import Collection, QuestionSetVersion, Submission, Worke
 from annotations.panels.people import load_standing_decisions
 from annotations.panels.statuses import load_newest_statuses
 from evaluation.models import Run
-from evaluation.payments.storage.rules import LOW, SCORE, RuleError, get_compared_score
-from evaluation.runs.raw_scores import RawScore, run_of, scores_of
+from evaluation.payments.storage.rules import (
+    LOW,
+    SCORE,
+    RuleError,
+    check_contrasts,
+    get_compared_score,
+)
+from evaluation.runs.raw_scores import RAW, SCORES, RawScore, run_of, scores_of
 
 ENDS = {SCORE: "the score", LOW: "the lower end of its interval"}
 MOST = 1_000
@@ -45,11 +52,13 @@ class ScoreThreshold:
     ----------
     at_least : least value, on the scale of the run. end : a key of `ENDS`: what has to reach it.
     panel : panel whose ids are wanted; "" for that of the collection, or the only one.
+    score : by which workers are compared, a key of `SCORES`.
     """
 
     at_least: float
     end: str = SCORE
     panel: str = ""
+    score: str = RAW
 
     def check(self) -> None:
         """Raise RuleError if a value is out of range."""
@@ -58,6 +67,8 @@ class ScoreThreshold:
             raise RuleError("at_least", "score_range", most=MOST)
         if self.end not in ENDS:
             raise RuleError("end", "unknown_end", given=self.end, known=", ".join(ENDS))
+        if self.score not in SCORES:
+            raise RuleError("score", "unknown_score", given=self.score, known=", ".join(SCORES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,8 @@ class Invited:
 
     def lines(self) -> Iterator[str]:
         """Yield the counts as lines for a terminal."""
-        yield f"{len(self.ids):,} of {self.n_people:,} people reach {self.line.at_least:g}"
+        what = SCORES[self.line.score]
+        yield f"{len(self.ids):,} of {self.n_people:,} people reach {self.line.at_least:g} ({what})"
         yield from (f"left out: {n:,} {why}" for n, why in self.told)
 
 
@@ -112,7 +124,8 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
         load_standing_decisions(version),
         load_newest_statuses(submissions.values("pk")),
     )
-    scores, reasons = scores_of(run), list(LEFT_OUT)
+    scores, reasons = scores_of(run, score=threshold.score), list(LEFT_OUT)
+    check_contrasts(threshold.score, scores)
     reason_by_id: dict[str, str] = {}
     for submission in submissions.select_related("worker").order_by("worker__external_id", "pk"):
         decision, status = decisions.get(submission.pk), statuses.get(submission.pk)

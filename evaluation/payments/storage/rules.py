@@ -26,7 +26,7 @@ from annotations.models import Collection as Collecting
 from evaluation.core.messages.message import Message
 from evaluation.payments.storage.evidence import load_seconds
 from evaluation.payments.storage.fairness import Comparison, fairness
-from evaluation.runs.raw_scores import RawScore, run_of, scores_of
+from evaluation.runs.raw_scores import RAW, SCORES, RawScore, run_of, scores_of
 
 SENTENCES: Final = {
     "unknown_rule": "there is no rule {given!r}: {known}",
@@ -36,6 +36,8 @@ SENTENCES: Final = {
     "no_scores": "nobody has a score: grade the answers of this version first",
     "amount_too_large": "somebody would get more than {most:,}.00",
     "score_range": "a score goes from -{most:,} to {most:,}",
+    "unknown_score": "there is no score {given!r}: {known}",
+    "no_contrast": "the grading has no question contrast: grade the answers again",
     "unknown_end": "there is no end {given!r}: {known}",
     "unknown_panel": "nobody came from the panel {given!r}; there is: {known}",
     "several_panels": "people came from several panels, say whose ids: {known}",
@@ -75,8 +77,9 @@ class Rule:
     Attributes
     ----------
     kind : a key of `KINDS`. share : share of workers for `quantile`, above 0 to 1.
-    at_least : least raw leave-one-out score for `threshold`.
+    at_least : least score for `threshold`.
     end : what has to reach `at_least`: `SCORE`, or `LOW`, the lower end of the 95% interval.
+    score : by which workers are compared, a key of `SCORES`.
     """
 
     kind: str
@@ -84,21 +87,29 @@ class Rule:
     share: float | None = None
     at_least: float | None = None
     end: str = SCORE
+    score: str = RAW
 
     @property
     def said(self) -> str:
         """Short description of the rule; each payment stores it as its reason."""
         if self.kind == QUANTILE:
-            return f"the best {self.share:.0%} by raw score"
+            return f"the best {self.share:.0%} by {SCORES[self.score]}"
         if self.kind == THRESHOLD:
-            compared = "the lower end of the raw score" if self.end == LOW else "the raw score"
+            compared = f"the {'lower end of the ' if self.end == LOW else ''}{SCORES[self.score]}"
             return f"{compared} is at least {self.at_least:g}"
         return f"{self.amount} for each answer"
+
+    @property
+    def score_label(self) -> str:
+        """Name of the score by which workers are compared."""
+        return SCORES[self.score]
 
     def check(self) -> None:
         """Raise RuleError if a value is missing or out of range."""
         if self.kind not in KINDS:
             raise RuleError("kind", "unknown_rule", given=self.kind, known=", ".join(KINDS))
+        if self.score not in SCORES:
+            raise RuleError("score", "unknown_score", given=self.score, known=", ".join(SCORES))
         if not LEAST <= self.amount <= MOST:
             raise RuleError("amount", "amount_range", least=LEAST, most=MOST)
         if self.kind == QUANTILE and not (self.share is not None and 0 < self.share <= 1):
@@ -260,7 +271,10 @@ def propose(
     # The log keeps all decisions; only the newest one of a submission is in force.
     rejected = {key for key, row in newest_decisions.items() if row.kind == Decision.Kind.REJECT}
     submissions = [submission for submission in submissions if submission.pk not in rejected]
-    scores, n_answers, seconds = scores_of(run), _count_answers(version), load_seconds(version)
+    scores = scores_of(run, score=rule.score)
+    if rule.kind != PER_ANSWER:
+        check_contrasts(rule.score, scores)
+    n_answers, seconds = _count_answers(version), load_seconds(version)
     score_by_submission = {
         submission.pk: scores.get(submission.worker_id) for submission in submissions
     }
@@ -288,6 +302,12 @@ def propose(
         *(version, rule, earners, len(rejected)),
         *(0 if rule.kind == PER_ANSWER else n_unscored, base, find_currency(version), least),
     )
+
+
+def check_contrasts(score: str, scores: Mapping[int, RawScore]) -> None:
+    """Raise RuleError if workers are to be compared by a score that nobody has in the run."""
+    if score != RAW and all(one.value is None for one in scores.values()):
+        raise RuleError("score", "no_contrast")
 
 
 def _compute_amounts(

@@ -32,6 +32,7 @@ from evaluation.payments.storage.rules import (
 )
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.views.worker_list import build_frame
+from evaluation.runs.raw_scores import RAW, SCORES
 
 MAX_LISTED = 200
 """Workers that the page lists by name."""
@@ -72,8 +73,14 @@ class RuleForm(forms.Form):
         max_value=100,
         help_text="For the best share: 20 is the best fifth. Who ties with the last gets it too.",
     )
+    score = forms.ChoiceField(
+        label="Compare people by",
+        choices=[(name, capfirst(label)) for name, label in SCORES.items()],
+        required=False,
+        help_text="Question contrast pays nothing for text that fits every question.",
+    )
     at_least = forms.FloatField(
-        label="Least raw score", required=False, min_value=-1000, max_value=1000
+        label="Least score", required=False, min_value=-1000, max_value=1000
     )
     end = forms.ChoiceField(
         label="What has to reach it",
@@ -112,7 +119,9 @@ class RuleForm(forms.Form):
         values = self.cleaned_data
         share = None if values["share"] is None else values["share"] / 100
         return Rule(
-            values["kind"], values["amount"], share, values["at_least"], values["end"] or SCORE
+            *(values["kind"], values["amount"], share, values["at_least"]),
+            end=values["end"] or SCORE,
+            score=values["score"] or RAW,
         )
 
 

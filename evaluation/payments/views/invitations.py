@@ -26,7 +26,7 @@ from evaluation.payments.storage.invitations import (
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.payments.storage.scope import get_payable_version
 from evaluation.payments.views.worker_list import build_frame
-from evaluation.runs.raw_scores import run_of, scores_of, spread_of
+from evaluation.runs.raw_scores import CONTRAST, RAW, SCORES, run_of, scores_of, spread_of
 
 MAX_LISTED = 100
 """Workers that the page lists by name."""
@@ -35,7 +35,13 @@ MAX_LISTED = 100
 class LineForm(forms.Form):
     """Form of the score threshold, with a panel choice if workers came from several."""
 
-    at_least = forms.FloatField(label="Least raw score", min_value=-MOST, max_value=MOST)
+    score = forms.ChoiceField(
+        label="Compare people by",
+        choices=[(name, capfirst(label)) for name, label in SCORES.items()],
+        required=False,
+        help_text="Question contrast pays nothing for text that fits every question.",
+    )
+    at_least = forms.FloatField(label="Least score", min_value=-MOST, max_value=MOST)
     end = forms.ChoiceField(
         label="What has to reach it",
         choices=list(ENDS.items()),
@@ -56,7 +62,10 @@ class LineForm(forms.Form):
     def build_threshold(self) -> ScoreThreshold:
         """Return the threshold of a valid form."""
         values = self.cleaned_data
-        return ScoreThreshold(values["at_least"], values["end"] or SCORE, values.get("panel", ""))
+        return ScoreThreshold(
+            *(values["at_least"], values["end"] or SCORE, values.get("panel", "")),
+            score=values["score"] or RAW,
+        )
 
 
 @require_GET
@@ -77,6 +86,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     context = build_frame(version, "Invite the best again") | {
         "run": run,
         "spread": spread_of(scores_of(run)),
+        "spread_of_contrast": spread_of(scores_of(run, score=CONTRAST)),
         "form": form,
         "found": invited_workers,
         "named": invited_workers.ids[:MAX_LISTED] if invited_workers else [],

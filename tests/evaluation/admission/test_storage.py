@@ -66,6 +66,20 @@ def test_who_scored_enough_is_admitted_and_others_are_told_before_the_consent(ea
     assert Submission.objects.filter(version=later.version).count() == 1
 
 
+def test_people_are_admitted_by_question_contrast_where_the_rule_says_so(earlier, later):
+    for rank, contrast in enumerate((0.1, 0.2, 0.3), 1):
+        WorkerGrade.objects.filter(run=earlier, rank=rank).update(
+            contrast=contrast, contrast_low=contrast - 0.05, contrast_high=contrast + 0.05
+        )
+    asked = (later.collection, earlier.version.question_set, 0.2)
+    stored = recruiting.set_rule(*asked, "score", "contrast")
+    assert names(later.collection) == ["w002", "w003"]
+    assert (stored.score, stored.n_admitted) == ("contrast", 2)
+    assert recruiting.chosen(*asked, "low", "contrast").ids == ["w003"]
+    recruiting.set_rule(*asked, "score")
+    assert names(later.collection) == ["w001", "w002", "w003"]
+
+
 def test_others_get_a_code_of_their_own_where_there_is_one(earlier, later):
     collecting.change(later.collection, code_not_chosen="NOTNOW")
     rule(later, earlier)

@@ -42,3 +42,18 @@ def test_of_ten_people_half_are_five_and_a_fifth_are_two():
     assert spread_of(ten) == Spread(10, 0.1, 0.6, 0.9, 1.0)
     assert spread_of({1: RawScore(None, None, None, 0, True)}) is None
     assert spread_of({}) is None
+
+
+def test_question_contrasts_have_the_interval_of_the_run():
+    run = finished()
+    first = run.worker_grades.get(rank=1).worker
+    run.worker_grades.filter(worker=first).update(
+        contrast=0.3, contrast_low=0.25, contrast_high=0.35
+    )
+    one = scores_of(run, [first.pk], "contrast")[first.pk]
+    assert (one.value, one.low, one.high) == (0.3, 0.25, 0.35)
+    # An older run has none, and the answers' intervals are those of another score.
+    others = scores_of(run, score="contrast")
+    assert {o.value for key, o in others.items() if key != first.pk} == {None}
+    assert {o.low for key, o in others.items() if key != first.pk} == {None}
+    assert (one.n_answers, one.supported) == (6, True)

@@ -205,6 +205,16 @@ REFUSED = [
         "a score goes from -1,000 to 1,000",
     ),
     (
+        "unknown_score",
+        {"given": "grade", "known": "raw, contrast"},
+        "there is no score 'grade': raw, contrast",
+    ),
+    (
+        "no_contrast",
+        {},
+        "the grading has no question contrast: grade the answers again",
+    ),
+    (
         "unknown_end",
         {"given": "high", "known": "score, low"},
         "there is no end 'high': score, low",
