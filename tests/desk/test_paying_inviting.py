@@ -124,6 +124,7 @@ def test_by_rest_counts_and_ids(rest, run):
         "panel": "Prolific",
         "at_least": 0.5,
         "end": "score",
+        "score": "raw",
         "people": 5,
         "invited": 3,
         "left_out": [
