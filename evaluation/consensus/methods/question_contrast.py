@@ -184,7 +184,7 @@ class CrowdExemplars:
     def lengths(self) -> Floats:
         """Weighted mean length of the answers to each question."""
         own = np.sqrt(_multiply_rows_in_chunks(self.vectors))
-        return np.bincount(self.question, self.shares * own, self.n_questions)
+        return np.bincount(self.question, self.shares * own, self.n_questions).astype(np.float64)
 
     @cached_property
     def squared(self) -> Floats:

@@ -178,7 +178,9 @@ class Bystanders:
     def _score_by_contrast(self, drawn: DrawnVotes | None) -> BystanderScores:
         """Return the question contrast of the workers who do not vote as their raw scores."""
         found = self.contrasts()
-        in_draws = drawn and found.average_in_draws(drawn, self._worker, self._question)
+        in_draws = None
+        if drawn is not None:
+            in_draws = found.average_in_draws(drawn, self._worker, self._question)
         return BystanderScores(
             found.means, found.low, found.high, found.interval_reasons, in_draws, found.n
         )

@@ -445,3 +445,21 @@ def test_a_grading_of_two_people_is_stored_without_ranks_and_its_pages_open(
     pages = set(re.findall(rf'href="({there}[a-z/]+)"', first))
     assert len(pages) > 5
     assert {page: client.get(page).status_code for page in pages} == dict.fromkeys(pages, 200)
+
+
+def test_question_contrast_is_stored_for_workers_answers_and_models(both):
+    run, grading, _ = both
+    found = grading.graded.aqer.contrasts_
+    means = dict(zip(grading.graded.aqer.workers_.tolist(), found.means.tolist(), strict=True))
+    stored = dict(run.worker_grades.values_list("worker_id", "contrast"))
+    known = {key: value for key, value in means.items() if not np.isnan(value)}
+    assert {key: value for key, value in stored.items() if value is not None} == known
+    of_answers = run.answer_scores.order_by("pk").values_list("response_id", "contrast")
+    expected = dict(zip(grading.given.answered.keys, found.answers.tolist(), strict=True))
+    assert all((value is None) == np.isnan(expected[key]) for key, value in of_answers)
+    assert all(value in (None, expected[key]) for key, value in of_answers)
+    models = grading.graded.models
+    assert set(run.llm_scores.values_list("model_id", "contrast_low")) == {
+        (model, None if np.isnan(low) else low)
+        for model, low in zip(models.models.tolist(), models.contrasts.low.tolist(), strict=True)
+    }
