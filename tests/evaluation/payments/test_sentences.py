@@ -260,6 +260,14 @@ def test_each_refused_rule_has_a_sentence_here():
             "the lower end of the raw score is at least 0.6",
         ),
         (Rule("per-answer", Decimal("0.05")), "0.05 for each answer"),
+        (
+            Rule("quantile", Decimal("1.00"), share=0.5, score="contrast"),
+            "the best 50% by question contrast",
+        ),
+        (
+            Rule("threshold", Decimal("1.00"), at_least=0.2, end="low", score="contrast"),
+            "the lower end of the question contrast is at least 0.2",
+        ),
     ],
 )
 def test_rules_beside_payments(rule, sentence):
