@@ -19,7 +19,7 @@ class Command(SetCommand):
     help = (
         "Let only people take part in the published question set SET who scored at least X in the "
         "earlier set OTHER: the raw leave-one-out score (or the question contrast) of the grading "
-        "that counts for it, or an end of its 95%% interval. With --count nothing is changed; with "
+        "that counts for it, or an end of its 95% interval. With --count nothing is changed; with "
         "--off no score is asked for any more."
     )
 

@@ -29,7 +29,7 @@ class Command(DeskCommand):
     help = (
         "Write the panel's ids of the people of the question set SET who scored at least X, one a "
         "line, as a panel's custom allow list takes them: the raw leave-one-out score (or the "
-        "question contrast) of the grading that counts, or the lower end of its 95%% interval. "
+        "question contrast) of the grading that counts, or the lower end of its 95% interval. "
         "Only who handed in, did not withdraw and is not rejected; of the others it is said how "
         "many and why."
     )
