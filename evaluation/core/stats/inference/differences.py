@@ -8,7 +8,7 @@ of a loop over scipy.stats.bootstrap and permutation_test, with which the tests 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -176,7 +176,7 @@ def compute_sign_flip_p_values(
     for row in np.flatnonzero(exact):
         moments = _Moments(totals[[row]], pairs[[row]], studentised[[row]], moving[row])
         signs = _list_sign_patterns(int(moving[row].sum()))
-        p_values[row] = np.mean(moments.is_extreme(lambda part, s=signs: s @ part.T))
+        p_values[row] = np.mean(moments.is_extreme(partial(_sum_with_signs, signs)))
     drawn = np.flatnonzero(~exact)
     if len(drawn):
         moments = _Moments(totals[drawn], pairs[drawn], studentised[drawn])
@@ -269,12 +269,22 @@ def _count_extreme(moments: _Moments, n_permutations: int, seed: int) -> NDArray
         rows = min(_BLOCK, n_permutations - start)
         random_bytes = np.frombuffer(rng.bytes(rows * width), dtype=np.uint8)
         bits = np.unpackbits(random_bytes.reshape(rows, width), axis=1, count=clusters)
-        chosen = bits.astype(np.float64)
-        # Signs are 2 x bit - 1, so the signed sum is twice the sum of the chosen minus the whole.
-        extreme += np.count_nonzero(
-            moments.is_extreme(lambda part, c=chosen: 2 * (c @ part.T) - part.sum(axis=1)), axis=0
-        )
+        flip = partial(_sum_with_bits, bits.astype(np.float64))
+        extreme += np.count_nonzero(moments.is_extreme(flip), axis=0)
     return extreme
+
+
+def _sum_with_signs(signs: FloatArray, part: FloatArray) -> FloatArray:
+    """Return, patterns x rows, the sums of `part` (rows x clusters) with signs."""
+    return np.asarray(signs @ part.T)
+
+
+def _sum_with_bits(bits: FloatArray, part: FloatArray) -> FloatArray:
+    """Return the same of patterns given as bits.
+
+    Signs are 2 x bit - 1, so a signed sum is twice the sum of the chosen minus the whole.
+    """
+    return np.asarray(2 * (bits @ part.T) - part.sum(axis=1))
 
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)

@@ -312,3 +312,27 @@ def test_entailment_needs_a_score_for_each_answer():
         fit(init="entailment")
     with pytest.raises(ValueError, match=r"initial_scores.* 6\b"):
         AQER(init="entailment", n_draws=0).fit(np.eye(6), WORKERS, QUESTIONS, initial_scores=[1.0])
+
+
+@pytest.mark.parametrize(
+    ("n_workers", "n_questions", "ceiling", "percentile"),
+    [
+        # One question: nobody has 5 answers. Two workers: no ranking. Nine: no percentile.
+        (12, 1, (None, "no_supported_worker"), None),
+        (1, 6, (None, "fewer_than_3_workers"), None),
+        (9, 6, (1.0, None), None),
+        (12, 6, (1.0, None), 50.0),
+    ],
+)
+def test_crowds_of_equal_answers_too_small_for_a_ceiling_or_a_percentile_have_none(
+    n_workers, n_questions, ceiling, percentile
+):
+    workers = np.repeat([f"w{i}" for i in range(n_workers)], n_questions)
+    questions = np.tile([f"q{j}" for j in range(n_questions)], n_workers)
+    x = np.tile([0.6, 0.8], (len(workers), 1))
+    found = AQER(n_draws=20, leave_one_out=True).fit(x, workers, questions)
+    score, reason = found.ceiling_.score, found.ceiling_.reason
+    assert (score, reason) == (pytest.approx(ceiling[0]), ceiling[1])
+    model = found.score_models(x[:n_questions], ["m"] * n_questions, questions[:n_questions])
+    place = model.percentiles[0]
+    assert np.isnan(place) if percentile is None else place == percentile
