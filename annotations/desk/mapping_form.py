@@ -170,6 +170,8 @@ class MappingForm(forms.Form):
         if self._preset == "mturk":
             columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}
             choices = OF_BATCH
+            # Fields of a form of Crowd HTML elements are no columns of the file.
+            self._proposed = dict.fromkeys(self._mapping.answers, Role.ANSWER)
         else:
             columns = {
                 name: (
