@@ -504,8 +504,9 @@ class MappedRows:
             named = ", ".join(question[:40] for question in questions[:QUESTIONS_NAMED])
             rest = len(questions) - QUESTIONS_NAMED
             named += f" and {rest} more" if rest > 0 else ""
-            more = {"n": len(questions), "questions": named}
-            self.problems.add_code(line, None, "attempts_differ", **values, **more)
+            self.problems.add_code(
+                line, None, "attempts_differ", **values, n=len(questions), questions=named
+            )
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or the file has no answers."""
