@@ -170,6 +170,8 @@ class MappingForm(forms.Form):
         if self._preset == "mturk":
             columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}
             choices = OF_BATCH
+            # Fields of a form of Crowd HTML elements are no columns of the file.
+            self._proposed = dict.fromkeys(self._mapping.answers, Role.ANSWER)
         else:
             columns = {
                 name: (
@@ -247,8 +249,9 @@ class MappingForm(forms.Form):
                 message = f"Choose the role {LABELS[role]} once, not for {names}."
                 self.add_error(None, forms.ValidationError(message, code="role_twice"))
         for column in self.columns:
-            role, right = f"role-{column.number}", f"right-{column.number}"
-            if values.get(role) == Role.CHECK and not values.get(right):
+            right = f"right-{column.number}"
+            is_check = values.get(f"role-{column.number}") == Role.CHECK
+            if is_check and not values.get(right):
                 message = f"Enter the right answer of the attention check {column.name[:60]}."
                 self.add_error(right, forms.ValidationError(message, code="right_missing"))
         if not self.errors:

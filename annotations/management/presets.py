@@ -109,6 +109,9 @@ def _mapped(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
         mapping = proposed(preset, head, path).changed(options["map"], head.header, head.name)
     except ValueError as error:
         raise CommandError(f"--map: {error}", returncode=USAGE) from error
+    if preset.slug == "mturk" and (mapping.times or mapping.extra or mapping.ignored):
+        reason = "the columns of Mechanical Turk have fixed roles; only answer can be changed"
+        raise CommandError(f"--map: {reason}", returncode=USAGE)
     refuse_unmapped(preset, mapping, head)
     return preset, mapping
 

@@ -1,5 +1,6 @@
 """Importing answers from any file: sent once, its columns said, nothing lost on the way."""
 
+import json
 from html import unescape
 
 import pytest
@@ -20,6 +21,7 @@ from tests.annotations.exchange.presets.test_arrangement import (
 )
 from tests.annotations.exchange.presets.test_attempts import LATER, TWO, row, survey
 from tests.annotations.exchange.presets.test_presets import FILES, read
+from tests.annotations.exchange.reading.mturk_export import batch_text
 from tests.desk.test_uploads import files
 
 
@@ -428,6 +430,37 @@ def test_columns_without_a_selector_keep_their_roles(wizard, monkeypatch):
     assert wizard.upload.report["n_new"] == 3
     wizard.confirm()
     assert Response.objects.first().extra["Group"] == "a"
+
+
+def test_fields_of_crowd_elements_have_their_roles_although_they_are_no_columns(wizard):
+    cells = [
+        {"Answer.taskAnswers": json.dumps([{"why": f"The moon pulls {n}", "age": 30}])}
+        for n in range(3)
+    ]
+    batch = batch_text([("H1", f"w{n}", one) for n, one in enumerate(cells)])
+    wizard.send("batch.csv", batch.encode())
+    assert wizard.roles == {"Answer.why": "answer"}
+    wizard.say("check", roles={"Answer.why": "extra", "Answer.age": "extra"})
+    assert wizard.errors == {"__all__": ["no_answers"]}
+    wizard.page = wizard.client.get(wizard.address("import-columns"))
+    wizard.say("check")
+    wizard.confirm()
+    assert Response.objects.get(submission__worker__external_id="w1").text == "The moon pulls 1"
+
+
+def test_a_record_with_a_row_for_each_event_comes_in_whole(wizard):
+    header = "record_id,redcap_event_name,bread,salt,science_complete"
+    people = [
+        (f"{n},first_arm_1,The yeast makes a gas {n},,2", f"{n},later_arm_1,,Brine stays wet {n},2")
+        for n in (1, 2, 3)
+    ]
+    rows = [row for pair in people for row in pair]
+    wizard.send("data.csv", "\n".join([header, *rows]).encode())
+    wizard.say("check")
+    # Three records answered a question in each of two events.
+    assert wizard.upload.report["n_new"] == 6
+    wizard.confirm()
+    assert Response.objects.filter(status="text").count() == 6
 
 
 TWICE = """ID,Why do rivers run?,Why is the sea salty?

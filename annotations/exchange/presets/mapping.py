@@ -121,10 +121,17 @@ class Mapping:
         if Role.CHECK in given:
             checks = [_check_of(entry, header, file) for entry in given[Role.CHECK] if entry]
             found = replace(found, checks=tuple(dict(checks).items()))
-        for key, stored in ((Role.TIME, "times"), (Role.EXTRA, "extra"), (Role.IGNORE, "ignored")):
-            if key in given:
-                names = _matching([name for name in given[key] if name], header, file)
-                found = replace(found.without(names), **{stored: names})
+        others = {
+            key: _matching([name for name in given[key] if name], header, file)
+            for key in (Role.TIME, Role.EXTRA, Role.IGNORE)
+            if key in given
+        }
+        if Role.TIME in others:
+            found = replace(found.without(others[Role.TIME]), times=others[Role.TIME])
+        if Role.EXTRA in others:
+            found = replace(found.without(others[Role.EXTRA]), extra=others[Role.EXTRA])
+        if Role.IGNORE in others:
+            found = replace(found.without(others[Role.IGNORE]), ignored=others[Role.IGNORE])
         return found.without_checks_in_answers()
 
     def without(self, columns: Iterable[str]) -> Mapping:

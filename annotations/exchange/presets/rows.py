@@ -280,7 +280,7 @@ class MappedRows:
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
-        self.n_rows = self.n_people = 0
+        self.n_rows = self.n_people = self.n_blank = 0
         self.questions: dict[str, MturkQuestion] = {}
         self.skipped: Counter[str] = Counter()
         self._is_last = duplicates == Duplicates.LAST
@@ -299,6 +299,7 @@ class MappedRows:
             notes.append("The row under the header was read as a second header row")
         if n_columns > 1:
             counts = f"{self.n_people} rows x {n_columns} columns of answers"
+            counts += f" - {self.n_blank} cells of other events" if self.n_blank else ""
             notes.append(f"{counts} = {self.n_rows - self.n_checked} answers")
         for column, right in self._mapping.checks:
             failed = [who for who, has_passed in self.passed[column].items() if not has_passed]
@@ -330,7 +331,8 @@ class MappedRows:
             if reason := preset.reason_left_out(row):
                 self.skipped[reason] += 1
                 continue
-            texts = [preset.cell(cells[at[name]]) for name in mapping.answers]
+            answers = [(name, preset.cell(cells[at[name]])) for name in mapping.answers]
+            texts = [text for _, text in answers]
             if mapping.worker == ROW_NUMBER:
                 # A row in which nothing was answered is nobody.
                 worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
@@ -347,15 +349,18 @@ class MappedRows:
                     f"Worker {worker} (line {line}) answered “{TRIAL}” to every question. Delete "
                     "the row from the file if it is your own trial."
                 )
+            if is_part:
+                self.n_blank += sum(map(is_blank, texts))
+                answers = [(name, text) for name, text in answers if not is_blank(text)]
             first = self.n_rows
-            self.n_rows += len(texts)
+            self.n_rows += len(answers)
             self.n_people += 1
             row_id = self._ids.clean(cells[at[mapping.question]]) if mapping.question else ""
             if self._lacks(line, worker, row_id):
                 continue
             facts = self._facts(row, {name: cells[i] for i, name in aside if cells[i].strip()})
             wording = cells[at[mapping.text]].strip() if mapping.text else ""
-            for offset, (column, text) in enumerate(zip(mapping.answers, texts, strict=True)):
+            for offset, (column, text) in enumerate(answers):
                 if self._foreign.holds_objects and is_json(text):
                     self.problems.add_code(line, column, "answer_is_object")
                     continue
@@ -365,8 +370,6 @@ class MappedRows:
                 question = mapping.question_of(row_id, column)
                 self._learn(question, column, wording, line)
                 text = "" if is_blank(text) else text
-                if is_part and not text:
-                    continue
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
             yield from self._checks_of(line, worker, cells, at, facts)
@@ -501,8 +504,9 @@ class MappedRows:
             named = ", ".join(question[:40] for question in questions[:QUESTIONS_NAMED])
             rest = len(questions) - QUESTIONS_NAMED
             named += f" and {rest} more" if rest > 0 else ""
-            more = {"n": len(questions), "questions": named}
-            self.problems.add_code(line, None, "attempts_differ", **values, **more)
+            self.problems.add_code(
+                line, None, "attempts_differ", **values, n=len(questions), questions=named
+            )
 
     def finish(self) -> None:
         """Raise `InputError` if a row was bad or the file has no answers."""

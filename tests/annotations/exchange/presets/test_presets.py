@@ -371,6 +371,21 @@ class TestConverting:
                 ("Q3", "What makes the sea salty?"),
             ]
 
+    def test_the_command_shows_each_question_with_its_wording_and_three_answers(self, say):
+        _, printed = say("qualtrics", "--map", "ignore=Q1", "--map", "time=EndDate")
+        [tides] = [line for line in printed.splitlines() if line.startswith("Question Q2")]
+        assert exports.TIDES in tides
+        assert [who for who in exports.PEOPLE if f"{who}: “" in tides] == list(exports.PEOPLE[:3])
+        assert sum(line.startswith("Question ") for line in printed.splitlines()) == 2
+        assert "time = EndDate" in printed
+        assert "Columns ignored: Q1" in printed
+
+    def test_roles_that_mechanical_turk_fixes_are_refused(self, say):
+        for entry in ("time=AcceptTime", "ignore=Input.word", "extra=Input.word"):
+            with pytest.raises(CommandError) as caught:
+                say("mturk", "--map", entry)
+            assert caught.value.returncode == 2
+
     def test_a_choice_of_columns_and_of_the_preset_is_followed(self, say):
         output, told = say("wide", "--preset", "wide", "--map", "answer=Any*")
         assert "answer = Anything else?" in told
