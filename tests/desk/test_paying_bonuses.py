@@ -11,7 +11,7 @@ from annotations.ledger.bonuses import load_payments
 from annotations.ledger.decisions import decide
 from annotations.ledger.parts import PART_REASONS
 from annotations.models import BonusPayment, Collection, PanelStatus
-from tests.desk.flashes import flashed
+from tests.desk.flashes import flashed, flashed_numbers
 from tests.evaluation.payments.crowd import rivers
 from tests.sentences import site_sentence
 
@@ -48,7 +48,8 @@ def test_a_rule_is_tried_planned_confirmed_and_taken_once(desk, client):
     wrong = client.post(link, {"do": "confirm", "round": "bonus", "total": "1.44"})
     assert wrong.status_code == 409
     assert {one.state for one in load_payments(version)} == {"planned"}
-    client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
+    page = client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"}, follow=True)
+    assert (flashed(page)[-1], flashed_numbers(page)[-2:]) == ("bonuses_confirmed", ["8", "1.45"])
     assert {one.state for one in load_payments(version)} == {"confirmed"}
     files = reverse("admin:paying", args=[version.question_set.public_id]) + "#files"
     assert f'href="{files}"' in client.get(link).content.decode()
@@ -98,7 +99,8 @@ def test_cancelling_takes_away_what_was_not_sent(desk, client):
     version, link = desk
     seen = client.get(link, RULE).context["found"].seen
     client.post(link, RULE | {"do": "plan", "seen": seen})
-    client.post(link, {"do": "cancel", "round": "bonus", "total": "1.45"})
+    page = client.post(link, {"do": "cancel", "round": "bonus", "total": "1.45"}, follow=True)
+    assert (flashed(page)[-1], flashed_numbers(page)[-2:]) == ("bonuses_cancelled", ["8", "1.45"])
     assert {one.state for one in load_payments(version)} == {"cancelled"}
 
 

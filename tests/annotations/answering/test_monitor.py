@@ -204,6 +204,7 @@ def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
     of = load_collection_status(made.collection).money
     # Four were paid, one of whom withdrew: 4 * 3.9999 = 15.9996, and 7 of 10 places are left.
     assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("16.00"), Decimal("44.00"))
+    assert (of.handed_in, of.rejected) == (4, 0)
     assert of.hourly == Decimal("7.50")  # 3 for 24 minutes, without the fee
     assert of.is_too_little
     assert load_collection_status(made.collection).as_dict()["money"] == of.as_dict()
@@ -227,6 +228,7 @@ def test_who_is_rejected_here_or_on_the_panel_costs_nothing(tides, rana):
     of = load_collection_status(made.collection).money
     # Of six all but ada and cy: 4 x 2.00 x 1.25; four places are left, and those two are not.
     assert (of.paid, of.so_far, of.at_the_end) == (4, Decimal("10.00"), Decimal("20.00"))
+    assert (of.handed_in, of.rejected) == (6, 2)
 
 
 def test_bonuses_are_not_in_the_cost(tides, rana):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -72,6 +73,21 @@ def test_in_recall_each_text_is_read_once_before_its_own_questions(live_server, 
     assert len(texts) == len(cable) == 1
     asked = [i for i, page in enumerate(walker.seen) if "tides do in case" in page.words]
     assert texts[0] < asked[0]
+
+
+def test_the_progress_bar_counts_the_pages_that_were_answered(live_server, tides):
+    ada = Walker(published(tides, live_server.url, protocol="open").link, "ada")
+    ada.enter()
+    ada.until("page")
+    seen = []
+    while ada.page.form and ada.page.code == "":
+        bar = re.search(r'<progress id="progress" max="(\d+)" value="(\d+)"', ada.response.text)
+        seen.append(tuple(map(int, bar.groups())))
+        ada.press()
+    # A page for each text, then the review of all of them.
+    total = len(seen) - 1
+    assert total > 1
+    assert seen == [(total, n) for n in range(total + 1)]
 
 
 def test_in_the_open_protocol_the_text_stands_beside_its_questions(live_server, tides):

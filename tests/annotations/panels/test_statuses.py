@@ -1,15 +1,17 @@
 """Prolific's export is taken in whole or not at all, and never that of another study."""
 
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command, load_command_class
+from django.utils import timezone
 
 from annotations import guards
 from annotations.exchange.prolific import STATUSES
 from annotations.ledger.sentences import LISTS
 from annotations.models import PanelSession, PanelStatus
-from annotations.panels.people import load_decided_people
+from annotations.panels.people import load_decided_people, measure_seconds
 from annotations.panels.sentences import REPORTS
 from annotations.panels.statuses import count_statuses
 from tests.annotations import world
@@ -376,3 +378,27 @@ def test_the_lists_leave_out_whom_the_panel_has_settled(rivers, take, tmp_path):
     )  # fmt: skip
     assert path.read_text() == "s-ben\n"
     assert LISTS.text("settled_on_panel", n=2) in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("state", "minutes", "status", "on_the_panel", "seconds"),
+    [
+        ("submitted", 5, None, None, 300.0),
+        ("submitted", 5, "APPROVED", 90.0, 300.0),
+        # One time for both measures nothing.
+        ("submitted", 0, "APPROVED", 90.0, 90.0),
+        ("submitted", -1, "APPROVED", 90.0, 90.0),
+        ("submitted", 0, "APPROVED", 0.0, None),
+        ("submitted", 0, None, 90.0, None),
+        # Only the time of who handed in: others would make them look slow or fast.
+        ("timed_out", 5, "APPROVED", 90.0, 90.0),
+        ("timed_out", 5, "TIMED-OUT", 90.0, None),
+        ("returned", 5, "RETURNED", 90.0, None),
+    ],
+)
+def test_a_time_is_the_servers_or_else_the_panels_and_never_zero(
+    state, minutes, status, on_the_panel, seconds
+):
+    begun = timezone.now()
+    ended = begun + timedelta(minutes=minutes)
+    assert measure_seconds(state, begun, ended, status, on_the_panel) == seconds

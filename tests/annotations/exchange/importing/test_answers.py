@@ -56,6 +56,14 @@ def test_answers_come_in_as_written_in_the_order_of_the_file(rivers, version, tm
     assert any("published now" in line for line in report.lines())
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="rows are copied on PostgreSQL")
+def test_an_import_leaves_no_temporary_table_with_its_connection(rivers, tmp_path):
+    import_answers(rivers, write(tmp_path, ROWS))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM sqlite_temp_master WHERE type = 'table'")
+        assert cursor.fetchall() == []
+
+
 def test_the_same_file_again_changes_nothing_and_says_so(rivers, tmp_path):
     path = write(tmp_path, ROWS)
     import_answers(rivers, path)

@@ -25,7 +25,7 @@ EXPORT = [
         "submitted_at": "2026-01-02T03:05:05+00:00", "work_seconds": "61.5",
         "session_state": "submitted", "session_started_at": "2026-01-02T03:00:00+00:00",
         "session_last_seen_at": "2026-01-02T03:06:00+00:00",
-        "session_submitted_at": "2026-01-02T03:07:00+00:00", "mood": "glad",
+        "session_submitted_at": "2026-01-02T03:07:00+00:00", "mood": "glad", "language": "pt-BR",
     },
     {
         "worker": "ada", "question": "r2", "answer": "", "panel": "prolific",
@@ -85,6 +85,8 @@ def test_times_flags_panels_and_sessions_of_an_export_are_stored(rivers, tmp_pat
         ("", "ben", "r1", " South ", "text", "submitted", False, None, None, None,
          {"mood": "tired"}, 1),
     ]  # fmt: skip
+    languages = Response.objects.order_by("pk").values_list("language", flat=True)
+    assert list(languages) == ["pt-BR", "", ""]
     # The first state that is told, the earliest start, the latest sign of life and end.
     assert sessions == [
         ("prolific", "ada", "submitted", "imported", at(2, 0), at(3, 30), at(3, 40)),

@@ -224,6 +224,19 @@ def test_a_sheet_without_a_row_is_an_empty_file(tmp_path):
     check_fault(write_xlsx(tmp_path), "file_empty")
 
 
+@pytest.mark.parametrize(
+    ("sheet", "index"),
+    [
+        *(("", 0), ("answers", 0), (" Notes ", 1), ("1", 0), ("2", 1), ("٣", 2)),
+        # The third sheet has a name that is a number: the name goes first.
+        *(("2024", 2), ("0", None), ("4", None), ("-1", None), ("Other", None), ("1" * 5000, None)),
+    ],
+)
+def test_a_sheet_is_found_by_its_name_in_any_case_or_by_its_number(sheet, index):
+    assert unpacking._find_sheet(sheet, ["Answers", "notes", "2024"]) == index
+    assert unpacking._find_sheet(sheet, []) is None
+
+
 def test_a_sheet_of_charts_in_front_is_passed_over(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     book = openpyxl.load_workbook(path)
