@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from io import BytesIO
 from itertools import chain, islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import read_seconds
-from annotations.exchange.header import ColumnNames
 from annotations.exchange.ids import IdNotes, is_blank, read_as_wording
 from annotations.exchange.presets.attention import (
     attention_checks,
@@ -30,11 +28,10 @@ from annotations.exchange.presets.columns import (
 )
 from annotations.exchange.presets.declared import PRESETS, is_list_of_submissions
 from annotations.exchange.presets.header_rows import are_statements
-from annotations.exchange.presets.laying_flat import json_lines
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
+from annotations.exchange.presets.own_rows import OwnRows, as_lines
 from annotations.exchange.presets.preset import Preset, cell_named
 from annotations.exchange.presets.table import (
-    LAYING_FLAT,
     PEEKED,
     Head,
     head_of,
@@ -43,9 +40,8 @@ from annotations.exchange.presets.table import (
 )
 from annotations.exchange.presets.times import classify_times, elapsed_seconds, time_columns
 from annotations.exchange.problems import KEPT, InputError, Problems, describe_place
-from annotations.exchange.reading.answers import LONGEST_ANSWER, AnswerRows, finish_ids
+from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.exchange.reading.json_document import READ_HERE, read_lines_in_process
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
@@ -196,7 +192,7 @@ def rows_of(
         return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
     is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
     if is_own and mapping.times is None and not mapping.text:
-        return OwnRows(_as_lines(given), mapping, duplicates)
+        return OwnRows(as_lines(given), mapping, duplicates)
     return MappedRows(given, preset, mapping, duplicates)
 
 
@@ -212,46 +208,6 @@ def _wording_of_inputs(given: Readable) -> QuestionTemplate | None:
         return None
     field = texts[0].removeprefix(INPUT)
     return None if set("{}$") & set(field) else QuestionTemplate(f"${{{field}}}")
-
-
-def _as_lines(given: Readable) -> Readable:
-    """Convert a JSON list of objects to a JSON Lines source; return any other file unchanged."""
-    source = make_source(given)
-    if source.suffix != ".json":
-        return given
-    if source.stamp()[0] > READ_HERE:
-        arguments = ["lines", source.name, "", 0, False]
-        content = b"".join(read_lines_in_process(source, LAYING_FLAT, arguments))
-    else:
-        content = "".join(f"{line}\n" for line in json_lines(source)).encode()
-    return replace(source, name=f"{source.name}l", opener=lambda: BytesIO(content))
-
-
-class OwnRows(AnswerRows):
-    """Reader of the answers of a table in our own format, whose questions have only ids."""
-
-    def __init__(self, given: Readable, mapping: Mapping, duplicates: Duplicates) -> None:
-        names = ColumnNames(mapping.worker, mapping.question, mapping.answers[0])
-        super().__init__(given, names, duplicates)
-        self.questions: dict[str, MturkQuestion] = {}
-        self._ignored = frozenset(mapping.ignored)
-
-    @property
-    def notes(self) -> list[str]:
-        """Return sentences on ignored columns, complete when all rows have been read."""
-        ignored = [f"Columns ignored: {', '.join(sorted(self._ignored))}"] if self._ignored else []
-        return [*super().notes, *ignored]
-
-    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
-        for record, key in super().__iter__():
-            if self._ignored and record.extra:
-                cells = zip(self.table.kept_aside, record.extra, strict=False)
-                extra = tuple("" if name in self._ignored else cell for name, cell in cells)
-                record = replace(record, extra=extra)
-            if record.question not in self.questions:
-                text = read_as_wording(record.question)
-                self.questions[record.question] = MturkQuestion(text, {}, record.line)
-            yield record, key
 
 
 def _ignore(column: str, code: str, /, **values: Any) -> None:
