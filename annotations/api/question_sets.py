@@ -152,7 +152,7 @@ ARCHIVED = OpenApiParameter(
     ),
     create=extend_schema(summary="Make a question set"),
     retrieve=extend_schema(summary="Read a question set"),
-    partial_update=extend_schema(summary="Change what is said about a question set"),
+    partial_update=extend_schema(summary="Change the description of a question set"),
     publish=extend_schema(
         summary="Freeze the wording of the latest version",
         description="Again changes nothing. 409 while there is no question, or something is "

@@ -48,7 +48,7 @@ MESSAGES: dict[str, tuple[Level, str]] = {
     "no_consent": ("warning", "There is no consent text: people are shown a short one instead."),
     "signals_untold": (
         "warning",
-        "The consent text does not seem to tell that typing, pasting and leaving the page are "
+        "The consent text does not seem to say that typing, pasting and leaving the page are "
         "counted: the template has a paragraph for it. Or switch the counting off when you "
         "publish.",
     ),
@@ -64,7 +64,7 @@ MESSAGES: dict[str, tuple[Level, str]] = {
         "The texts are translated into the language that they are said to be written in.",
     ),
     "original_changed": ("warning", "The original was changed since it was translated."),
-    "no_language": ("warning", "The language is not said: screen readers need it."),
+    "no_language": ("warning", "The language is missing: screen readers need it."),
     "no_feedback": ("warning", "Practice without feedback teaches nobody anything."),
     "unused_passage": ("warning", "No question is about this passage."),
     "same_question": ("warning", "Another question about the same reads alike."),

@@ -67,7 +67,7 @@ class AskExpertsSerializer(StrictSerializer):
         child=serializers.CharField(),
         allow_empty=False,
         max_length=100,
-        help_text="Names of experts with whom the set is shared, or your own.",
+        help_text="User names of experts who share the question set, or your own.",
     )
 
 
@@ -118,7 +118,7 @@ class RunJudgingViewSet(DoneRunViewSet):
 
     @extend_schema(
         operation_id="results_judging",
-        summary="Read what experts said of a run, and how far they agree",
+        summary="Read experts' grades of a run and their agreement",
         description="Agreement with each other and with programs: kappa and rank correlation with "
         "95% intervals. The judgements themselves are the table of the same name.",
         responses=JudgingReportSerializer,
@@ -229,7 +229,7 @@ class JudgingViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="judging_judge",
-        summary="Judge it, or correct what you said",
+        summary="Grade it, or correct your grade",
         request=JudgementSerializer,
         responses=JudgedSerializer,
     )
@@ -248,7 +248,7 @@ class JudgingViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="judging_undo",
-        summary="Take back what you said of it",
+        summary="Withdraw your grade",
         description="It is to be judged again; where nothing was said, nothing changes.",
         responses={204: None},
     )

@@ -137,7 +137,7 @@ ARCHIVED = OpenApiParameter(
         responses=RUN,
     ),
     again=extend_schema(
-        summary="Start a run like this one, beside it",
+        summary="Start another run with the options of this one",
         description="With exactly the same parameters: workers who were excluded since are not "
         "left out by it.",
         request=None,

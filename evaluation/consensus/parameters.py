@@ -316,7 +316,7 @@ class AqerParameters(Parameters):
         0.25,
         Real(
             label="Vote of such a group",
-            help="Beside 1 of a single worker; only with {collapse_copies}.",
+            help="Compared with 1 of a single worker; only with {collapse_copies}.",
             group=REMEDIES,
             above=0.0,
             highest=1.0,

@@ -146,7 +146,7 @@ class EloquentRunOptions(EloquentParameters):
     told: str | None = declare_option(
         None,
         Text(
-            label="What the models are told first",
+            label="System message",
             help="Before every question; nothing by default, as the task has it.",
             places=(DATABASE,),
             optional=True,

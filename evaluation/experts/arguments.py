@@ -11,8 +11,8 @@ from evaluation.runs.run_types.kind import Evaluation
 EPILOG = """\
 JUDGEMENTS holds experts' grades of answers, 0 to 5: worker or model, question, grade, expert and,
 if some settle what others disagree on, settles (1); if some parts were drawn more densely than
-others, weight: for how many of all answers this one stands, as which it counts in the correlations
-with scores, in difficulties and in means. --scores is the --output of evaluate aqer.
+others, weight: how many of all answers this one represents, its weight in the correlations with
+scores, in difficulties and in means. --scores is the --output of evaluate aqer.
 
 Written into DIR: agreement.csv, difficulty.csv, estimates.csv and summary.json.
 platform/docs/data-formats.md says what is in them.

@@ -166,7 +166,7 @@ class InterimViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="collecting_so_far",
-        summary="Read what can be said of the answers so far",
+        summary="Read the interim results of the answers so far",
         description="The latest grading with who is best and lowest, and whether it is worth "
         "asking ten more people. The intervals of people's own grades do not shrink by more "
         "people: they hang on how many questions each of them answers.",

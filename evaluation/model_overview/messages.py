@@ -83,21 +83,21 @@ def _of_question(name: str) -> dict[str, Sentence]:
                 f" So few questions of one model mostly cannot show a relation weaker than about "
                 f"{of['smallest']:.2f}."
             )
-        return f"Cannot be told from these answers ({_numbers(of)}).{shows}"
+        return f"Not decided by these answers ({_numbers(of)}).{shows}"
 
     return {
         f"views.{name}.yes": lambda of: f"Yes: {yes} ({_numbers(of)}).",
         f"views.{name}.no": lambda of: f"No, the other way round: {no} ({_numbers(of)}).",
         f"views.{name}.untold": untold,
         f"views.{name}.few": lambda of: (
-            f"Cannot be told: both are known for {of['questions']} "
+            f"Not enough data: both are known for {of['questions']} "
             f"question{'' if of['questions'] == 1 else 's'} only, and fewer than 10 prove nothing."
         ),
-        f"views.{name}.undefined": lambda of: f"Cannot be told: {describe_reason(of['reason'])}.",
+        f"views.{name}.undefined": lambda of: f"Not enough data: {describe_reason(of['reason'])}.",
     }
 
 
-_SURE_UNTOLD = "Whether it is less sure where its answers are farther from people's cannot be told"
+_SURE_UNTOLD = "Not decided: whether it is less sure where its answers are farther from people's"
 
 
 def against(of: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ def _describe_empty_answers(values: Mapping[str, Any]) -> str:
 
 def _describe_repeated_text(values: Mapping[str, Any]) -> str:
     """Return a sentence with the number of answers that have the same text."""
-    return f"The same text stands in {_format_share(values['same'], values['answers'], 'answer')}."
+    return f"The same text is in {_format_share(values['same'], values['answers'], 'answer')}."
 
 
 def _describe_few_answers(values: Mapping[str, Any]) -> str:
@@ -57,10 +57,10 @@ def _describe_low_pay(values: Mapping[str, Any]) -> str:
 def _describe_unknown_pay(values: Mapping[str, Any]) -> str:
     """Return a warning that the hourly pay is unknown, with the missing value."""
     least = f"{values['least']} {values['currency']}".rstrip()
-    unknown = "what each person is paid" if values["missing"] == "pay" else "how long anybody took"
+    unknown = "pay" if values["missing"] == "pay" else "time"
     return (
-        f"Whether somebody earns less than {least} an hour is not known: nobody said {unknown} "
-        "here, so nothing warns of it."
+        f"Whether somebody earns less than {least} an hour is not known: the {unknown} of "
+        "each worker is not recorded, so no warning is possible."
     )
 
 
@@ -68,7 +68,7 @@ def _describe_few_assistive(values: Mapping[str, Any]) -> str:
     """Return a sentence that too few workers use assistive technology for a comparison."""
     each_way = format_count(values["each_way"], "person")
     return (
-        f"Assistive technology: too few people to tell. A verdict needs {values['fewest']:,} or "
+        f"Assistive technology: too few people for a verdict. It needs {values['fewest']:,} or "
         f"more people who said that they use it, {values['fewest']:,} or more who did not, a good "
         f"result for {each_way} or more and a bad one for {each_way} or more. A difference also "
         "has to be larger than chance makes it."
@@ -86,7 +86,7 @@ def _describe_unfair_assistive(values: Mapping[str, Any]) -> str:
     return (
         f"Assistive technology: of {worse} a smaller share {values['done']} than of {others}, "
         "below four fifths of it. Look whether the rule itself is fair to them before it is "
-        "applied. Numbers are not told, so that nobody can be found out by them."
+        "applied. The numbers are hidden, so that they identify no worker."
     )
 
 
@@ -97,16 +97,16 @@ PAYING: Mapping[str, Sentence] = {
     "({timed:,} have times). A third of that is the line here.",
     "paying.empty": _describe_empty_answers,
     "paying.same": _describe_repeated_text,
-    "paying.no_code": "Came back to the panel without a completion code.",
-    "paying.bad_code": "Gave the panel the code {code}, which is none of this study's.",
+    "paying.no_code": "Returned to the panel without a completion code.",
+    "paying.bad_code": "Gave the panel the code {code}, which does not belong to this study.",
     "paying.withdrew": "Withdrew what they wrote: nothing is decided of it any more.",
     "paying.not_handed_in": "Did not hand in.",
     "paying.settled": "The panel has settled it: {status}.",
-    "paying.part": "A part of the pay stands there in place of the whole: {amount} {currency}, "
+    "paying.part": "A part of the pay is planned instead of the whole: {amount} {currency}, "
     "{state}.",
     "paying.alarm": "An alarm names them: {words}.",
     "paying.lowest": "Stays in the lowest quarter of the ranks on whatever questions are drawn.",
-    "paying.fine": "Nothing speaks against it.",
+    "paying.fine": "No problem found.",
     "paying.ungraded": "Not graded yet: only times, checks and empty answers were looked at.",
     "paying.few": _describe_few_answers,
     "paying.unfair": "{group} ({what}): {hit:,} of {n:,} {done}; {best}: {best_hit:,} of "

@@ -372,7 +372,7 @@ class AcceptingViewSet(GradingViewSet):
 
     @extend_schema(
         operation_id="results_triage_rest",
-        summary="Read whom one request would accept, and who would stay open",
+        summary="List the workers that one request would accept, and those that stay open",
         parameters=[
             OpenApiParameter(
                 "who", str, enum=list(SCOPES), default="everybody", description=SCOPE_HELP

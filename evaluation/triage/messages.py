@@ -143,7 +143,7 @@ def _describe_undecided(values: Mapping[str, Any]) -> str:
     n, named, again, silent = values["n"], values["named"], values["again"], values["silent"]
     parts = []
     if n:
-        parts.append(f"{format_count(n, 'person')} of whom nobody decided would be accepted")
+        parts.append(f"{format_count(n, 'person')} without a decision would be accepted")
         if silent:
             parts.append(f"{_format_number(silent)} of them gave no answer")
     elif named or again:

@@ -78,7 +78,7 @@ class TrustViewSet(GradingViewSet):
 
     @extend_schema(
         operation_id="results_trust",
-        summary="Read what speaks for and against the grades",
+        summary="Read all checks of the grades",
         description="Checks in words, worst first: what is so in this run, what it means, what to "
         "do. `result` is `good`, `problem`, `not_enough_data` (with the number `needed`) or "
         "`not_applicable`. No check can prove a grade right.",

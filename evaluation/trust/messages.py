@@ -232,11 +232,11 @@ FACTS: Mapping[str, FactWords] = {
     ),
     "language.unchecked": FactWords(""),
     "language.untold": FactWords(
-        "Nobody has said which languages {model} knows.",
+        "The languages of {model} are not recorded.",
         "Look up whether its makers name the language of your answers.",
     ),
     "language.untold_model": FactWords(
-        "Nobody has said which languages the model knows.",
+        "The languages of the model are not recorded.",
         "Look up whether its makers name the language of your answers.",
     ),
     "language.known": FactWords(
@@ -288,20 +288,20 @@ def _facts() -> Iterator[tuple[str, Sentence]]:
 
 TRUST: Mapping[str, Sentence] = {
     **dict(_facts()),
-    "verdict.bad.headline": "Not as it stands.",
+    "verdict.bad.headline": "Do not use these grades yet.",
     "verdict.bad.text": _checks(
         "{count} of {all} checks says stop.",
         "{count} of {all} checks say stop.",
-        " Do not pay, reject or publish by these grades before you have done what stands there.",
+        " Do not pay, reject or publish by these grades before you have resolved them.",
     ),
     "verdict.care.headline": "Usable with care.",
     "verdict.care.text": _checks(
         "{count} of {all} checks asks you to look closer before you decide about people.",
         "{count} of {all} checks ask you to look closer before you decide about people.",
     ),
-    "verdict.unknown.headline": "Nothing was found against it, but not everything was checked.",
+    "verdict.unknown.headline": "No problem found, but some checks could not be made.",
     "verdict.unknown.text": f"{{count}} of {{all}} checks could not be made. {ALWAYS}",
-    "verdict.good.headline": "Nothing that was checked speaks against it.",
+    "verdict.good.headline": "All checks are good.",
     "verdict.good.text": f"All {{all}} checks are good. {ALWAYS}",
 }
 """Of facts what is said, meant and to be done; of verdicts headline and text."""

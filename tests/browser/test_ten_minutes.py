@@ -215,7 +215,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
 
         # Whom to keep, whom to look at, which model, whether to believe it.
         verdict = page.get_by_role("region", name="Can these grades be used?")
-        expect(verdict).to_contain_text("Not as it stands.")
+        expect(verdict).to_contain_text("Do not use these grades yet.")
         expect(verdict).to_contain_text("4 alarms.")
         best = page.get_by_role("region", name="Best people")
         # Amara and Quinn copy from each other, as do two more pairs: none of them is called good.
@@ -235,7 +235,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         expect(outcomes).to_contain_text(outcome)
         # What is left is an alarm about Uma, who pasted one text as the answer to every question.
         verdict = page.get_by_role("region", name="Can these grades be used?")
-        expect(verdict).to_contain_text("Not as it stands.")
+        expect(verdict).to_contain_text("Do not use these grades yet.")
         expect(verdict).to_contain_text("1 alarm.")
 
         # Against the run before, and the one that counts from now on.

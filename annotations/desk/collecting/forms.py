@@ -87,9 +87,9 @@ class SettingsForm(CollectionModelForm):
         labels = {  # noqa: RUF012
             "places": "People who may take part",
             "answers_per_question": "Answers to each question",
-            "protocol": "While they answer",
+            "protocol": "Passage during answering",
             "title": "Name of the study",
-            "contact": "Whom workers may ask",
+            "contact": "Contact for workers",
             "signals": "Count how answers are written",
             "worker_parameter": "Parameter with the worker's id",
             "study_parameter": "Parameter with the study's id",

@@ -240,7 +240,7 @@ class QuestionForm(EditorForm):
         if self.instance.passage_id:
             self.initial["passage"] = self.instance.passage
         passage.label_from_instance = _label_passage  # type: ignore[method-assign,assignment]
-        passage.empty_label = "None: it stands alone"
+        passage.empty_label = "None: a question without a passage"
         self.fields["external_id"].required = False
         # A question that an import of answers created has only an id, no text yet.
         self.fields["text"].required = not self.instance.pk or bool(self.instance.text)

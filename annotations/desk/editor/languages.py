@@ -38,8 +38,8 @@ LONG_TEXTS = ("guidelines", "consent_text", "text", "feedback")
 NEXT_VERSION = "next"
 """The value of the button that saves into the next version."""
 CHANGED_MESSAGE = (
-    "Somebody else translated here meanwhile. What you typed is not saved yet: what is stored now "
-    "stands beside it where it differs; saving puts yours in its place."
+    "Another person translated here since you opened the page. Your text is not saved yet. Where "
+    "the stored text differs, both are shown; saving replaces the stored text."
 )
 
 

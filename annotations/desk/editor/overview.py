@@ -33,8 +33,8 @@ PASSAGES_SHOWN = 20
 QUESTIONS_SHOWN = 100
 FINDINGS_SHOWN = 12
 STALE_MESSAGE = (
-    "Somebody else changed the order or deleted this meanwhile, so nothing was moved. The page "
-    "shows how it stands now."
+    "Another person changed the order or deleted this, so nothing was moved. The page shows the "
+    "present order."
 )
 
 

@@ -57,11 +57,11 @@ def _describe_earlier(values: Mapping[str, Any]) -> str:
 
 ANSWERS = {
     "answer_column_twice": ProblemMessage(
-        "an Answer column stands there twice",
+        "an Answer column occurs twice",
     ),
     "answer_column_unknown": ProblemMessage(
         "no answer column is called {glob!r}; found: {found}",
-        "Write the name as it stands in the file, such as Answer.translation, or with"
+        "Write the name as in the file, such as Answer.translation, or with"
         " a star for several: Answer.translation*.",
     ),
     "answer_columns_missing": ProblemMessage(
@@ -175,7 +175,7 @@ ANSWERS = {
         "the panel has {size} characters, more than {most}",
     ),
     "record_differs": ProblemMessage(
-        "{key} {name} stands already in line {first_line}, with another {what}",
+        "{key} {name} is already in line {first_line}, with another {what}",
         KEEP_ONE,
     ),
     "record_id_missing": ProblemMessage(

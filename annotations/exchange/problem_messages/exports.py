@@ -142,15 +142,15 @@ EXPORTS = {
         "Take it in by: {command}",
     ),
     "mapped_column_ambiguous": ProblemMessage(
-        "the column {name} stands there twice",
+        "the column {name} occurs twice",
         "Rename or remove one of them.",
     ),
     "mapped_column_missing": ProblemMessage(
         "there is no column {name}; found: {found}",
-        "Write the name as it stands in the first row of the file.",
+        "Write the name as in the first row of the file.",
     ),
     "mapped_column_unnamed": ProblemMessage(
-        "it is not said which column holds the {what}; found: {found}",
+        "no column is named for the {what}; found: {found}",
         "Say which columns hold the workers' ids and the answers.",
         "Say it with --map worker=COLUMN and --map answer=COLUMN.",
     ),

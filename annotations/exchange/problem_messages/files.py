@@ -44,7 +44,7 @@ FILES = {
     ),
     "column_missing": ProblemMessage(_write_missing_column, _suggest_name, _suggest_option),
     "column_twice": ProblemMessage(
-        "the column stands there twice, as number {first} and {again}",
+        "the column occurs twice, as number {first} and {again}",
         "Rename or remove one of them.",
     ),
     "ending_unknown": ProblemMessage(
@@ -74,7 +74,7 @@ FILES = {
     ),
     "moving_picture": ProblemMessage(
         "it is a moving picture",
-        "Send one that stands still.",
+        "Send an image that is not animated.",
     ),
     "neither_encoding": ProblemMessage(
         "the byte {byte} is not {encoding}, and the file is not UTF-8 either",

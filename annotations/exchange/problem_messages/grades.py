@@ -73,12 +73,12 @@ GRADES = {
     ),
     "label_without_value": ProblemMessage(
         "the label {label!r} has no value, and it is no number",
-        "Say what each label is worth, such as {said}.",
+        "Give the value of each label, such as {said}.",
         "Say what each label is worth: {option}",
     ),
     "labels_without_value": ProblemMessage(
-        "the label {label!r} has no value, and it is no number (it stands there {n:,} times)",
-        "Say what each label is worth, such as {said}.",
+        "the label {label!r} has no value, and it is no number (it occurs {n:,} times)",
+        "Give the value of each label, such as {said}.",
         "Say what each label is worth: {option}",
     ),
     "answers_ungraded": ProblemMessage(
@@ -136,7 +136,7 @@ GRADES = {
     ),
     "weight_unreadable": ProblemMessage(
         "{cell} is no number above 0",
-        "Write for how many of all answers this one stands, or leave the column out.",
+        "Write how many of all answers this one represents, or leave the column out.",
     ),
     "worker_list_empty": ProblemMessage(
         "there is no worker in it",

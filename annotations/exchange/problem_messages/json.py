@@ -56,7 +56,7 @@ JSON = {
         "this is not JSON: a key in quotes is expected in place of {found}", "Correct it there."
     ),
     "json_key_twice": ProblemMessage(
-        "this is not JSON: the key {key} stands there twice",
+        "this is not JSON: the key {key} occurs twice",
         "Remove one of the two.",
     ),
     "json_key_unwritable": ProblemMessage(
@@ -68,7 +68,7 @@ JSON = {
         ONE_OBJECT,
     ),
     "line_key_twice": ProblemMessage(
-        "the key {key} stands there twice",
+        "the key {key} occurs twice",
         "Write every key once, and null for no value.",
     ),
     "line_no_object": ProblemMessage(
@@ -120,7 +120,7 @@ JSON = {
         "Check that it was saved completely.",
     ),
     "object_key_twice": ProblemMessage(
-        "the key {key} stands there twice",
+        "the key {key} occurs twice",
         "Write it once.",
     ),
     "object_line_invalid": ProblemMessage(

@@ -39,8 +39,8 @@ LEDGER = {
         "Write paid or failed.",
     ),
     "payment_twice": ProblemMessage(
-        "it stands there already",
-        "Say once what came of it.",
+        "it is already recorded",
+        "Report each result once.",
     ),
     "payment_unknown": ProblemMessage(
         "there is no payment {payment} here",

@@ -10,7 +10,7 @@ PANEL = {
         "If they are bonuses, call the column bonus; else remove it, or call it otherwise.",
     ),
     "decided_twice": ProblemMessage(
-        "{worker} stands in line {first_line} already",
+        "{worker} is already in line {first_line}",
         "Decide once of each: the last row would not win.",
     ),
     "no_decision": ProblemMessage(
@@ -54,7 +54,7 @@ PANEL = {
         "Export it anew.",
     ),
     "submission_twice": ProblemMessage(
-        "{value} stands in line {first_line} already",
+        "{value} is already in line {first_line}",
         "Keep the row that counts, and remove the other.",
     ),
 }

@@ -101,11 +101,11 @@ REPLIES = {
     ),
     "labelled_problem_unknown": ProblemMessage(
         "no reply is to a problem with the id {item}",
-        "Write system, id and form as they stand in the file of replies.",
+        "Write system, id and form as in the file of replies.",
     ),
     "labelled_reply_unknown": ProblemMessage(
         "{system} has no reply to {item} in the form {form}",
-        "Write system, id and form as they stand in the file of replies.",
+        "Write system, id and form as in the file of replies.",
     ),
     "logprobs_no_numbers": ProblemMessage(
         "the logprobs are no list of numbers",
@@ -152,7 +152,7 @@ REPLIES = {
         WORD_PROBLEM,
     ),
     "problem_labelled_twice": ProblemMessage(
-        "the id {id} stands in line {first_line} with another label",
+        "the id {id} has another label in line {first_line}",
         "Give each problem an id of its own.",
     ),
     "problem_math_unusable": ProblemMessage(
@@ -172,7 +172,7 @@ REPLIES = {
         WORD_PROBLEM,
     ),
     "problem_twice": ProblemMessage(
-        "the id {id} stands in line {first_line} too",
+        "the id {id} is in line {first_line}, too",
         "Give each problem an id of its own.",
     ),
     "prompt_key_empty": ProblemMessage(
@@ -278,7 +278,7 @@ REPLIES = {
     ),
     "size_unreadable": ProblemMessage(
         "the size {size} cannot be read",
-        "Write it such as 135M, 7B, 8x7B or 1500000000; leave it empty if nobody told.",
+        "Write it such as 135M, 7B, 8x7B or 1500000000; leave it empty if it is not known.",
     ),
     "submission_question_unusable": ProblemMessage(
         "a question is no object",
@@ -293,7 +293,7 @@ REPLIES = {
         "Write it as in the replies.",
     ),
     "system_twice": ProblemMessage(
-        "{name} stands there twice",
+        "{name} occurs twice",
         "Keep one row.",
     ),
     "turn_no_object": ProblemMessage(

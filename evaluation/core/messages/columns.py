@@ -28,7 +28,7 @@ COLUMNS: Mapping[str, str] = {
     "other": "the other one of two who judged",
     "stratum": "part of all answers that it was drawn from: people, low, middle or high (thirds of "
     "the workers by grade), or models",
-    "audit.weight": "for how many of all answers this one stands",
+    "audit.weight": "how many of all answers this one represents",
     "audit.settles": "1 where this grade settles what the other experts disagree on, else 0",
     "audit.grade": "what the expert gave it, 0 (wrong) to 5 (right)",
     "audit.score": "its score in the run, of a worker's answer without the worker's own part",

@@ -93,13 +93,13 @@ FAILURES: Mapping[str, Sentence] = {
     "run.no_answer_of_a_model": "No language model has answered a question with a text: upload "
     "answers of models first.",
     "run.budget_used_up": "The budget is used up: {left} requests were not sent. Start the run "
-    "again with a higher one: what came is not paid for twice.",
+    "again with a higher budget: stored replies are not requested again.",
     "run.no_prices": "A budget needs prices: without them nobody knows what {model} costs.",
     "run.rewriter_not_asked": "The rewriter could not be asked: {reason}",
     "run.no_usable_rewording": _format_no_rewording,
     "run.judge_not_asked": "The judge could not be asked: {reason}",
     "run.judge_not_registered": "The judge is no registered model of yours.",
-    "run.nothing_to_view": "No run over this version told anything about a model's answers: grade "
+    "run.nothing_to_view": "No run of this version has results about a model's answers: grade "
     "it with models' answers, or start another kind of run that compares models.",
     "run.no_graded_answers": "There are no graded answers: upload a file of them.",
 }

@@ -62,11 +62,13 @@ def format_inconclusive(of: Mapping[str, Any]) -> str:
     if of["best"] == of["default"]:
         why = f"its lead over {of['rival']}, the next best, is {_format_lead(of)}"
         return (
-            f"The methods cannot be told apart here, so {stay} at {_format_agreement(of)} on the "
+            f"The methods do not differ significantly here, so {stay} at {_format_agreement(of)} "
+            f"on the "
             f"{format_count(of['held'], 'question')} held out: {why}."
         )
     return (
-        f"The methods cannot be told apart here, so {stay} at {_format_agreement(of)} on the "
+        f"The methods do not differ significantly here, so {stay} at {_format_agreement(of)} on "
+        f"the "
         f"{format_count(of['held'], 'question')} held out: {of['best']} was best on the others, "
         f"but its lead there is {_format_lead(of)}."
     )
@@ -75,7 +77,8 @@ def format_inconclusive(of: Mapping[str, Any]) -> str:
 def format_too_small(of: Mapping[str, Any]) -> str:
     """Return the sentence that there are too few workers or questions to compare methods."""
     return (
-        f"The methods cannot be told apart here: with fewer than 5 workers to compare, or fewer "
+        f"The methods do not differ significantly here: with fewer than 5 workers to compare, or "
+        f"fewer "
         f"than 4 questions, nothing is shown to be better than {of['default']}, the default, whose "
         f"scores of workers agree with their grades at {_format_agreement(of)}."
     )
@@ -105,7 +108,7 @@ GRADED: Mapping[str, Sentence] = {
     "more orderly than people: numbers of real workers are lower.",
     "graded.by_random": _DEALT + "of answers drawn at random, from the best one downwards. Dealt "
     "crowds are more orderly than people: numbers of real workers are lower.",
-    "graded.one_grade": "all answers have the same grade, so no method can be told from another: "
+    "graded.one_grade": "all answers have the same grade, so the methods cannot be compared: "
     "grade answers of different quality",
     "graded.few_workers": "{count:worker} of the file have {fewest} graded answers or more, and it "
     "takes 3 to compare any: grade more of them, or take out the column of the worker, so that "

@@ -121,10 +121,10 @@ WHY_EMPTY: Mapping[str, str] = {
     "no_right_answer": "the question has no right answer in the file",
     "reply_to_question_without_right_answer": "the question replied to has no right answer",
     "no_cases": "there is nothing to count",
-    "all_right": "all of it is right, so nothing is to be told apart",
-    "none_right": "none of it is right, so nothing is to be told apart",
+    "all_right": "all of it is right, so there is nothing to compare",
+    "none_right": "none of it is right, so there is nothing to compare",
     "of_the_file": "it is a share of what is in the file, and no estimate",
-    "no_distribution": "nobody told how likely the first word of the reply was",
+    "no_distribution": "the probability of the reply's first token is not known",
     "confidence_out_of_range": "a confidence is not between 0 and 100",
     "confidence_unreadable": "a confidence is no number",
     "probability_above_1": "probabilities are above 1",
@@ -137,7 +137,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "distribution_of_another_place": "a server did not go on where the reply breaks off; the "
     "likeliest tokens of the reply count",
     "tokens_of_another_text": "the tokens of a reply are not those of its text",
-    "answer_not_in_the_reply": "an answer does not stand in its reply as it was read",
+    "answer_not_in_the_reply": "an answer is not part of its reply",
     "asked_fewer_than_twice": "the question has fewer than two replies",
     "forms_are_not_pooled": "the system was asked in several forms, which are not taken together",
     "nothing_taken_for_unanswerable": "no problem was taken for unanswerable",
@@ -148,7 +148,7 @@ WHY_EMPTY: Mapping[str, str] = {
     "partner_missing": "the problem that it was made of is not in the file",
     "partner_without_reply": "one problem of the pair has no reply",
     "text_with_both_labels": "the text is in the file with both labels (left out of pairs only)",
-    "answerable_unknown": "nobody said whether the question has an answer",
+    "answerable_unknown": "whether the question has an answer is not recorded",
     "no_number_to_compare": "the question has an answer, but none of its accepted answers is a "
     "number: it does not count where numbers are compared",
     "size_unknown": "how large the model is, is not known",
@@ -183,8 +183,8 @@ WHY_EMPTY: Mapping[str, str] = {
     "fewer_rewordings": "fewer rewordings than wanted were kept",
     "no_reply_of_the_rewriter": "the rewriter gave no rewordings",
     "no_number_told": "it was not computed",
-    "over_all_questions": "it is a number of all questions together, as its run tells it",
-    "told_again": "rows that tell again what an earlier one told",
+    "over_all_questions": "it is a number of all questions together, as its run reports it",
+    "told_again": "rows that repeat an earlier row",
     "not_looked_at": "nobody looked at it from this side",
     "no_model_with_both": "no model has both for 3 questions or more on which they vary",
 }
@@ -211,11 +211,11 @@ WHY_UNCHECKED: Mapping[str, str] = {
 WHY_NOT_CHOSEN: Mapping[str, str] = {
     "fewer_than_2_anchors": "one grade cannot be compared: grade more answers",
     "equal_grades": "all grades are equal: grade more answers, better and worse ones",
-    "no_scores": "none of the graded answers tells the candidates apart: grade others",
+    "no_scores": "the graded answers do not separate the candidates: grade others",
     "no_camps": "the crowd does not fall into camps, so there is nothing to choose",
     "one_ranking": "the camps lead to one ranking, so there is nothing to choose",
-    "fewer_than_6_workers": "camps cannot be told among fewer than 6 workers",
-    "fewer_than_5_questions": "camps cannot be told from fewer than 5 questions",
+    "fewer_than_6_workers": "camps need 6 or more workers",
+    "fewer_than_5_questions": "camps need 5 or more questions",
 }
 """Of anchors that chose no ranking, or cannot be suggested."""
 

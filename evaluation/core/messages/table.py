@@ -33,7 +33,7 @@ SAID = {
     ),
     "Why a run failed": FAILURES,
     "Can I trust this?": resolve_name("evaluation.trust.messages.TRUST"),
-    "Whom to keep and whom to look at": resolve_name("evaluation.trust.messages.DECISION"),
+    "Workers to keep and workers to check": resolve_name("evaluation.trust.messages.DECISION"),
     "Deciding about people": resolve_name("evaluation.triage.messages.TRIAGE"),
     "The payment desk": resolve_name("evaluation.payments.messages.PAYING"),
     "How answers were written": resolve_name("evaluation.grading.results.messages.SIGNALS"),

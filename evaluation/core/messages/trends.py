@@ -54,8 +54,9 @@ def _format_too_few(of: Mapping[str, Any]) -> str:
         of["n"], f"There are {of['n']} scores"
     )
     return (
-        f"{have}: whether they rise or fall cannot be told below {of['fewest']}, because even four "
-        "in rising or falling order come about by chance once in 12 times."
+        f"{have}: a trend needs {of['fewest']} or more, because chance alone puts four in rising "
+        f"or "
+        "falling order once in 12 times."
     )
 
 

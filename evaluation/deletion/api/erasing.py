@@ -33,7 +33,7 @@ class ErasureViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="workers_erasure",
-        summary="Tell what goes, before what a worker wrote is erased",
+        summary="List what an erasure of a worker's answers deletes",
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, worker_id: Any) -> Response:

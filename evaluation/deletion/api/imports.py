@@ -47,7 +47,7 @@ class ImportViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="question_sets_import_undoing",
-        summary="Tell what goes with an import, before it is undone",
+        summary="List what undoing an import deletes",
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, set_id: Any, import_id: Any) -> Response:

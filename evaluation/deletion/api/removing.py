@@ -109,7 +109,7 @@ class SetRemovalViewSet(_Removing):
 
     @extend_schema(
         operation_id="question_sets_deletion",
-        summary="Tell what hangs on a question set, before it is deleted",
+        summary="List what will be deleted with a question set",
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, set_id: Any) -> Response:
@@ -119,7 +119,7 @@ class SetRemovalViewSet(_Removing):
 
     @extend_schema(
         operation_id="question_sets_delete",
-        summary="Delete a question set and all that hangs on it",
+        summary="Delete a question set with all its data",
         description="In the background; hidden at once. 409 where payments or decisions are kept.",
         request=ConfirmedSerializer,
         responses={202: RemovalSerializer},
@@ -162,7 +162,7 @@ class RunRemovalViewSet(_Removing):
 
     @extend_schema(
         operation_id="runs_deletion",
-        summary="Tell what hangs on a run, before it is deleted",
+        summary="List what will be deleted with a run",
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, run_id: Any) -> Response:
@@ -213,7 +213,7 @@ class ModelRemovalViewSet(_Removing):
 
     @extend_schema(
         operation_id="language_models_deletion",
-        summary="Tell what hangs on a language model, before it is deleted",
+        summary="List what will be deleted with a language model",
         responses=HangingSerializer,
     )
     def hanging(self, request: Request, model_id: Any) -> Response:

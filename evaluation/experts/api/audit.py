@@ -91,7 +91,7 @@ class AskForAuditSerializer(StrictSerializer):
         child=serializers.CharField(),
         allow_empty=False,
         max_length=100,
-        help_text="Names of experts with whom the set is shared, or your own.",
+        help_text="User names of experts who share the question set, or your own.",
     )
 
 

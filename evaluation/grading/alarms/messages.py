@@ -210,7 +210,7 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
         f"{s:.0%}; alarm above {t:.0%}."
     ),
-    IN_PART: lambda s, t: f"{s:.0%} more shared answers than chance; told from {t:.0%} on.",
+    IN_PART: lambda s, t: f"{s:.0%} more shared answers than chance; notice from {t:.0%} on.",
     "clique": lambda s, t: (
         "Where 0% is as alike as workers who are as good and 100% is the same answers, they are at "
         f"{s:.0%}; alarm above {t:.0%}."
@@ -218,26 +218,27 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
     "two_camps": lambda s, t: (
         f"The camps differ by {s:.1f} times what chance does; alarm above {t:g}."
     ),
-    OF_QUESTIONS: lambda s, t: f"{s:.0%} of the questions; it rings from {t:.0%} on.",
+    OF_QUESTIONS: lambda s, t: f"{s:.0%} of the questions have two camps; alarm from {t:.0%} on.",
     "leverage": lambda s, t: (
-        f"Without this worker the order agrees by {s:.2f} with the present one; it rings below "
-        f"{t:.2f}."
+        f"Rank correlation with and without this worker: {s:.2f}; alarm below {t:.2f}."
     ),
-    "grader_disagreement": lambda s, t: f"The two orders agree by {s:.2f}; it rings below {t:.2f}.",
+    "grader_disagreement": lambda s, t: (
+        f"Rank correlation of the two rankings: {s:.2f}; alarm below {t:.2f}."
+    ),
     "repeated": lambda s, t: (
         f"Up to {s:.0%} of the pairs of a worker's own answers are the same text; alarm "
         f"from {t:.0%} on."
     ),
-    "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; told from {t:.0%} on.",
+    "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; notice from {t:.0%} on.",
     "model_like": lambda s, t: (
-        f"Nearer to the model than to any person by {s:.1f} times what chance does; told "
+        f"Nearer to the model than to any person by {s:.1f} times what chance does; notice "
         f"above {t:g}."
     ),
     "concentrated_weight": lambda s, t: (
-        f"The votes weigh as those of {s:.0%} of the workers would; told below {t:.0%}."
+        f"Effective share of voters: {s:.0%}; notice below {t:.0%}."
     ),
     "unstable_ranking": lambda s, t: (
-        f"By another choice of questions the order agrees by {s:.2f}; told below {t:.2f}."
+        f"Rank correlation with other questions: {s:.2f}; notice below {t:.2f}."
     ),
     "no_convergence": lambda s, t: f"The last change was {s:.1g}; wanted was {t:.1g} or less.",
     "identical_answers": lambda s, t: (
@@ -335,15 +336,15 @@ def format_rate(
 def format_case_rates(size: int, rates: Sequence[tuple[str, str]], *, often: bool) -> str:
     """Return sentences with the false-alarm rate of one alarm in each crowd, and their meaning."""
     rate_list = "; ".join(f"{name}: {said}" for name, said in rates)
-    meaning = "So it seldom rings by chance in a crowd of this size."
+    meaning = "So this alarm is seldom false in a crowd of this size."
     if often:
         meaning = (
-            "So in a crowd of this size it often rings with nobody to blame: take it for a hint to "
-            "read the answers, no more."
+            "So this alarm is often false in a crowd of this size: use it only as a reason to read "
+            "the answers."
         )
     elif all(said == NOT_LOOKED for _, said in rates):
-        meaning = "So nothing is known of how often it rings falsely in a crowd of this size."
+        meaning = "So the rate of false alarms in a crowd of this size is not known."
     return (
-        f"How often it rang in random groups of {size} out of crowds in which nothing is known to "
-        f"be amiss (in brackets what it could be in other such groups, 95%): {rate_list}. {meaning}"
+        f"False alarms in random groups of {size} workers of crowds without known faults (95% "
+        f"interval in brackets): {rate_list}. {meaning}"
     )

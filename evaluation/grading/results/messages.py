@@ -49,10 +49,12 @@ COMPARING: Mapping[str, Sentence] = {
     "comparison.leads_all": "“{leader}” is better than every other model: by {difference:.3f} (95% "
     "interval {low:.3f} to {high:.3f}) than “{next}”, the next one.",
     "comparison.leads_some": "“{leader}” is better than {behind}, by {difference:.3f} (95% "
-    "interval {low:.3f} to {high:.3f}) than “{next}”. It cannot be told apart from {alike}: on "
-    "these questions differences below {smallest:.3f} do not show.",
-    "comparison.leads_none": "“{leader}” has the highest score, but cannot be told apart from "
-    "{alike}: on these questions differences below {smallest:.3f} do not show.",
+    "interval {low:.3f} to {high:.3f}) than “{next}”. It is not significantly better than "
+    "{alike}: on "
+    "these questions only differences above {smallest:.3f} can be detected.",
+    "comparison.leads_none": "“{leader}” has the highest score, but is not significantly better "
+    "than "
+    "{alike}: on these questions only differences above {smallest:.3f} can be detected.",
     "comparison.led_in_pairs": "“{leader}” has the highest score, but {ahead} did better on the "
     "questions that both answered.",
     "comparison.pair_apart": _format_apart,

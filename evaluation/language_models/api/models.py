@@ -122,7 +122,7 @@ class LanguageModelSerializer(StrictModelSerializer):
         description="Not needed before its answers are sent: those make the models they name.",
     ),
     retrieve=extend_schema(summary="Read a language model"),
-    partial_update=extend_schema(summary="Change what is said about a language model"),
+    partial_update=extend_schema(summary="Change the description of a language model"),
     destroy=extend_schema(
         summary="Delete a language model",
         description="409 where it has answers: these go by `deletion/`, which tells of them first.",

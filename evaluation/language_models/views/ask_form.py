@@ -45,7 +45,8 @@ class AskForm(form_for(AskOptions)):  # type: ignore[misc]
             label="Prompt",
             required=False,
             choices=[("", FITTING), *((prompt.id, prompt.name) for prompt in list_prompts(user))],
-            help_text="What models are told, and how each question is put. It is shown below.",
+            help_text="The instruction to models and the wording of each question. It is shown "
+            "below.",
         )
 
     def boxes(self) -> list[ModelBox]:

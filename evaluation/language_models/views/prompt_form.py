@@ -19,7 +19,7 @@ from evaluation.runs.steps.asking.prompts import LONGEST_TEXT
 
 STRATEGIES = {
     CLOSED: "Closed book: from memory",
-    PASSAGE: "Beside the passage of the question",
+    PASSAGE: "With the passage of the question",
 }
 WRONG = {
     "braces": "The braces do not match: write {{{{ for a brace itself.",
@@ -42,7 +42,7 @@ class PromptForm(forms.Form):
         required=False,
         strip=False,
         max_length=LONGEST_TEXT,
-        help_text="What the model is told first. Empty: nothing.",
+        help_text="The system message. Empty: none.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     template = forms.CharField(

@@ -42,7 +42,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
     asked = PromptFilter(request.GET, select_visible(request, Prompt.objects.all()))
     context = {
         "title": "Prompts",
-        "subtitle": "What language models are told, and how questions are put to them.",
+        "subtitle": "The instruction to language models and the wording of their questions.",
         "breadcrumbs": _way_here()[:1],
         **asked.listing(request, add=annotate_versions),
         "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],

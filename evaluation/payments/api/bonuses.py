@@ -239,7 +239,7 @@ class BonusViewSet(ApiViewSet):
             # Two outcomes of one payment could contradict each other.
             if index_by_id.setdefault(payment["id"], index) != index:
                 raise build_field_problem(
-                    f"payments/{index}/id", "It stands there already: say once what came of it."
+                    f"payments/{index}/id", "It is already recorded: report each result once."
                 )
         outcomes = {
             payment["id"]: (EVENTS[payment["state"]], payment.get("reference", ""))

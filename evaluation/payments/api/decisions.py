@@ -192,7 +192,7 @@ class PayingViewSet(ApiViewSet):
 
     @extend_schema(
         operation_id="paying_people",
-        summary="List people with what speaks for paying them",
+        summary="List workers with the evidence for paying them",
         description="For who may change the set. `decided`, `appeal`, `suggested`, `status`, "
         "`ended` and `q` filter. How answers were written, and facts, are in no suggestion.",
         parameters=[

@@ -184,7 +184,7 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
         problem = f"Nothing was planned: {error}."
         return _render_page(request, version, RuleForm(), None, problem, 409)
     if not batch.payments:
-        sentence = "No part was left to plan: those that were planned stand below."
+        sentence = "No part is left to plan. Planned parts are listed below."
         messages.info(request, sentence, "no_parts_left")
         return redirect(_build_link(version))
     sentence = f"{len(batch.payments):,} planned. Nobody is paid before they are confirmed below."

@@ -28,10 +28,10 @@ from evaluation.payments.views.worker_list import build_frame
 from evaluation.runs.forms.decisions import meanwhile, seen
 
 SENTENCES = {
-    "approve": "Approved. No panel was told yet.",
-    "reject": "Rejected. Who answered here reads it on their own page; no panel was told yet.",
+    "approve": "Approved. The panel is not informed yet.",
+    "reject": "Rejected. The worker sees it on their own page. The panel is not informed yet.",
     "open": "Undecided again.",
-    "answer-approve": "Answered, and approved. No panel was told yet.",
+    "answer-approve": "Answered, and approved. The panel is not informed yet.",
     "answer-stays": "Answered. It stays rejected.",
     "note-appeal": "Noted. You can answer it now.",
 }

@@ -132,7 +132,7 @@ def approve(request: HttpRequest, set_id: UUID) -> HttpResponse:
         else:
             phrase = "person is" if approval.n_new == 1 else "people are"
             messages.success(
-                request, f"{approval.n_new:,} {phrase} approved. No panel was told yet."
+                request, f"{approval.n_new:,} {phrase} approved. The panel is not informed yet."
             )
             query = build_frame(version, "")["kept"]
             return redirect(reverse("admin:paying", args=[set_id]) + query)

@@ -99,11 +99,11 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "field_no_choice": ProblemMessage("write one of {choices}"),
     "no_records": ProblemMessage("there is no record (looked at {looked})", "Choose a mapping."),
     "record_repeats_item": ProblemMessage(
-        "record {record}: item {item} stands already in line {earlier}",
+        "record {record}: item {item} is already in line {earlier}",
         "Give each an id of its own.",
     ),
     "item_differs": ProblemMessage(
-        "item {item} stands already in line {earlier}, with something else",
+        "item {item} is already in line {earlier}, with something else",
         "Keep one of the two rows, or give it an id of its own.",
     ),
     "item_missing": ProblemMessage("the item is missing"),

@@ -29,7 +29,7 @@ from evaluation.triage.report.queue import MAX_LISTED, WorkerScope, find_undecid
 from evaluation.triage.storage import NothingToTakeBackError
 
 ACCEPT_PROBLEMS = {
-    "none_left": "There is nobody left whom this could accept.",
+    "none_left": "No worker is left to accept.",
     "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody was "
     "accepted. Below is who it would be now: read it, then accept them.",
 }

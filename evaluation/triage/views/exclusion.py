@@ -91,7 +91,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
             f"{SITE.sentence(kind.options, problem_found)}." for problem_found in error.problems
         )
     else:
-        messages.success(request, "Started. Its results stand beside those of this run.")
+        messages.success(request, "Started. Its results will be compared with this run.")
         return redirect("admin:run", new_run.public_id)
     return _render_problem(request, run, status, problem=problem, label=label)
 

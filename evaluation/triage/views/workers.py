@@ -84,7 +84,7 @@ class ExcludeForm(forms.Form):
         max_length=LONGEST_REASON,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
-        help_text="Kept beside the decision, and part of what a rejected worker reads.",
+        help_text="Stored with the decision. A rejected worker reads it.",
     )
     rejects = forms.BooleanField(
         label="Reject the work on the panel, too: no pay",

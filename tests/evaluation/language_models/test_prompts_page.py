@@ -102,7 +102,7 @@ def test_the_list_shows_ones_own_and_those_that_are_always_there(site, made):
     said = site.get(reverse("admin:prompts")).content.decode()
     assert reverse("admin:prompt", args=[made.public_id]) in said
     assert "Closed book" in said
-    assert "Beside its passage" in said
+    assert "With its passage" in said
 
 
 def test_nobody_sees_the_prompt_of_another_requester(client, made):

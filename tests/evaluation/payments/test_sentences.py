@@ -39,17 +39,17 @@ MESSAGES = [
     (
         "paying.same",
         {"same": 3, "answers": 4},
-        "The same text stands in 3 of 4 answers.",
+        "The same text is in 3 of 4 answers.",
     ),
     (
         "paying.no_code",
         {},
-        "Came back to the panel without a completion code.",
+        "Returned to the panel without a completion code.",
     ),
     (
         "paying.bad_code",
         {"code": "XYZ"},
-        "Gave the panel the code XYZ, which is none of this study's.",
+        "Gave the panel the code XYZ, which does not belong to this study.",
     ),
     (
         "paying.withdrew",
@@ -69,7 +69,7 @@ MESSAGES = [
     (
         "paying.part",
         {"amount": "0.80", "currency": "GBP", "state": "planned"},
-        "A part of the pay stands there in place of the whole: 0.80 GBP, planned.",
+        "A part of the pay is planned instead of the whole: 0.80 GBP, planned.",
     ),
     (
         "paying.alarm",
@@ -84,7 +84,7 @@ MESSAGES = [
     (
         "paying.fine",
         {},
-        "Nothing speaks against it.",
+        "No problem found.",
     ),
     (
         "paying.ungraded",
@@ -117,7 +117,7 @@ MESSAGES = [
     (
         "paying.assistive_few",
         {"done": "are not rejected", "fewest": 10, "each_way": 5},
-        "Assistive technology: too few people to tell. A verdict needs 10 or more people who said "
+        "Assistive technology: too few people for a verdict. It needs 10 or more people who said "
         "that they use it, 10 or more who did not, a good result for 5 people or more and a bad "
         "one for 5 people or more. A difference also has to be larger than chance makes it.",
     ),
@@ -132,16 +132,15 @@ MESSAGES = [
         {"done": "are not rejected", "fewest": 10, "each_way": 5, "said": True},
         "Assistive technology: of people who said that they use it a smaller share are not "
         "rejected than of all others, below four fifths of it. Look whether the rule itself is "
-        "fair to them before it is applied. Numbers are not told, so that nobody can be found out "
-        "by them.",
+        "fair to them before it is applied. The numbers are hidden, so that they identify no "
+        "worker.",
     ),
     (
         "paying.assistive_unfair",
         {"done": "are not rejected", "fewest": 10, "each_way": 5, "said": False},
         "Assistive technology: of all others a smaller share are not rejected than of people who "
         "said that they use it, below four fifths of it. Look whether the rule itself is fair to "
-        "them before it is applied. Numbers are not told, so that nobody can be found out by "
-        "them.",
+        "them before it is applied. The numbers are hidden, so that they identify no worker.",
     ),
     (
         "paying.poor",
@@ -158,14 +157,15 @@ MESSAGES = [
     (
         "paying.hourly_unknown",
         {"least": "7.00", "currency": "", "missing": "pay"},
-        "Whether somebody earns less than 7.00 an hour is not known: nobody said what each person "
-        "is paid here, so nothing warns of it.",
+        "Whether somebody earns less than 7.00 an hour is not known: the pay of each worker is not "
+        "recorded, so no warning is possible.",
     ),
     (
         "paying.hourly_unknown",
         {"least": "7.00", "currency": "GBP", "missing": "times"},
-        "Whether somebody earns less than 7.00 GBP an hour is not known: nobody said how long "
-        "anybody took here, so nothing warns of it.",
+        "Whether somebody earns less than 7.00 GBP an hour is not known: the time of each worker "
+        "is "
+        "not recorded, so no warning is possible.",
     ),
 ]
 REFUSED = [

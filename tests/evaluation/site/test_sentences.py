@@ -41,7 +41,7 @@ CATALOGUES = {
     "accepting": (
         ACCEPT_PROBLEMS,
         {
-            "none_left": "There is nobody left whom this could accept.",
+            "none_left": "No worker is left to accept.",
             "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody "
             "was accepted. Below is who it would be now: read it, then accept them.",
         },

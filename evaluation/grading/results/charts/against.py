@@ -56,7 +56,7 @@ def build_against_chart(
 
     return Chart(
         name="against",
-        title="Who stands elsewhere now",
+        title="Workers whose rank changed",
         explanation=(
             "A dot is a worker of both runs. On the dotted line the grade is the same, above it "
             "the later run thinks more of the worker, below it less. Orange dots moved by more "

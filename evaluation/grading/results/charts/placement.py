@@ -42,7 +42,7 @@ def build_placement_chart(report: ModelsReport) -> Chart:
 
     return Chart(
         name="placement",
-        title="Where the models stand among people",
+        title="Models among people",
         explanation=(
             "The hill shows how many workers reach which score when each is compared with the "
             "consensus of the others. A diamond is a model's score on the same scale, the line "

@@ -118,7 +118,7 @@ def show_alarm(request: HttpRequest, run: UUID, place: int) -> HttpResponseBase:
             field = error.field if error.field in form.fields else None
             form.add_error(field, ValidationError(str(error), error.code))
         else:
-            messages.success(request, "Kept. It stands beside the alarm from now on.")
+            messages.success(request, "Saved. The note is shown with the alarm.")
             ids = {"run": run, "place": place}
             return redirect(f"{reverse('admin:results-alarm', kwargs=ids)}#reviews")
     response: Any = _show_page(_turn_into_get(request), run=run, place=place, form=form)

@@ -36,7 +36,7 @@ def build_built_in_prompt(strategy: str) -> NamedPrompt:
     return NamedPrompt(strategy, BUILT_IN[strategy], Prompt(strategy, TEMPLATES[strategy], SYSTEM))
 
 
-BUILT_IN = {"closed": "Closed book", "passage": "Beside its passage"}
+BUILT_IN = {"closed": "Closed book", "passage": "With its passage"}
 """Names of the prompts that are there without a row."""
 
 

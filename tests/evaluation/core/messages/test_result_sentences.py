@@ -41,49 +41,49 @@ MEASURES = [
         "copies",
         0.9,
         0.5,
-        "Where 0% is as alike as workers who are as good and 100% is the same answers, they "
-        "are at 90%; alarm above 50%.",
+        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are "
+        "at 90%; alarm above 50%.",
     ),
-    ("copies_in_part", 0.3, 0.15, "30% more shared answers than chance; told from 15% on."),
+    ("copies_in_part", 0.3, 0.15, "30% more shared answers than chance; notice from 15% on."),
     (
         "clique",
         0.9,
         0.5,
-        "Where 0% is as alike as workers who are as good and 100% is the same answers, they "
-        "are at 90%; alarm above 50%.",
+        "Where 0% is as alike as workers who are as good and 100% is the same answers, they are "
+        "at 90%; alarm above 50%.",
     ),
+    ("two_camps", 5.52, 3.0, "The camps differ by 5.5 times what chance does; alarm above 3."),
     (
-        "two_camps",
-        5.52,
-        3.0,
-        "The camps differ by 5.5 times what chance does; alarm above 3.",
+        "two_camps_of_questions",
+        0.25,
+        0.15,
+        "25% of the questions have two camps; alarm from 15% on.",
     ),
-    ("two_camps_of_questions", 0.25, 0.15, "25% of the questions; it rings from 15% on."),
     (
         "leverage",
         0.6,
         0.75,
-        "Without this worker the order agrees by 0.60 with the present one; it rings below 0.75.",
+        "Rank correlation with and without this worker: 0.60; alarm below 0.75.",
     ),
-    ("grader_disagreement", 0.31, 0.5, "The two orders agree by 0.31; it rings below 0.50."),
-    ("dont_know", 0.9, 0.2, "Up to 90% of a worker's answers; told from 20% on."),
+    (
+        "grader_disagreement",
+        0.31,
+        0.5,
+        "Rank correlation of the two rankings: 0.31; alarm below 0.50.",
+    ),
+    ("dont_know", 0.9, 0.2, "Up to 90% of a worker's answers; notice from 20% on."),
     (
         "model_like",
         4.04,
         3.0,
-        "Nearer to the model than to any person by 4.0 times what chance does; told above 3.",
+        "Nearer to the model than to any person by 4.0 times what chance does; notice above 3.",
     ),
-    (
-        "concentrated_weight",
-        0.2,
-        0.33,
-        "The votes weigh as those of 20% of the workers would; told below 33%.",
-    ),
+    ("concentrated_weight", 0.2, 0.33, "Effective share of voters: 20%; notice below 33%."),
     (
         "unstable_ranking",
         0.42,
         0.5,
-        "By another choice of questions the order agrees by 0.42; told below 0.50.",
+        "Rank correlation with other questions: 0.42; notice below 0.50.",
     ),
     ("no_convergence", 0.012, 0.0001, "The last change was 0.01; wanted was 0.0001 or less."),
     (
@@ -102,8 +102,8 @@ MEASURES = [
         "agreement_of_starts",
         -0.2,
         0.5,
-        "Started from either camp, the orders agree by -0.20; below 0.50 they contradict "
-        "each other.",
+        "Started from either camp, the orders agree by -0.20; below 0.50 they contradict each "
+        "other.",
     ),
 ]
 

@@ -30,20 +30,21 @@ TRENDS = [
     (
         "trend.too_few",
         {"n": 0, "fewest": 5},
-        "There is no score yet: whether they rise or fall cannot be told below 5, because even "
-        "four in rising or falling order come about by chance once in 12 times.",
+        "There is no score yet: a trend needs 5 or more, because chance alone puts four in rising "
+        "or "
+        "falling order once in 12 times.",
     ),
     (
         "trend.too_few",
         {"n": 1, "fewest": 5},
-        "There is one score: whether they rise or fall cannot be told below 5, because even four "
-        "in rising or falling order come about by chance once in 12 times.",
+        "There is one score: a trend needs 5 or more, because chance alone puts four in rising or "
+        "falling order once in 12 times.",
     ),
     (
         "trend.too_few",
         {"n": 2, "fewest": 5},
-        "There are 2 scores: whether they rise or fall cannot be told below 5, because even four "
-        "in rising or falling order come about by chance once in 12 times.",
+        "There are 2 scores: a trend needs 5 or more, because chance alone puts four in rising or "
+        "falling order once in 12 times.",
     ),
     (
         "trend.all_equal",
@@ -127,14 +128,14 @@ COMPARISONS = [
             "smallest": 0.125,
         },
         "“Ox 2” is better than “Elk”, by 0.050 (95% interval 0.010 to 0.090) than “Ox 1”. It "
-        "cannot be told apart from “Ox 1”: on these questions differences below 0.125 do not "
-        "show.",
+        "is not significantly better than “Ox 1”: on these questions only differences above 0.125 "
+        "can be detected.",
     ),
     (
         "comparison.leads_none",
         {"leader": "Ox 2", "alike": "“Ox 1”", "smallest": 0.125},
-        "“Ox 2” has the highest score, but cannot be told apart from “Ox 1”: on these questions "
-        "differences below 0.125 do not show.",
+        "“Ox 2” has the highest score, but is not significantly better than “Ox 1”: on these "
+        "questions only differences above 0.125 can be detected.",
     ),
     (
         "comparison.led_in_pairs",
@@ -278,19 +279,19 @@ TRIAGE = [
     (
         "triage.rest",
         {"n": 4, "silent": 0, "named": 2, "with_alarms": False, "again": 1, "decided": 4},
-        "4 people of whom nobody decided would be accepted; 2 named by an alarm or a notice stay "
+        "4 people without a decision would be accepted; 2 named by an alarm or a notice stay "
         "open; 1 to be looked at again stays open.",
     ),
     (
         "triage.rest",
         {"n": 6, "silent": 0, "named": 2, "with_alarms": True, "again": 0, "decided": 4},
-        "6 people of whom nobody decided would be accepted; 2 of them although an alarm or a "
+        "6 people without a decision would be accepted; 2 of them although an alarm or a "
         "notice names them.",
     ),
     (
         "triage.rest",
         {"n": 1, "silent": 1, "named": 0, "with_alarms": False, "again": 0, "decided": 4},
-        "1 person of whom nobody decided would be accepted; 1 of them gave no answer.",
+        "1 person without a decision would be accepted; 1 of them gave no answer.",
     ),
     (
         "triage.rest",
@@ -460,7 +461,8 @@ OTHERS = [
             "lead_low": -0.004,
             "lead_high": 0.01,
         },
-        "The methods cannot be told apart here, so stay with aqer, the default, whose scores of "
+        "The methods do not differ significantly here, so stay with aqer, the default, whose "
+        "scores of "
         "workers agree with their grades at 0.72 of at most 1 (95% 0.61 to 0.80) on the 5 "
         "questions held out: f1 was best on the others, but its lead there is 0.00 (95% 0.00 to "
         "0.01).",

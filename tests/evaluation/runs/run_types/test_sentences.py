@@ -113,7 +113,7 @@ MEAN = {"mean": 1.0, "low": 0.75, "high": 1.0, "highest": 1.0, "questions": 12}
         (
             "views.uncertainty_distance.untold",
             BETWEEN | {"value": 0.1, "low": -0.2, "high": 0.4, "models": 2, "smallest": 0.5},
-            "Cannot be told from these answers (rank correlation 0.10, 95% interval -0.20 to 0.40, "
+            "Not decided by these answers (rank correlation 0.10, 95% interval -0.20 to 0.40, "
             "12 questions and 2 models). So few questions of one model mostly cannot show a "
             "relation weaker than about 0.50.",
         ),

@@ -120,7 +120,7 @@ SENTENCES = [
     (
         "nothing_to_view",
         {},
-        "No run over this version told anything about a model's answers: grade it with models' "
+        "No run of this version has results about a model's answers: grade it with models' "
         "answers, or start another kind of run that compares models.",
     ),
     ("no_graded_answers", {}, "There are no graded answers: upload a file of them."),
