@@ -16,12 +16,10 @@ from evaluation.consensus import AQER
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.statistics.correlation import pearson
 from evaluation.core.text.length import compute_log_words
-from evaluation.grading.alarms.methods.ranking import FEWEST_RANKED, TOO_FEW_RANKED
+from evaluation.grading.alarms.methods.ranking import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
 from evaluation.grading.run.results import compute_left_out_means
 from evaluation.grading.summary import LengthFound
 
-# Above it a warning says that the ranking is mostly one by length: r of .71 is half the variance.
-MUCH = 0.7
 NO_SPREAD = "no_spread"
 
 
@@ -49,7 +47,7 @@ def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> 
 
 def check_length(found: LengthFound) -> Message | None:
     """Return a warning if length explains much of the ranking; else None."""
-    if found.correlation is None or abs(found.correlation) <= MUCH:
+    if found.correlation is None or abs(found.correlation) <= BY_LENGTH:
         return None
     values = {"correlation": found.correlation, "share": found.correlation**2, "workers": found.n}
     return Message("length_explains", values)

@@ -17,9 +17,13 @@ from evaluation.core.messages.message import Message
 from evaluation.core.messages.threshold_number import ThresholdNumber
 from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.alarms.methods.ranking import FEWEST_RANKED, STABLE, TOO_FEW_RANKED
+from evaluation.grading.alarms.methods.ranking import (
+    BY_LENGTH,
+    FEWEST_RANKED,
+    STABLE,
+    TOO_FEW_RANKED,
+)
 from evaluation.grading.methods.check_results import Result
-from evaluation.grading.run.length import MUCH
 from evaluation.grading.summary import LengthFound, Looked
 from evaluation.runs.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
@@ -264,9 +268,9 @@ def of_length(
     if found.correlation is None:
         too_few = found.reason == TOO_FEW_RANKED
         case = "too_few" if too_few else "equal"
-        values = {"workers": found.n, "needed": FEWEST_RANKED}
-        return Fact("length", "unknown" if too_few else "good", case, values)
-    correlation = ThresholdNumber(found.correlation, MUCH, -MUCH)
+        level: Level = "unknown" if too_few else "good"
+        return Fact("length", level, case, {"workers": found.n, "needed": FEWEST_RANKED})
+    correlation = ThresholdNumber(found.correlation, BY_LENGTH, -BY_LENGTH)
     values = {
         "correlation": correlation,
         "share": found.correlation**2,
@@ -274,7 +278,7 @@ def of_length(
         "partial": partial,
         "count": n_judged,
     }
-    if abs(correlation) > MUCH:
+    if abs(correlation) > BY_LENGTH:
         return Fact("length", "care", "much", values)
     return Fact("length", "good", "little", values)
 

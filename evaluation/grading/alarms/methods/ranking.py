@@ -27,6 +27,9 @@ OUTWEIGHS = 3.0
 MOST_TRIED = 20
 # A single exchange of places means much among fewer.
 FEWEST_RANKED = 8
+# Correlation of raw scores with length above which a ranking is mostly one by length: r of .71 is
+# half the variance.
+BY_LENGTH = 0.7
 TOO_FEW_RANKED = "too_few_ranked_workers"
 # Raw scores that are the same to so many digits are tied: they have no order to lose.
 DIGITS = 9

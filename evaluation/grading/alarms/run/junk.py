@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -189,7 +190,7 @@ class _Likeness:
         counts = np.empty(len(rows), dtype=np.int64)
         for start in range(0, len(rows), BLOCK):
             part = rows[start : start + BLOCK]
-            cosines = y[start : start + BLOCK] @ x.T
+            cosines: Any = y[start : start + BLOCK] @ x.T
             if sparse.issparse(cosines):
                 cosines = cosines.toarray()
             is_near = cosines >= NEARLY
