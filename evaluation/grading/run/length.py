@@ -26,17 +26,21 @@ NO_SPREAD = "no_spread"
 def measure_length(aqer: AQER, texts: Sequence[str], workers: Sequence[Any]) -> LengthFound:
     """Return the correlation of ranked workers' raw scores with their mean log words.
 
+    Raw scores are leave-one-out means, with `question_contrast` the contrasts.
+
     Parameters
     ----------
     texts, workers : (N,) the graded answers and the ids of their workers.
     """
-    raw = compute_left_out_means(aqer, workers)
     log_words = compute_log_words(texts)
     code = {worker: place for place, worker in enumerate(aqer.workers_.tolist())}
     codes = np.array([code[worker] for worker in workers], dtype=np.int64)
     m = len(aqer.workers_)
     length = np.bincount(codes, log_words, m) / np.maximum(np.bincount(codes, minlength=m), 1)
-    scores = np.array([raw.get(worker, np.nan) for worker in aqer.workers_.tolist()])
+    scores = aqer.raw_
+    if not aqer.question_contrast:
+        left_out = compute_left_out_means(aqer, workers)
+        scores = np.array([left_out.get(worker, np.nan) for worker in aqer.workers_.tolist()])
     among = (aqer.ranks_ > 0) & ~np.isnan(scores)
     n = int(among.sum())
     if n < FEWEST_RANKED:

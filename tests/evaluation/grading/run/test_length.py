@@ -32,13 +32,15 @@ def test_words_and_numbers_are_counted_in_languages_with_and_without_spaces(text
     assert compute_log_words([text]).tolist() == [np.log(max(1, words))]
 
 
-def fitted(raw, n_questions=2):
-    """A fit of workers 0, 1, ... who answered all questions with scores around `raw`."""
+def fitted(raw, n_questions=2, contrast=None):
+    """A fit of workers 0, 1, ... who answered all questions with these raw scores."""
     m = len(raw)
     return SimpleNamespace(
         workers_=np.arange(m),
         ranks_=np.ones(m, dtype=int),
         leave_one_out_scores_=np.repeat(raw, n_questions),
+        question_contrast=contrast is not None,
+        raw_=contrast,
     )
 
 
@@ -52,6 +54,15 @@ def test_raw_scores_are_correlated_with_the_mean_log_words_of_each_worker():
     warning = check_length(found)
     assert warning.code == "length_explains"
     assert warning.values["share"] == pytest.approx(expected**2)
+
+
+def test_with_question_contrast_the_raw_scores_are_the_contrasts():
+    contrast = np.array([0.4, 0.1, 0.3, 0.2, 0.0, 0.6, 0.5, 0.7])
+    texts = [" ".join(["word"] * (n // 2 + 1)) for n in range(16)]
+    fit = fitted(np.linspace(0, 1, 8), contrast=contrast)
+    found = measure_length(fit, texts, np.repeat(np.arange(8), 2).tolist())
+    expected = np.corrcoef(contrast, np.log(np.arange(8) + 1))[0, 1]
+    assert found.correlation == pytest.approx(expected)
 
 
 def test_workers_without_a_rank_do_not_count_and_eight_are_needed():
