@@ -18,6 +18,8 @@ from evaluation.core.stats.cells import Booleans
 from evaluation.evidence.baselines import Method
 from evaluation.evidence.tables import EvidenceRow, write_table
 
+# Kinds of methods that nobody could use, or should: what knows the key, and what reads no answer.
+NOT_CHOSEN = frozenset({"control", "supervised"})
 HEADER = ("method", "setting", "pearson_mean", "mean_of_settings", "chosen")
 
 
@@ -62,7 +64,7 @@ def choose_method(
     means: dict[str, float] = {}
     for method in methods:
         found = [row.pearson_mean for row in rows if row.method == method.name]
-        if method.kind != "supervised" and found and not np.isnan(found).any():
+        if method.kind not in NOT_CHOSEN and found and not np.isnan(found).any():
             means[method.name] = float(np.mean(found))
     best = max(means, key=means.__getitem__) if means else None
     return MethodChoice(best, rows, means, questions, seed)

@@ -11,7 +11,12 @@ from evaluation.core.charts.rows import Look, Row, draw_estimates
 from evaluation.evidence.baselines import CONTRADICTION, METHODS
 from evaluation.evidence.tables import EvidenceRow
 
-LOOKS: dict[str, Look] = {"aqer": "", "baseline": "-weak", "supervised": "-model"}
+LOOKS: dict[str, Look] = {
+    "aqer": "",
+    "baseline": "-weak",
+    "control": "-weak",
+    "supervised": "-model",
+}
 
 
 def draw_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:

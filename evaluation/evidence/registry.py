@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluation.evidence.request import Study
 from evaluation.evidence.studies.alarm_rates import reproduce_alarms
+from evaluation.evidence.studies.attacks import reproduce_attacks
 from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
 from evaluation.evidence.studies.false_alarms import reproduce_false_rings
 from evaluation.evidence.studies.forecasts import reproduce_forecasts
@@ -33,6 +34,7 @@ STUDIES: dict[str, Study] = {
     "graded-models": reproduce_graded_models,
     "false-rings": reproduce_false_rings,
     "real-workers": reproduce_real_workers,
+    "attacks": reproduce_attacks,
 }
 # Studies of a file that the user gives, and not of the folder of public data sets.
 OF_A_FILE = ("graded", "graded-models")

@@ -83,6 +83,21 @@ class Looked:
 
 
 @dataclass(frozen=True)
+class LengthFound:
+    """How much of a ranking the length of the answers explains.
+
+    Attributes
+    ----------
+    correlation : Pearson's, of workers' raw scores with their mean log words; None with a reason.
+    n : ranked workers that it rests on.
+    """
+
+    correlation: float | None
+    n: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class QuestionCamps:
     """Counts of questions tested for two camps of answers: tested, with camps, too few answers."""
 
@@ -309,7 +324,7 @@ class AqerSummary(RunSummary):
     trace : root mean square change of the weights, an iteration each.
     draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
     versions : of Crowdgrade, Python and libraries.
-    map, alarm_checks, question_camps, facts : None in a run from before there were such.
+    map, alarm_checks, question_camps, facts, length : None in a run from before there were such.
     people_hash : of all that went in but models' answers; None in a run from before there was
         one.
     """
@@ -327,6 +342,7 @@ class AqerSummary(RunSummary):
     alarm_checks: tuple[Looked, ...] | None = None
     question_camps: QuestionCamps | None = None
     facts: FactsFound | None = None
+    length: LengthFound | None = None
     people_hash: str | None = None
 
     def shown_counts(self) -> Mapping[str, int]:

@@ -28,6 +28,7 @@ TITLES: Mapping[str, str] = {
     "language": "Does the model understand the language of the answers?",
     "truncation": "Were the answers read to their end?",
     "shortness": "Are the answers long enough to be compared by meaning?",
+    "length": "Is the ranking more than one by length?",
     "experts": "Did an expert check a sample?",
     "changes": "Are these still the people's answers that were graded?",
 }
@@ -52,6 +53,8 @@ MEANINGS: Mapping[str, str] = {
     "or worse.",
     "shortness": "The comparison sees what an answer is about, and hardly sees a single wrong "
     "year, name or number. “Guilty” and “not guilty” are nearly the same to it.",
+    "length": "Longer answers name more of what others name, so agreement can pay for length. That "
+    "is right where good answers are long, and wrong where people pad theirs.",
     "experts": "This is the only check from outside: whether answers that score high here are also "
     "those that somebody who knows the subject grades high, without seeing the scores.",
     "changes": "The grades are of the answers as they were when the run began.",
@@ -125,6 +128,22 @@ def _graded(rest: str = "") -> Sentence:
         return f"{graded}{correlate}{rest[1:]}{among}"
 
     return said
+
+
+def _explained(of: Mapping[str, Any]) -> str:
+    """Return the sentence on the correlation of raw scores with length, with its check."""
+    said = (
+        f"Length explains {of['share']:.0%} of the differences between raw scores: they correlate "
+        f"{of['correlation']:.2f} with the logarithm of the number of words "
+        f"({format_count(of['workers'], 'worker')}; notice above .7)."
+    )
+    if of["partial"] is None:
+        return said
+    answers = format_count(of["count"], "graded answer")
+    return (
+        f"{said} Among answers of equal length experts' grades correlate {of['partial']:.2f} with "
+        f"the scores ({answers})."
+    )
 
 
 def _plural(one: str, many: str) -> Sentence:
@@ -255,6 +274,16 @@ FACTS: Mapping[str, FactWords] = {
         "wrong there.",
     ),
     "shortness.long": FactWords("Most answers are longer than a name or a number."),
+    "length.too_few": FactWords(
+        "Not known: {workers:worker} with a rank, and {needed} are needed.", "Ask more people."
+    ),
+    "length.equal": FactWords("All raw scores are equal, or all answers equally long."),
+    "length.much": FactWords(
+        _explained,
+        "Read short answers of low rank and long ones of high rank. Let an expert grade a sample: "
+        "it shows what the scores are worth among answers of equal length.",
+    ),
+    "length.little": FactWords(_explained),
     "experts.nobody": FactWords("No answer was graded by an expert.", _SAMPLE),
     "experts.chose": FactWords(
         _graded(". They chose this ranking, so they cannot confirm it as well."), _SAMPLE

@@ -76,6 +76,10 @@ WARNINGS: Mapping[str, Sentence] = {
     "short_answers_unmeasured": "Most answers are short or numeric ({share:.0%}). Such an answer "
     "is right or wrong by a single fact, and whether the vectors of this run see one wrong fact "
     "was not measured. Check such answers against right ones that you know",
+    "length_explains": "The ranking is mostly one by length: raw scores correlate "
+    "{correlation:.2f} with the logarithm of the number of words ({workers:worker}; notice above "
+    ".7), so length explains {share:.0%} of their differences. Read short answers of low rank and "
+    "long ones of high rank before you decide about people",
     "model_answers_to_nobody": "Answers of models to questions that no worker answered: {count}",
     "models_with_errors": "Models with an answer that could not be fetched, not ranked until asked "
     "again: {count}",

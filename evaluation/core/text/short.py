@@ -5,10 +5,10 @@ Such an answer is right or wrong by a single fact, and vectors barely represent 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from evaluation.core.messages.message import Message
+from evaluation.core.text.length import count_numbers, count_words
 
 # How well cosine tells a paraphrase from a sentence with one wrong fact, on the project's 200
 # minimal pairs: 1 always, .5 as a coin does. From `manage.py reproduce minimal-pairs`, kind all; a
@@ -20,9 +20,6 @@ FEW = 3
 LONG = 60
 # Share of short answers from which on they are most.
 MOST = 0.5
-# Chinese and Japanese have no spaces: each of their letters counts as a word.
-_WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\\W\u3040-\u30ff\u3400-\u9fff]+")
-_NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
 
 
 def is_short(text: str) -> bool:
@@ -30,9 +27,8 @@ def is_short(text: str) -> bool:
     text = text.strip()
     if len(text) > LONG:
         return False
-    numbers = len(_NUMBER.findall(text))
-    words = len(_WORD.findall(_NUMBER.sub(" ", text))) + numbers
-    return words <= FEW or 2 * numbers >= words
+    words = count_words(text)
+    return words <= FEW or 2 * count_numbers(text) >= words
 
 
 def compute_short_share(texts: Sequence[str]) -> float | None:

@@ -45,7 +45,7 @@ __all__ = [
     "list_methods",
 ]
 
-Kind = Literal["aqer", "baseline", "supervised"]
+Kind = Literal["aqer", "baseline", "control", "supervised"]
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Method:
     ----------
     name : as in the tables.
     score : from a crowd to (M,) scores.
-    kind : "aqer" for AQER and its variants, "baseline" for what it is compared with, "supervised"
-        for what knows an answer key.
+    kind : "aqer" for AQER and its variants, "baseline" for what it is compared with, "control" for
+        what reads no answer, "supervised" for what knows an answer key.
     core : computed under ``--core`` as well; the others take long or need a model.
     """
 
@@ -93,6 +93,7 @@ _ALL = (
     ),
     Method("tfidf_char+standardised", Standardised(("tfidf-char",)), "aqer"),
     Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
+    Method("length", lexical.score_by_length, "control"),
     Method("reference_answer", exemplars.score_by_reference, "supervised"),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}

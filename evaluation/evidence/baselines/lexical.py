@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.text.length import compute_log_words
 from evaluation.evidence.baselines.corpus import Corpus, Crowd
 from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
 
@@ -22,6 +23,16 @@ Words = Sequence[str]
 def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, without punctuation."""
     return WORD.findall(text.lower())
+
+
+@MeanOfAnswers
+def score_by_length(crowd: Crowd) -> Floats:
+    """Return the logarithm of each answer's number of words.
+
+    A control: it reads no answer. What it agrees with the truth by, long answers explain.
+    """
+    texts = crowd.corpus.texts
+    return crowd.corpus.cache("log words", lambda: compute_log_words(texts))[crowd.rows]
 
 
 def tokenize_squad(text: str) -> list[str]:

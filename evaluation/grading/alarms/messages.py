@@ -143,10 +143,11 @@ ALARMS: Mapping[str, Sentence] = {
     "by their words alone, the workers come in quite another order than by meaning. One of the two "
     "does not see what makes an answer good here. Read some answers of those at the top, and check "
     "that the model that compares texts knows the language and the subject.",
-    "repeated.workers": "{people} gave the same text to different questions (up to "
-    "{statistic:.0%} of the pairs of a worker's answers). Such answers do not answer the question; "
-    "these workers are left out of the tests for camps and copies. Read their answers; if they say "
-    "nothing, exclude their votes ({option[exclude_workers]}) and look at the ranking again.",
+    "repeated.workers": "{people} gave the same or nearly the same text to different questions "
+    "(up to {statistic:.0%} of the pairs of a worker's answers). Such answers do not answer the "
+    "question; workers who gave mostly such answers are left out of the tests for camps and "
+    "copies. Read their answers; if they say nothing, exclude their votes "
+    "({option[exclude_workers]}) and look at the ranking again.",
     "dont_know.workers": "{people} often answered no more than that they do not know (up to "
     "{statistic:.0%} of a worker's answers). Such answers are alike, so they can agree with each "
     "other and gain votes. If they are many, treat them as unanswered or exclude these workers' "
@@ -226,8 +227,8 @@ MEASURED: Mapping[str, Callable[[float, float], str]] = {
         f"Rank correlation of the two rankings: {s:.2f}; alarm below {t:.2f}."
     ),
     "repeated": lambda s, t: (
-        f"Up to {s:.0%} of the pairs of a worker's own answers are the same text; alarm "
-        f"from {t:.0%} on."
+        f"Up to {s:.0%} of the pairs of a worker's own answers are the same or nearly the same "
+        f"text; alarm from {t:.0%} on."
     ),
     "dont_know": lambda s, t: f"Up to {s:.0%} of a worker's answers; notice from {t:.0%} on.",
     "model_like": lambda s, t: (

@@ -46,6 +46,7 @@ def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
         "warnings": graded.warnings,
         "alarms": [build_alarm_cells(alarm) for alarm in grading.alarms.found],
         "alarm_checks": grading_summary["alarm_checks"],
+        "length": grading_summary["length"],
         "facts": _build_facts(grading),
         **({"asked": graded.asked} if graded.asked else {}),
         "undefined": undefined.as_list(),

@@ -39,8 +39,10 @@ from evaluation.grading.facts.run import CrowdFacts, add_meaning, find_crowd_fac
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded, grade_vectors
 from evaluation.grading.run.grade_changes import GradeChanges, build_standings
+from evaluation.grading.run.length import check_length, measure_length
 from evaluation.grading.run.outcomes import Look, add_outcomes
 from evaluation.grading.run.results import Results
+from evaluation.grading.summary import LengthFound
 
 GROUPS_SHOWN = 10
 """Groups whose sizes a warning names."""
@@ -80,6 +82,12 @@ class Grading:
         return find_crowd_facts(
             given.wordings, given.answered, given.models, self.votes, frozenset(given.excluded)
         )
+
+    @cached_property
+    def length(self) -> LengthFound:
+        """How much of the ranking the length of the answers explains."""
+        answered = self.given.answered
+        return measure_length(self.graded.aqer, answered.texts, answered.workers)
 
     @property
     def votes(self) -> dict[Any, float] | None:
@@ -133,6 +141,7 @@ class Grading:
                 given.n_rejected,
                 0 if given.models is None else len(given.models.only_cut_off()),
             ),
+            *filter(None, [check_length(self.length)]),
             *build_model_warnings(given.models),
             *(build_remedy_warnings(graded.remedies) if graded.remedies else []),
         ]
@@ -147,6 +156,7 @@ class Grading:
             "ceiling": asdict(aqer.ceiling_),
             "embedding": {k: value for k, value in info.as_dict().items() if k != "versions"},
             "alarm_checks": self.alarms.convert_checks(),
+            "length": asdict(self.length),
             "versions": collect_versions(info.versions),
         }
 

@@ -15,7 +15,12 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotations.web.numbers import Numbers, TableCounts
 from evaluation.core.stats.inference.clustered_bootstrap import NO_ROWS, ClusteredEstimate
 from evaluation.core.stats.inference.raters import compute_rater_agreement
-from evaluation.core.stats.inference.sample_correlation import estimate_correlation
+from evaluation.core.stats.inference.sample_correlation import (
+    compute_weighted_pearson,
+    estimate_correlation,
+)
+from evaluation.core.stats.statistics.correlation import compute_partial_correlation
+from evaluation.core.text.length import compute_log_words
 from evaluation.models import Audit, AuditItem, HumanJudgement, Run, WorkerGrade
 from evaluation.runs.reports.judging import Pair
 
@@ -84,6 +89,8 @@ class ExpertsCheck:
     n_experts : who graded any of these. agreement : of the two experts with most answers in common.
     sampled : whether the answers were drawn at random, and not because camps differ on them.
     chose : whether there are grades, and all of them chose this run's ranking.
+    at_equal_length : partial correlation of the same answers given their log words; None with
+        fewer than 20, or where all have the same length.
     """
 
     answers: ClusteredEstimate
@@ -91,6 +98,7 @@ class ExpertsCheck:
     agreement: Pair | None
     sampled: bool
     chose: bool
+    at_equal_length: float | None = None
 
     @property
     def confirms(self) -> bool:
@@ -277,6 +285,7 @@ def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -
         pairs[0] if pairs else None,
         sampled=audit is not None,
         chose=chose,
+        at_equal_length=compute_at_equal_length(worker_answers, audit),
     )
 
 
@@ -289,6 +298,23 @@ def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> 
         [one.grade for one in judged],
         [str(one.question) for one in judged],
         compute_weights(judged, audit),
+    )
+
+
+def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
+    """Return the partial correlation of scores with experts' grades given log words.
+
+    None with fewer than 20 graded answers, or where it is undefined.
+    """
+    if len(judged) < FEWEST_JUDGED:
+        return None
+    scores, grades = [one.score for one in judged], [one.grade for one in judged]
+    length = compute_log_words([one.text for one in judged])
+    weights = compute_weights(judged, audit)
+    return compute_partial_correlation(
+        compute_weighted_pearson(scores, grades, weights),
+        compute_weighted_pearson(scores, length, weights),
+        compute_weighted_pearson(grades, length, weights),
     )
 
 

@@ -17,9 +17,14 @@ from evaluation.core.messages.message import Message
 from evaluation.core.messages.threshold_number import ThresholdNumber
 from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.alarms.methods.ranking import STABLE
+from evaluation.grading.alarms.methods.ranking import (
+    BY_LENGTH,
+    FEWEST_RANKED,
+    STABLE,
+    TOO_FEW_RANKED,
+)
 from evaluation.grading.methods.check_results import Result
-from evaluation.grading.summary import Looked
+from evaluation.grading.summary import LengthFound, Looked
 from evaluation.runs.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
 
@@ -246,6 +251,36 @@ def of_shortness(warning: Message | None) -> Fact:
     if warning:
         return Fact("shortness", "bad", "short", warning=warning)
     return Fact("shortness", "good", "long")
+
+
+def of_length(
+    found: LengthFound | None, partial: float | None = None, n_judged: int = 0
+) -> Fact | None:
+    """Return the fact on how much of the ranking length explains; None for a run without it.
+
+    Parameters
+    ----------
+    partial : correlation of scores with experts' grades of `n_judged` answers at equal length;
+        None without enough grades.
+    """
+    if found is None:
+        return None
+    if found.correlation is None:
+        too_few = found.reason == TOO_FEW_RANKED
+        case = "too_few" if too_few else "equal"
+        level: Level = "unknown" if too_few else "good"
+        return Fact("length", level, case, {"workers": found.n, "needed": FEWEST_RANKED})
+    correlation = ThresholdNumber(found.correlation, BY_LENGTH, -BY_LENGTH)
+    values = {
+        "correlation": correlation,
+        "share": found.correlation**2,
+        "workers": found.n,
+        "partial": partial,
+        "count": n_judged,
+    }
+    if abs(correlation) > BY_LENGTH:
+        return Fact("length", "care", "much", values)
+    return Fact("length", "good", "little", values)
 
 
 def of_experts(

@@ -82,6 +82,7 @@ def _facts(
     yield facts.of_shortness(shortness)
     yield fact_of_experts(experts)
     for fact in (
+        facts.of_length(read_summary(run).length, experts.at_equal_length, experts.answers.n),
         facts.of_truncation(_warning(report, "truncated")),
         facts.of_changes(report.changed.of_people),
     ):

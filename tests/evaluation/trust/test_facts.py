@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.options import SITE
 from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.summary import Looked
+from evaluation.grading.summary import LengthFound, Looked
 from evaluation.trust.messages import ALWAYS
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import Verdict
@@ -50,6 +50,18 @@ def test_thin_questions_are_counted(questions, level, words):
 )
 def test_workers_without_a_rank_are_judged_by_their_share(n, supported, level):
     assert facts.of_support(n, supported).level == level
+
+
+@pytest.mark.parametrize(
+    ("correlation", "level"),
+    [(0.7, "good"), (0.701, "care"), (-0.701, "care"), (0.0, "good"), (None, "unknown")],
+)
+def test_a_ranking_is_one_by_length_above_a_correlation_of_7(correlation, level):
+    reason = "too_few_ranked_workers" if correlation is None else None
+    fact = facts.of_length(LengthFound(correlation, 7, reason))
+    assert (fact.level, fact.needed) == (level, 8 if correlation is None else None)
+    assert facts.of_length(None) is None
+    assert facts.of_length(LengthFound(None, 9, "no_spread")).level == "good"
 
 
 @pytest.mark.parametrize(

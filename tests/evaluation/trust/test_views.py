@@ -115,6 +115,20 @@ def test_a_copy_check_that_did_not_run_is_not_good_on_any_page(site, rana):
         assert "alarms_unchecked" in states(response.content.decode())
 
 
+def test_length_is_a_fact_of_the_page_of_the_decision_and_of_rest(site, rana):
+    run = world.finished(owner=rana, n_workers=14)
+    assert "length" not in facts_of(page(site, run))  # of a run from before it was measured
+    summary = run.summary | {"length": {"correlation": 0.8, "n": 14, "reason": None}}
+    Run.objects.filter(pk=run.pk).update(summary=summary)
+    fact = facts_of(page(site, run))["length"]
+    assert (fact.level, fact.case, fact.values["workers"]) == ("care", "much", 14)
+    assert fact.values["share"] == pytest.approx(0.64)
+    concerns = site.get(reverse("api:results-decision", args=[run.public_id])).json()["concerns"]
+    assert "length" in [one["name"] for one in concerns]
+    facts = site.get(reverse("api:results-trust", args=[run.public_id])).json()["facts"]
+    assert {one["name"]: one["result"] for one in facts}["length"] == "problem"
+
+
 def test_a_run_that_is_not_done_says_so(site, rana):
     run = world.ended("failed", error="the server answered 401", owner=rana)
     response = site.get(reverse("admin:results-trust", kwargs={"run": run.public_id}))

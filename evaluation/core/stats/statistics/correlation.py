@@ -13,6 +13,8 @@ from scipy import stats
 from evaluation.core.stats.cells import Booleans, Floats
 
 DIGITS = 12
+# What rounding leaves of a column's variance that the third one explains in full.
+ROUNDING = 1e-12
 
 
 def pearson(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) -> float | None:
@@ -38,6 +40,23 @@ def spearman(one: ArrayLike, other: ArrayLike, among: Booleans | None = None) ->
     return _compute_correlation(
         *(stats.rankdata(part) for part in _select_known_pairs(one, other, among))
     )
+
+
+def compute_partial_correlation(
+    both: float | None, one: float | None, other: float | None
+) -> float | None:
+    """Return the partial correlation of two columns given a third, -1 to 1; None if undefined.
+
+    Parameters
+    ----------
+    both : correlation of the two. one, other : of each of them with the third.
+    """
+    if both is None or one is None or other is None:
+        return None
+    rest = (1 - one**2) * (1 - other**2)
+    if rest <= ROUNDING:
+        return None
+    return float(np.clip((both - one * other) / np.sqrt(rest), -1.0, 1.0))
 
 
 def round_for_ties(scores: ArrayLike) -> Floats:

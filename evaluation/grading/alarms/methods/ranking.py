@@ -27,6 +27,10 @@ OUTWEIGHS = 3.0
 MOST_TRIED = 20
 # A single exchange of places means much among fewer.
 FEWEST_RANKED = 8
+# Correlation of raw scores with length above which a ranking is mostly one by length: r of .71 is
+# half the variance.
+BY_LENGTH = 0.7
+TOO_FEW_RANKED = "too_few_ranked_workers"
 # Raw scores that are the same to so many digits are tied: they have no order to lose.
 DIGITS = 9
 # Numbers in a working array.
@@ -64,7 +68,7 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
     ranked = aqer.supported_ & ~np.isnan(aqer.raw_)
     m = len(aqer.workers_)
     if aqer.converged_ is None or np.count_nonzero(ranked) <= FEWEST_RANKED:
-        return RankingStatistic(None, LEVERAGE, "too_few_ranked_workers")
+        return RankingStatistic(None, LEVERAGE, TOO_FEW_RANKED)
     if len(np.unique(aqer.raw_[ranked].round(DIGITS))) < FEWEST_RANKED:
         return RankingStatistic(None, LEVERAGE, "no_spread")
     tried = np.arange(m)
@@ -127,7 +131,7 @@ def compute_disagreement(raw: Floats, other: Floats, among: Booleans) -> Ranking
     """
     is_compared = among & ~np.isnan(raw) & ~np.isnan(other)
     if np.count_nonzero(is_compared) < FEWEST_RANKED:
-        return RankingStatistic(None, DISAGREEMENT, "too_few_ranked_workers")
+        return RankingStatistic(None, DISAGREEMENT, TOO_FEW_RANKED)
     correlation = spearman(raw, other, is_compared)
     return RankingStatistic(
         correlation, DISAGREEMENT, None if correlation is not None else "no_spread"

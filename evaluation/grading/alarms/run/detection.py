@@ -241,7 +241,8 @@ def detect_alarms(
     codes = _RunCodes.from_answers(aqer, answers)
     other_raw, reason = _compute_other_raw(parameters, aqer, answers)
     is_dont_know = np.array([says_dont_know(text) for text in answers.texts], dtype=bool)
-    junk = find_junk(answers.texts, codes.worker, codes.question, len(codes.workers), is_dont_know)
+    givers = (codes.worker, codes.question, len(codes.workers))
+    junk = find_junk(answers.texts, answers.vectors, *givers, is_dont_know, parameters.seed)
     model_answers = _collect_model_answers(codes, answers.models)
     survey_result = survey_run(
         aqer, other_raw, model_answers, answers.vectors, reason, ranking, junk.workers

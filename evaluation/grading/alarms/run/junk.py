@@ -6,19 +6,33 @@ that ignore the question agree with each other for no reason that these tests ar
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from evaluation.consensus.methods.votes import scale_to_unit_length
 from evaluation.core.stats.cells import Booleans, Integers
+from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.dont_know import fold
 from evaluation.grading.alarms.methods import Finding
 
 # A worker's own answers are the same in so many of their pairs, and so many answers are.
 REPEATED = 0.2
 FEWEST_REPEATED = 3
+# Two answers are nearly the same text from this cosine on, ...
+NEARLY = 0.95
+# ... unless their numbers differ: "about 5 kilometres an hour" and "about 8" have cosine .965, and
+# each answers its own question.
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# Answers that are compared with all others at once, so that memory grows with their number only.
+BLOCK = 512
+# Answers to a question that a text is compared with: more are sampled.
+OTHERS = 1000
 # Part of a worker's answers that makes the worker no part of the tests for groups.
 MOSTLY = 0.5
 # A text that so many of the others gave to the question as well is an answer to it.
@@ -44,33 +58,52 @@ class Junk:
 
 def find_junk(
     texts: Sequence[str],
+    vectors: Vectors,
     worker: Integers,
     question: Integers,
     n_workers: int,
     is_dont_know: Booleans,
+    seed: int = 0,
 ) -> Junk:
     """Return the workers with mostly junk answers, and the finding on repeated answers.
+
+    Two answers of a worker are alike if they are the same text, without case and punctuation, or
+    nearly so by their vectors. An answer that enough others gave to the question does not count.
 
     Parameters
     ----------
     texts, worker, question : (N,) the answers, with the codes of their workers and questions.
+    vectors : (N, d) their vectors, dense or sparse.
     is_dont_know : (N,) answers that say no more than that the worker does not know.
+    seed : of the sample of others' answers, for questions with more than 1,000.
     """
     plain = [fold(text) for text in texts]
+    likeness = _Likeness.of_answers(texts, plain, vectors)
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
-    total = np.bincount(worker, minlength=n_workers)
+    n_alike = np.zeros(len(texts), dtype=np.int64)
+    suspects = []
+    for rows in _split_by(worker, np.flatnonzero(is_counted)):
+        if len(rows) >= FEWEST_REPEATED:
+            n_alike[rows] = likeness.count_alike(rows)
+            if _is_repeating(n_alike[rows]):
+                suspects.append(rows)
+    if suspects:
+        of_suspects = np.concatenate(suspects)
+        is_counted[of_suspects[likeness.find_shared(of_suspects, question, seed)]] = False
     repeated_share = np.zeros(n_workers)
     is_repeated = np.zeros(len(texts), dtype=bool)
-    for code in np.flatnonzero(np.bincount(worker[is_counted], minlength=n_workers)).tolist():
-        rows = np.flatnonzero(is_counted & (worker == code))
-        times = Counter(plain[row] for row in rows)
-        # Ordered pairs of equal texts, compared with all ordered pairs below.
-        same = sum(n * (n - 1) for n in times.values())
-        repeated_rows = [row for row in rows.tolist() if times[plain[row]] > 1]
-        pairs = len(rows) * (len(rows) - 1)
-        if len(repeated_rows) >= FEWEST_REPEATED and same >= REPEATED * pairs:
-            repeated_share[code] = same / pairs
-            is_repeated[repeated_rows] = True
+    for suspected in suspects:
+        rows = suspected[is_counted[suspected]]
+        alike = n_alike[rows] if len(rows) == len(suspected) else likeness.count_alike(rows)
+        # Ordered pairs of answers that are alike, compared with all ordered pairs.
+        share = alike.sum() / max(1, len(rows) * (len(rows) - 1))
+        if _is_repeating(alike) and share >= REPEATED:
+            code = worker[rows[0]]
+            repeated_share[code] = share
+            # The same text elsewhere is a repetition, too, where many others gave it.
+            own = np.flatnonzero((worker == code) & ~is_dont_know)
+            is_repeated[own[likeness.is_like_any(own, rows[alike > 0])]] = True
+    total = np.bincount(worker, minlength=n_workers)
     n_junk = np.bincount(worker[is_repeated | is_dont_know], minlength=n_workers)
     workers = n_junk > MOSTLY * total
     named = np.flatnonzero(repeated_share)
@@ -88,6 +121,89 @@ def find_junk(
         exhibits=exhibits,
     )
     return Junk(workers, finding)
+
+
+def _is_repeating(n_alike: Integers) -> bool:
+    """Return whether enough of a worker's answers have another one like them."""
+    return int((n_alike > 0).sum()) >= FEWEST_REPEATED
+
+
+def _split_by(codes: Integers, rows: Integers) -> list[Integers]:
+    """Return the rows of each code, in the order of the rows."""
+    ordered = rows[np.argsort(codes[rows], kind="stable")]
+    return np.split(ordered, np.flatnonzero(np.diff(codes[ordered])) + 1)
+
+
+@dataclass(frozen=True)
+class _Likeness:
+    """What tells whether two answers are the same text or nearly so.
+
+    Attributes
+    ----------
+    vectors : (N, d) of the answers. text, numbers : (N,) codes of the text without case and
+        punctuation, and of the numbers in it.
+    """
+
+    vectors: Vectors
+    text: Integers
+    numbers: Integers
+
+    @classmethod
+    def of_answers(cls, texts: Sequence[str], plain: Sequence[str], vectors: Vectors) -> _Likeness:
+        """Return the likeness of answers, from their texts as written and as compared."""
+        numbers = ["|".join(_NUMBER.findall(text)) for text in texts]
+        return cls(vectors, _encode(plain), _encode(numbers))
+
+    def count_alike(self, rows: Integers) -> Integers:
+        """Return, per row, how many of the other rows hold an answer like it. Shape (R,)."""
+        return self._count(rows, rows) - 1
+
+    def is_like_any(self, rows: Integers, others: Integers) -> Booleans:
+        """Return, per row, whether one of the `others`, or itself, is like it. Shape (R,)."""
+        return self._count(rows, others) > 0
+
+    def find_shared(self, rows: Integers, question: Integers, seed: int) -> Booleans:
+        """Return, per row, whether a third of the other answers to its question are like it.
+
+        Shape (R,).
+        """
+        rng = np.random.default_rng(seed)
+        order = np.argsort(question, kind="stable")
+        starts = np.searchsorted(question[order], np.arange(int(question.max()) + 2))
+        is_shared = np.zeros(len(rows), dtype=bool)
+        for places in _split_by(question[rows], np.arange(len(rows))):
+            code = int(question[rows[places[0]]])
+            others = order[starts[code] : starts[code + 1]]
+            if len(others) > OTHERS:
+                others = rng.choice(others, OTHERS, replace=False)
+            itself = np.isin(rows[places], others)
+            n_alike = self._count(rows[places], others) - itself
+            is_shared[places] = (n_alike > 0) & (n_alike >= SHARED * (len(others) - itself))
+        return is_shared
+
+    def _count(self, rows: Integers, others: Integers) -> Integers:
+        """Return, per row, how many of the `others` hold an answer like it, itself too."""
+        x = scale_to_unit_length(self.vectors[others]).astype(np.float32)
+        y = x
+        if others is not rows:
+            y = scale_to_unit_length(self.vectors[rows]).astype(np.float32)
+        counts = np.empty(len(rows), dtype=np.int64)
+        for start in range(0, len(rows), BLOCK):
+            part = rows[start : start + BLOCK]
+            cosines: Any = y[start : start + BLOCK] @ x.T
+            if sparse.issparse(cosines):
+                cosines = cosines.toarray()
+            is_near = cosines >= NEARLY
+            is_near &= self.numbers[part, None] == self.numbers[others]
+            is_near |= self.text[part, None] == self.text[others]
+            counts[start : start + BLOCK] = is_near.sum(axis=1)
+        return counts
+
+
+def _encode(labels: Sequence[str]) -> Integers:
+    """Return integer codes of labels, equal for equal labels. Shape (N,)."""
+    codes: dict[str, int] = {}
+    return np.array([codes.setdefault(label, len(codes)) for label in labels], dtype=np.int64)
 
 
 def _find_shared_texts(plain: Sequence[str], worker: Integers, question: Integers) -> Booleans:

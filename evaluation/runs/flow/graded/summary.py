@@ -31,7 +31,8 @@ class MethodRow:
 
     Attributes
     ----------
-    kind : "aqer" (AQER and its variants), "baseline", or "supervised": it knows right answers.
+    kind : "aqer" (AQER and its variants), "baseline", "control": it reads no answer, or
+        "supervised": it knows right answers.
     full : on all questions; `rank` is Spearman's. held : on those that nothing was chosen by.
     choosing : r on the others. lead : of `held` over that of the default.
     reason : why it could not be computed.

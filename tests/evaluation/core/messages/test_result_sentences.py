@@ -90,7 +90,8 @@ MEASURES = [
         "repeated",
         0.75,
         0.2,
-        "Up to 75% of the pairs of a worker's own answers are the same text; alarm from 20% on.",
+        "Up to 75% of the pairs of a worker's own answers are the same or nearly the same text; "
+        "alarm from 20% on.",
     ),
     (
         "identical_answers",

@@ -206,6 +206,7 @@ def test_the_summary_says_how_the_numbers_were_made():
             "dimension": 40, "max_length": None, "languages": None, "binary": False,
         },
         "alarm_checks": found.alarms.convert_checks(),
+        "length": {"correlation": None, "n": 12, "reason": "no_spread"},
         "versions": collect_versions({"library": "7"}),
     }  # fmt: skip
 

@@ -1,0 +1,313 @@
+"""Measure what answers that do not depend on their question earn, and whether an alarm names them.
+
+Some of Beetle's real students become attackers: their first attempts are replaced, all others stay.
+What an attacker earns is the share of the honest students whose raw score is lower, under AQER
+(leave-one-out mean) and under question contrast.
+
+- none: nothing is replaced, for comparison.
+- one_sentence: one sentence as the answer to every question, of each attacker another one: a random
+  answer of 5 words or more.
+- same_sentence: one general sentence, the same of all attackers.
+- other_questions: another student's answers, each to another question.
+- added_clause: one clause added to each of the attacker's own answers.
+- question: the text of the question; off the topic, of another question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotations.exchange import OutputFolder
+from evaluation.consensus import AQER
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
+from evaluation.consensus.vectors import Progress
+from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import convert_to_dense
+from evaluation.core.text.length import count_words
+from evaluation.evidence.corpus import CorpusVectors
+from evaluation.evidence.data_sets import (
+    BEETLE,
+    BEETLE_QUESTIONS,
+    StudentAnswers,
+    load_beetle,
+    load_beetle_questions,
+)
+from evaluation.evidence.request import Request, StudyTable
+from evaluation.evidence.tables import write_table
+from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
+
+HEADER = (
+    *("attack", "topic", "attackers", "crowds", "beats_aqer", "beats_contrast"),
+    *("named_repeated", "named_alarm", "honest_repeated"),
+)
+ON, OFF = "on", "off"
+FEWEST_WORDS = 5
+SENTENCES = {
+    ON: "the battery and the bulb are connected in a closed path through the terminals",
+    OFF: "Thank you for this very interesting study, I enjoyed taking part in it",
+}
+CLAUSES = {
+    ON: "because the battery, the bulb and the terminals are connected in a closed path",
+    OFF: "and thank you for this very interesting study",
+}
+
+
+Write = Callable[["AttackedCrowd", Integers, np.random.Generator], list[str]]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What some of the workers do in place of answering.
+
+    Attributes
+    ----------
+    name, topic : as in the table. n_attackers : 1 for a lone one.
+    write : from the crowd, an attacker's rows and a random generator to the attacker's texts; None
+        for what the attacker wrote.
+    """
+
+    name: str
+    topic: str
+    n_attackers: int
+    write: Write | None
+
+
+@dataclass(frozen=True)
+class AttackedCrowd:
+    """Real students with the texts of their questions, some of whom become attackers.
+
+    Attributes
+    ----------
+    worker : (N,) code of each answer's student. asked : text of each question, by label.
+    """
+
+    students: StudentAnswers
+    worker: Integers
+    asked: Mapping[str, str]
+
+    def draw_sentence(self, rng: np.random.Generator) -> str:
+        """Return a random answer of 5 words or more."""
+        while True:
+            text = self.students.texts[int(rng.integers(len(self.students.texts)))]
+            if count_words(text) >= FEWEST_WORDS:
+                return text
+
+    def replace_texts(self, attack: Attack, seed: int) -> tuple[list[str], Integers]:
+        """Return the crowd's texts under attack, and the codes of the attackers.
+
+        Attackers depend on the seed alone, so that attacks are compared on the same students.
+        """
+        rng = np.random.default_rng(seed)
+        attackers = rng.permutation(int(self.worker.max()) + 1)[: attack.n_attackers]
+        texts = list(self.students.texts)
+        for attacker in attackers.tolist() if attack.write else ():
+            assert attack.write is not None
+            rows = np.flatnonzero(self.worker == attacker)
+            written = attack.write(self, rows, rng)
+            for row, text in zip(rows.tolist(), written, strict=True):
+                texts[row] = text
+        return texts, attackers
+
+
+def _paste_own(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+    """Return one sentence of the attacker's own for all questions."""
+    return [crowd.draw_sentence(rng)] * len(rows)
+
+
+def _paste_same(topic: str) -> Write:
+    """Return the attack that answers all questions by one sentence, the same of all attackers."""
+    return lambda crowd, rows, rng: [SENTENCES[topic]] * len(rows)
+
+
+def _move_answers(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+    """Return another student's answers, each moved to another question."""
+    questions, texts = crowd.students.questions, crowd.students.texts
+    while True:
+        other = int(rng.integers(int(crowd.worker.max()) + 1))
+        source = np.flatnonzero(crowd.worker == other)
+        if other != crowd.worker[rows[0]] and len(source) > 1:
+            break
+    written = []
+    for row in rows.tolist():
+        usable = source[questions[source] != questions[row]]
+        written.append(texts[int(rng.choice(usable))])
+    return written
+
+
+def _add_clause(topic: str) -> Write:
+    """Return the attack that adds a clause to each of the attacker's own answers."""
+
+    def write(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+        texts = crowd.students.texts
+        return [f"{texts[row].rstrip('. ')} {CLAUSES[topic]}" for row in rows.tolist()]
+
+    return write
+
+
+def _repeat_question(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator) -> list[str]:
+    """Return the text of each question."""
+    return [crowd.asked[crowd.students.questions[row]] for row in rows.tolist()]
+
+
+def _repeat_other_question(
+    crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator
+) -> list[str]:
+    """Return the text of another question for each question; neighbours in a random order."""
+    own = [crowd.students.questions[row] for row in rng.permutation(rows).tolist()]
+    following = dict(zip(own, [*own[1:], own[0]], strict=True))
+    return [crowd.asked[following[crowd.students.questions[row]]] for row in rows.tolist()]
+
+
+ATTACKS = (
+    Attack("none", "", 1, None),
+    Attack("one_sentence", ON, 1, _paste_own),
+    Attack("one_sentence", ON, 8, _paste_own),
+    Attack("one_sentence", ON, 15, _paste_own),
+    *(
+        Attack("same_sentence", topic, n, _paste_same(topic))
+        for topic in (ON, OFF)
+        for n in (1, 8, 15)
+    ),
+    Attack("other_questions", ON, 1, _move_answers),
+    Attack("added_clause", ON, 1, _add_clause(ON)),
+    Attack("added_clause", OFF, 1, _add_clause(OFF)),
+    Attack("question", ON, 1, _repeat_question),
+    Attack("question", OFF, 1, _repeat_other_question),
+)
+
+
+@dataclass(frozen=True)
+class AttackOutcome:
+    """Result of one attack on one crowd.
+
+    Attributes
+    ----------
+    beats_aqer, beats_contrast : share of honest ranked students below an attacker, mean over the
+        attackers; ties count half.
+    named_repeated, named_alarm : share of the attackers named by `repeated`, and by any alarm.
+    honest_repeated : honest students named by `repeated`.
+    """
+
+    beats_aqer: float
+    beats_contrast: float
+    named_repeated: float
+    named_alarm: float
+    honest_repeated: float
+
+
+def reproduce_attacks(request: Request, progress: Progress | None = None) -> StudyTable:
+    """Write attacks.csv, attacks.md and summary.json; return the table.
+
+    Raises `InputError` and `BackendError`.
+    """
+    with OutputFolder(request.output) as folder:
+        students = load_beetle(request.data)
+        asked = load_beetle_questions(request.data)
+        crowd = AttackedCrowd(students, encode_labels(students.workers)[0], asked)
+        attacks = [one for one in ATTACKS if asked or one.name != "question"]
+        vectors = _AttackVectors(CorpusVectors(students.texts, progress), request.embedder)
+        rows = []
+        for done, attack in enumerate(attacks):
+            outcomes = [
+                _measure(vectors, crowd, *crowd.replace_texts(attack, seed))
+                for seed in request.seeds
+            ]
+            means = np.mean([list(vars(one).values()) for one in outcomes], axis=0).tolist()
+            rows.append((attack.name, attack.topic, attack.n_attackers, len(outcomes), *means))
+            if progress is not None:
+                progress("attacks", done + 1, len(attacks))
+        write_table(folder, "attacks", HEADER, rows)
+        folder.write_json(
+            "summary.json",
+            {
+                "study": "attacks",
+                "answers": len(students.texts),
+                "workers": int(crowd.worker.max()) + 1,
+                "seeds": [request.seeds.start, request.seeds.stop - 1],
+                "embedders": vectors.corpus.describe(),
+                "undefined": [],
+                "input_hash": combine_hashes(
+                    hash_file(request.data / name)
+                    for name in (BEETLE, BEETLE_QUESTIONS)
+                    if (request.data / name).exists()
+                ),
+                "versions": collect_versions(),
+            },
+        )
+    return StudyTable(HEADER, rows)
+
+
+class _AttackVectors:
+    """Vectors of the students' texts and of attackers' texts, each computed once."""
+
+    def __init__(self, corpus: CorpusVectors, embedder: str) -> None:
+        self.corpus, self.embedder = corpus, embedder
+        self._students = corpus.embed_texts(embedder)
+        self._known: dict[str, int] = {}
+        self._further: list[Floats] = []
+
+    def embed(self, texts: Sequence[str], written: Integers) -> Floats:
+        """Return the vectors (N, d) of the crowd's texts, of which `written` were replaced."""
+        out = convert_to_dense(self._students).copy()
+        new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
+        if new:
+            found = convert_to_dense(self.corpus.embed_further(self.embedder, new))
+            for text, row in zip(new, found, strict=True):
+                self._known[text] = len(self._further)
+                self._further.append(row)
+        for row in written.tolist():
+            out[row] = self._further[self._known[texts[row]]]
+        return out
+
+
+def _measure(
+    vectors: _AttackVectors, crowd: AttackedCrowd, texts: list[str], attackers: Integers
+) -> AttackOutcome:
+    """Return what the attackers earn among the honest students, and who is named."""
+    replaced = [new != old for new, old in zip(texts, crowd.students.texts, strict=True)]
+    x = vectors.embed(texts, np.flatnonzero(replaced))
+    parameters = AqerParameters(embedder=vectors.embedder, bootstrap=0)
+    worker, question = crowd.worker, crowd.students.questions
+    aqer = parameters.estimator().fit(x, worker, question)
+    answers = GradedAnswers(texts, worker.tolist(), question.tolist(), x)
+    alarms = [one for one in detect_alarms(parameters, aqer, answers).found if one.workers]
+    m = len(aqer.workers_)
+    is_attacker = np.isin(np.arange(m), attackers)
+    honest = ~is_attacker & aqer.supported_
+    is_repeated = _find_named([one for one in alarms if one.kind == "repeated"], m)
+    is_named = _find_named([one for one in alarms if one.severity == "alarm"], m)
+    return AttackOutcome(
+        compute_beaten_share(_average_left_out(aqer, worker), is_attacker, honest),
+        compute_beaten_share(aqer.contrasts_.means, is_attacker, honest),
+        float(is_repeated[attackers].mean()),
+        float(is_named[attackers].mean()),
+        float(is_repeated[~is_attacker].sum()),
+    )
+
+
+def _average_left_out(aqer: AQER, worker: Integers) -> Floats:
+    """Return each worker's mean leave-one-out score. Shape (M,)."""
+    scores = aqer.leave_one_out_scores_
+    known = ~np.isnan(scores)
+    n = np.bincount(worker[known], minlength=len(aqer.workers_))
+    total = np.bincount(worker[known], scores[known], len(aqer.workers_))
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
+
+
+def _find_named(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
+    """Return whether an alarm names each worker. Shape (M,)."""
+    named = np.zeros(n_workers, dtype=bool)
+    for alarm in alarms:
+        named[list(alarm.workers)] = True
+    return named
+
+
+def compute_beaten_share(scores: Floats, is_attacker: Booleans, honest: Booleans) -> float:
+    """Return the share of honest workers below an attacker, mean over attackers; ties half."""
+    below = scores[is_attacker, None] > scores[honest]
+    equal = scores[is_attacker, None] == scores[honest]
+    return float((below + 0.5 * equal).mean())
