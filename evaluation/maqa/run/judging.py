@@ -198,15 +198,23 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     content = read_reply(right, reply)
     confidence = _parse_confidence(content.stated, faults)
     answers = _build_answer_keys(right, content.answers)
-    tokens = _assign_first_tokens(right, [key for _, key in answers], reply.first_token, faults)
     fits = [right.fitting.get(key, []) for _, key in answers]
+    repeated: list[Hashable] = []
     if right.rules == FIXED:
         gold = match_one_to_one(fits)
+        # A second spelling of a matched answer repeats it, so it is neither right nor wrong.
+        repeats = [bool(fit) and number is None for fit, number in zip(fits, gold, strict=True)]
+        repeated = [key for (_, key), repeat in zip(answers, repeats, strict=True) if repeat]
+        answers = [each for each, repeat in zip(answers, repeats, strict=True) if not repeat]
+        gold = [number for number, repeat in zip(gold, repeats, strict=True) if not repeat]
         n_found = sum(number is not None for number in gold)
     else:
         # Without one-to-one matching several answers may match one right answer.
         gold = [fit[0] if fit else None for fit in fits]
         n_found = len({number for fit in fits for number in fit})
+    tokens = _assign_first_tokens(
+        right, [key for _, key in answers], repeated, reply.first_token, faults
+    )
     n_right = sum(number is not None for number in gold)
     judged = tuple(
         JudgedAnswer(text, key, number, tokens.get(index))
@@ -316,15 +324,17 @@ def _parse_confidence(stated: object, faults: list[str], shares: bool = False) -
 def _assign_first_tokens(
     right: RightAnswers,
     keys: Sequence[Hashable],
+    repeated: Sequence[Hashable],
     distributions: Sequence[FirstTokenScores],
     faults: list[str],
 ) -> dict[int, FirstToken]:
     """Return the first-token confidence measures, by index of the answer in the reply.
 
-    Invalid distributions, and those without an answer of their own, are added to `faults`.
+    `repeated` are keys of answers that repeat another one. Invalid distributions, and those
+    without an answer of their own, are added to `faults`.
     """
     measures: dict[int, FirstToken] = {}
-    unassigned: dict[Hashable, list[int]] = {}
+    unassigned: dict[Hashable, list[int]] = {key: [] for key in repeated}
     for number, key in enumerate(keys):
         unassigned.setdefault(key, []).append(number)
     for each in distributions:
