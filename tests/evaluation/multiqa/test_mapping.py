@@ -202,6 +202,40 @@ MEDQA = [
     }
 ]
 
+WIKIQA = """QuestionID\tQuestion\tDocumentID\tDocumentTitle\tSentenceID\tSentence\tLabel
+Q1\thow do kites fly?\tD1\tKite\tD1-0\t"Kite" is a short word.\t0
+Q1\thow do kites fly?\tD1\tKite\tD1-1\t"The wind lifts it," says the book .\t1
+Q1\thow do kites fly?\tD1\tKite\tD1-2\tMoving air gives lift .\t1
+Q2\twho made it?\tD2\tKite\tD2-0\tNobody knows .\t0
+Q2\twho made it?\tD2\tKite\tD2-1\tIt is old .\t0
+"""
+WIKIQA_ROWS = [
+    {
+        "question_id": "Q1",
+        "question": "how do kites fly?",
+        "document_title": "Kite",
+        "answer": answer,
+        "label": label,
+    }
+    for answer, label in (("It is a word.", 0), ("The wind lifts it.", 1))
+]
+MATHQA = [
+    {
+        "Problem": "a kite costs 19 and another twice that . what do both cost ?",
+        "Rationale": "19 + 38 = 57 answer b",
+        "options": options,
+        "correct": "b",
+        "annotated_formula": "add(19, multiply(19, const_2))",
+        "linear_formula": "multiply(n0,const_2)|add(n0,#0)|",
+        "category": "general",
+    }
+    for options in (
+        "a ) 38 , b ) 57 , c ) 27.675 , d ) 1,200 , e ) none of these",
+        "a ) rs . 38 , or less , b ) 57 , 0 , c ) ( 1 , 2 )",
+        "['a ) 38', 'b ) 57', 'c ) 76']",
+    )
+]
+
 SILK = (
     ("56be", "extractive", "What was it made of?", (), ("silk", "of silk")),
     ("5a7d", "extractive", "Who made it?", (), ()),
@@ -265,6 +299,34 @@ CASES = {
         TRIVIA_ROWS,
         (("tc_1", "free", "Which kite won in 1921?", (), ("The Red Baron", "Red Baron")),),
     ),
+    ("wikiqa", "tsv"): (
+        WIKIQA,
+        (
+            (
+                *("Q1", "free", "how do kites fly?", ()),
+                ('"The wind lifts it," says the book .', "Moving air gives lift ."),
+            ),
+            ("Q2", "free", "who made it?", (), ()),
+        ),
+    ),
+    ("wikiqa", "jsonl"): (
+        WIKIQA_ROWS,
+        (("Q1", "free", "how do kites fly?", (), ("The wind lifts it.",)),),
+    ),
+    ("mathqa", "json"): (
+        MATHQA,
+        tuple(
+            (str(number), "choice", MATHQA[0]["Problem"], choices, (choices[1],))
+            for number, choices in enumerate(
+                (
+                    ("38", "57", "27.675", "1,200", "none of these"),
+                    ("rs . 38 , or less", "57 , 0", "( 1 , 2 )"),
+                    ("38", "57", "76"),
+                ),
+                1,
+            )
+        ),
+    ),
     ("medqa", "jsonl"): (
         MEDQA,
         (
@@ -286,6 +348,8 @@ def written(folder, content, ending):
         path.write_text(json.dumps(content))
     elif ending == "jsonl":
         path.write_text("".join(json.dumps(one) + "\n" for one in content))
+    elif ending == "tsv":
+        path.write_text(content)
     else:
         with path.open("w", newline="") as file:
             csv.writer(file).writerows(content)
@@ -314,6 +378,15 @@ def test_context_data_set_and_matcher_come_along(tmp_path):
     assert (first.dataset, first.matcher) == ("kites", "choice")
     (trivia,) = read_mapped(written(tmp_path, TRIVIA, "json"), load_mapping("triviaqa")).items
     assert trivia.matcher == "exact"
+
+
+def test_rows_of_one_question_are_counted_as_one_item_and_no_row_as_repeated(tmp_path):
+    found = read_mapped(written(tmp_path, WIKIQA, "tsv"), load_mapping("wikiqa"))
+    assert (found.n_rows, len(found.items), found.n_repeated) == (5, 2, 0)
+    other = WIKIQA + "Q1\tanother question\tD1\tKite\tD1-3\tYes .\t1\n"
+    found = read_mapped(written(tmp_path, other, "tsv"), load_mapping("wikiqa"))
+    assert len(found.items) == 2
+    assert len(found.warnings) == 1
 
 
 def test_replies_to_published_records_are_evaluated(tmp_path):
@@ -449,6 +522,18 @@ def test_a_mapping_that_will_not_do_is_refused(tmp_path, change, fault):
             "truthfulqa-mc",
             "column answers, flag_neither",
             "'-1'",
+        ),
+        (
+            [{"question": "q", "question_id": "Q1", "answer": "a", "label": "?"}],
+            "wikiqa",
+            "column answers, flag_neither",
+            "'?'",
+        ),
+        (
+            [{"Problem": "p", "options": "a ) 1 , b ) 2", "correct": "e"}],
+            "mathqa",
+            "column answers, answer_not_among",
+            "'e'",
         ),
         (
             [{"question": "q", "options": [{"a": 1}, {"a": 2}], "answer_idx": "A"}],
