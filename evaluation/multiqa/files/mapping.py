@@ -234,7 +234,7 @@ def _read_answers(
         return []
     if mapping.is_accepted:
         flag = find_value(record, mapping.is_accepted, parents)
-        is_accepted = _parse_yes_no(flag)
+        is_accepted = parse_yes_no(flag)
         if is_accepted is None:
             shown = "" if flag is MISSING or flag is None else format_value(flag)[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": shown}))
@@ -254,7 +254,7 @@ def _read_answers(
         if not isinstance(flags, list) or len(flags) != len(choices):
             faults.append(Fault("answers", "flags_uneven"))
             return []
-        parsed = [_parse_yes_no(flag) for flag in flags]
+        parsed = [parse_yes_no(flag) for flag in flags]
         if None in parsed:
             unknown = format_value(flags[parsed.index(None)])[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": unknown}))
@@ -277,7 +277,7 @@ def _read_answer(
     """Return the text of one accepted answer; "" for an empty or invalid value."""
     text = format_value(value).strip()
     if form is AnswerForm.YES_NO:
-        is_yes = _parse_yes_no(value)
+        is_yes = parse_yes_no(value)
         if is_yes is None and text:
             faults.append(Fault("answers", "answer_neither", {"answer": text[:40]}))
         return "" if is_yes is None else "yes" if is_yes else "no"
@@ -321,14 +321,14 @@ def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
     return indices[0] if len(indices) == 1 else None
 
 
-def _parse_yes_no(value: Any) -> bool | None:
+def parse_yes_no(value: Any) -> bool | None:
     """Return whether a value means yes; None if neither yes nor no, such as -1."""
     word = str(value).strip().casefold()
     return True if word in YES else False if word in NO else None
 
 
 def _is_yes(value: Any) -> bool:
-    return _parse_yes_no(value) is True
+    return parse_yes_no(value) is True
 
 
 def convert_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:
