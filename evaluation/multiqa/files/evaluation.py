@@ -15,6 +15,7 @@ from annotations.exchange.reading.source import make_source
 from annotations.exchange.writing.folder import format_csv_line
 from evaluation.consensus.inputs import Answers
 from evaluation.core.options import TERMINAL
+from evaluation.core.stats.statistics.threshold import ThresholdErrors
 from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.field_mapping import FieldMapping
@@ -32,7 +33,6 @@ from evaluation.multiqa.files.reading import (
 )
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED
 from evaluation.multiqa.methods.panel import ITEM_METRICS, ItemMetrics
-from evaluation.multiqa.methods.threshold import ThresholdErrors
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.evaluation import (
     CrowdResult,

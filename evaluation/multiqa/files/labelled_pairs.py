@@ -9,8 +9,8 @@ from annotations.exchange.header import Column
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import make_source
 from annotations.exchange.reading.tables import open_table
+from evaluation.core.stats.statistics.threshold import ThresholdErrors
 from evaluation.multiqa.files.mapping import parse_yes_no
-from evaluation.multiqa.methods.threshold import ThresholdErrors
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.threshold import LabelledPair, measure_pairs
 from evaluation.runs.files.problem_messages import add_problem, build_error

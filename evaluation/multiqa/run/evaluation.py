@@ -23,12 +23,12 @@ from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
 from evaluation.core.stats.inference.comparison import Comparison, compare_models
+from evaluation.core.stats.statistics.threshold import ThresholdErrors
 from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.core.text.items import MultiqaItem
 from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STATUSES, TEXT, Replies
 from evaluation.multiqa.methods.robustness import METRIC_NAMES, Robustness, robustness
-from evaluation.multiqa.methods.threshold import ThresholdErrors
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.judging import JudgedSystem, Judgement, judge
 from evaluation.multiqa.run.threshold import (

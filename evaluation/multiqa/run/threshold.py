@@ -16,12 +16,11 @@ import numpy as np
 
 from evaluation.core.backends import get_embedder
 from evaluation.core.messages.message import Message
-from evaluation.multiqa.methods.threshold import (
-    Bools,
-    Floats,
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.statistics.threshold import (
     ThresholdErrors,
-    choose_cosine,
     measure_threshold,
+    tune_threshold,
 )
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
@@ -87,19 +86,8 @@ def measure_pairs(
     is_right = np.array([pair.right for pair in pairs], dtype=np.bool_)
     if not parameters.tune_cosine:
         return measure_threshold(similarity, is_right, parameters.cosine, source)
-    tunes = draw_half(pairs, parameters.seed)
-    if not (is_right[tunes].any() and (~is_right[tunes]).any()):
-        raise ValueError("right and wrong pairs are needed")
-    threshold = round(choose_cosine(similarity[tunes], is_right[tunes]), 4)
-    return measure_threshold(similarity[~tunes], is_right[~tunes], threshold, source)
-
-
-def draw_half(pairs: Sequence[LabelledPair], seed: int) -> Bools:
-    """Return whether each pair is in the half that tunes; groups are drawn as a whole."""
-    groups = sorted({pair.group for pair in pairs})
-    order = np.random.default_rng(seed).permutation(len(groups))
-    chosen = {groups[number] for number in order[: len(groups) // 2]}
-    return np.array([pair.group in chosen for pair in pairs], dtype=np.bool_)
+    groups = [pair.group for pair in pairs]
+    return tune_threshold(similarity, is_right, groups, source, parameters.seed)
 
 
 def _compute_similarities(pairs: Sequence[LabelledPair], parameters: MultiqaParameters) -> Floats:

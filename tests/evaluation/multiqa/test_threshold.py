@@ -7,52 +7,10 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.data_sets import load_beetle
-from evaluation.multiqa.methods.threshold import choose_cosine, measure_threshold
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.threshold import RECORDED, LabelledPair, draw_half, measure_pairs
+from evaluation.multiqa.run.threshold import RECORDED, LabelledPair, measure_pairs
 from tests.evaluation.commands.running import manage
 from tests.evaluation.multiqa.test_evaluate import write
-
-SIMILARITY = np.array([0.9, 0.7, 0.5, 0.8, 0.4, 0.3, 0.2])
-RIGHT = np.array([True, True, True, False, False, False, False])
-
-
-def test_both_errors_by_hand():
-    # Above .6: two of three right ones and one of four wrong ones. Of the twelve pairs of a right
-    # and a wrong one the right one is greater in 4 + 3 + 3.
-    found = measure_threshold(SIMILARITY, RIGHT, 0.6, "hand")
-    assert (found.missed, found.taken) == (pytest.approx(1 / 3), pytest.approx(1 / 4))
-    assert found.auc == pytest.approx(10 / 12)
-    assert (found.n_right, found.n_wrong) == (3, 4)
-    # A similarity at the threshold is not above it.
-    assert measure_threshold(SIMILARITY, RIGHT, 0.8, "hand").taken == 0
-    with pytest.raises(ValueError, match="right and wrong"):
-        measure_threshold(SIMILARITY[:3], RIGHT[:3], 0.6, "hand")
-
-
-def test_the_tuned_threshold_has_the_smallest_sum_of_both_error_rates():
-    # Below .5 all right ones are found and one of four wrong ones is taken: 1/4. Between .5 and .7
-    # the sum is 1/3 + 1/4, above .8 it is 2/3. So it is the middle of .4 and .5.
-    assert choose_cosine(SIMILARITY, RIGHT) == pytest.approx(0.45)
-    every = np.linspace(-0.05, 1, 2101)
-    sums = [
-        sum((each.missed, each.taken))
-        for each in (measure_threshold(SIMILARITY, RIGHT, cut, "") for cut in every)
-    ]
-    best = measure_threshold(SIMILARITY, RIGHT, 0.45, "")
-    assert best.missed + best.taken == pytest.approx(min(sums))
-
-
-def test_a_question_tunes_or_measures_but_never_both():
-    pairs = [
-        LabelledPair(f"q{number % 7}", ("a",), f"r{number}", number % 2 == 0)
-        for number in range(28)
-    ]
-    tunes = draw_half(pairs, 0)
-    for group in {pair.group for pair in pairs}:
-        assert len({tunes[at] for at, pair in enumerate(pairs) if pair.group == group}) == 1
-    assert len({pair.group for pair, half in zip(pairs, tunes, strict=True) if half}) == 3
-
 
 FREE = [{"item": "f", "kind": "free", "answers": '["the wind lifts the kite"]'}]
 REPLIES = "item,variant,reply\nf,0,the wind lifts it\nf,1,a line holds the kite\n"

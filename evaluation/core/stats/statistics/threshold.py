@@ -1,28 +1,32 @@
-"""Errors of a similarity threshold on labelled pairs, and the threshold with the fewest."""
+"""Errors of a similarity threshold on labelled pairs, and the threshold with the fewest.
+
+One half of the groups, such as questions, tunes the threshold; the other half measures it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evaluation.core.stats.cells import Booleans, Floats
 from evaluation.core.stats.statistics.roc import auc
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+# Digits of a tuned threshold.
+DIGITS = 4
 
 
 @dataclass(frozen=True)
 class ThresholdErrors:
-    """Both errors of a threshold on labelled pairs of accepted answer and reply.
+    """Both errors of a similarity threshold on pairs of texts labelled as right or wrong.
 
     Attributes
     ----------
-    threshold : a reply with a greater similarity is taken for right.
-    missed : share of the `n_right` right replies that it takes for wrong.
-    taken : share of the `n_wrong` wrong replies that it takes for right.
+    threshold : a pair with a greater similarity is taken for right.
+    missed : share of the `n_right` right pairs that it takes for wrong.
+    taken : share of the `n_wrong` wrong pairs that it takes for right.
     auc : area under the ROC curve: how well the similarity separates right from wrong at all.
     source : name of the labelled pairs.
     """
@@ -41,7 +45,7 @@ class ThresholdErrors:
 
 
 def measure_threshold(
-    similarity: Floats, is_right: Bools, threshold: float, source: str
+    similarity: Floats, is_right: Booleans, threshold: float, source: str
 ) -> ThresholdErrors:
     """Return both errors of a threshold on labelled pairs.
 
@@ -57,7 +61,7 @@ def measure_threshold(
     return ThresholdErrors(threshold, missed, taken, area, len(right), len(wrong), source)
 
 
-def choose_cosine(similarity: Floats, is_right: Bools) -> float:
+def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
     """Return the threshold with the smallest sum of both error rates; of equal ones the greatest.
 
     It is the middle between two neighbouring similarities of labelled pairs (Youden 1950). Both
@@ -70,3 +74,27 @@ def choose_cosine(similarity: Floats, is_right: Bools) -> float:
     taken = 1.0 - np.searchsorted(wrong, middles, side="right") / len(wrong)
     errors = missed + taken
     return float(middles[np.flatnonzero(errors <= errors.min() + 1e-12)[-1]])
+
+
+def draw_half(groups: Sequence[str], seed: int) -> Booleans:
+    """Return whether each pair is in the half that tunes; pairs of one group stay together."""
+    distinct = sorted(set(groups))
+    order = np.random.default_rng(seed).permutation(len(distinct))
+    chosen = {distinct[number] for number in order[: len(distinct) // 2]}
+    return np.array([group in chosen for group in groups], dtype=np.bool_)
+
+
+def tune_threshold(
+    similarity: Floats, is_right: Booleans, groups: Sequence[str], source: str, seed: int = 0
+) -> ThresholdErrors:
+    """Return the threshold tuned on one half of the groups, with its errors on the other half.
+
+    Raises
+    ------
+    ValueError : a half has no right pair, or no wrong one.
+    """
+    tunes = draw_half(groups, seed)
+    if not (is_right[tunes].any() and (~is_right[tunes]).any()):
+        raise ValueError("right and wrong pairs are needed")
+    threshold = round(choose_threshold(similarity[tunes], is_right[tunes]), DIGITS)
+    return measure_threshold(similarity[~tunes], is_right[~tunes], threshold, source)
