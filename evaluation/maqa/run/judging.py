@@ -137,6 +137,8 @@ class JudgedReply:
     mean_logprob : natural logarithm of its probability divided by its number of tokens; None if
         unknown.
     stated : its confidence as written; None if not stated.
+    repeated : further spellings of right answers that `answers` match: neither right nor wrong,
+        but part of what the reply says.
     """
 
     reply: SeveralAnswersReply
@@ -148,11 +150,17 @@ class JudgedReply:
     faults: tuple[str, ...]
     mean_logprob: float | None = None
     stated: object = None
+    repeated: tuple[JudgedAnswer, ...] = ()
+
+    @cached_property
+    def listed(self) -> tuple[JudgedAnswer, ...]:
+        """All different texts of the reply's list, with those that repeat a right answer."""
+        return self.answers + self.repeated
 
     @cached_property
     def keys(self) -> frozenset[Hashable]:
-        """Comparison keys of the reply's answers."""
-        return frozenset(answer.key for answer in self.answers)
+        """Comparison keys of everything in the reply's list."""
+        return frozenset(answer.key for answer in self.listed)
 
 
 @dataclass(frozen=True)
@@ -199,12 +207,12 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     confidence = _parse_confidence(content.stated, faults)
     answers = _build_answer_keys(right, content.answers)
     fits = [right.fitting.get(key, []) for _, key in answers]
-    repeated: list[Hashable] = []
+    repeated: list[tuple[str, Hashable]] = []
     if right.rules == FIXED:
         gold = match_one_to_one(fits)
         # A second spelling of a matched answer repeats it, so it is neither right nor wrong.
         repeats = [bool(fit) and number is None for fit, number in zip(fits, gold, strict=True)]
-        repeated = [key for (_, key), repeat in zip(answers, repeats, strict=True) if repeat]
+        repeated = [each for each, repeat in zip(answers, repeats, strict=True) if repeat]
         answers = [each for each, repeat in zip(answers, repeats, strict=True) if not repeat]
         gold = [number for number, repeat in zip(gold, repeats, strict=True) if not repeat]
         n_found = sum(number is not None for number in gold)
@@ -213,7 +221,7 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
         gold = [fit[0] if fit else None for fit in fits]
         n_found = len({number for fit in fits for number in fit})
     tokens = _assign_first_tokens(
-        right, [key for _, key in answers], repeated, reply.first_token, faults
+        right, [key for _, key in answers], [key for _, key in repeated], reply.first_token, faults
     )
     n_right = sum(number is not None for number in gold)
     judged = tuple(
@@ -224,7 +232,16 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     mean = _compute_mean_logprob(reply.logprobs, faults)
     divided = content.form == DELIMITED and right.have_commas
     return JudgedReply(
-        reply, judged, score, confidence, content.form, divided, tuple(faults), mean, content.stated
+        reply,
+        judged,
+        score,
+        confidence,
+        content.form,
+        divided,
+        tuple(faults),
+        mean,
+        content.stated,
+        tuple(JudgedAnswer(text, key, None, None) for text, key in repeated),
     )
 
 

@@ -260,11 +260,11 @@ def _index_answers(
     numbers: dict[Hashable, int] = {}
     texts: list[str] = []
     for reply in replies:
-        for answer in reply.answers:
+        for answer in reply.listed:
             if answer.key not in numbers:
                 numbers[answer.key] = len(texts)
                 texts.append(answer.text)
-    sets = [frozenset(numbers[answer.key] for answer in reply.answers) for reply in replies]
+    sets = [frozenset(numbers[answer.key] for answer in reply.listed) for reply in replies]
     return _Undecided(key, question, texts, sets)
 
 
