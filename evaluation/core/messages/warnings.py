@@ -106,8 +106,8 @@ WARNINGS: Mapping[str, Sentence] = {
     "which is not calibrated on the spellings of this set's right answers.",
     "meaning_calibrated": "Two answers have the same meaning above a cosine of {threshold:.2f}, "
     "calibrated on half of the questions' spellings. On the other half it takes {taken:.0%} of "
-    "{n_wrong:,} pairs of different right answers for one meaning and misses {missed:.0%} of "
-    "{n_right:,} pairs of spellings (AUC {auc:.2f}).",
+    "{n_wrong:pair} of different right answers for one meaning and misses {missed:.0%} of "
+    "{n_right:pair} of spellings (AUC {auc:.2f}).",
     "not_every_reply": "Not every system has a reply to every question (exclusions, error and "
     "no_reply): their numbers are over different questions.",
 }

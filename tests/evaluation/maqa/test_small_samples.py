@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from evaluation.maqa.methods.uncertainty import coverage_entropy
+from evaluation.maqa.run.small_samples import SampleRow
 from tests.evaluation.maqa.small_files import evaluate, rows, summary
 
 # Numbers, so that no model is needed: each different one is a meaning of its own.
@@ -54,7 +55,6 @@ def test_each_size_takes_the_first_replies_and_ten_replies_are_not_there(tmp_pat
     assert float(found[5, "semantic_entropy"]["auroc"]) == roc_auc_score(
         [1, 1, 1, 0], [-one for one in entropies]
     )
-    assert "not shown to be better" in ran.out
 
 
 def test_items_have_the_corrected_entropies_and_the_summary_says_what_was_calibrated(tmp_path):
@@ -80,3 +80,11 @@ def test_texts_are_said_not_to_be_calibrated(tmp_path):
         "reason": "not_asked",
         "errors": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("low", "is_better"), [(0.01, True), (0.0, False), (-0.1, False), (None, False)]
+)
+def test_a_measure_is_better_only_where_the_whole_interval_is_above_0(low, is_better):
+    row = SampleRow("s", 5, "kernel_entropy", 1.0, 0.8, 0.7, 0.9, 0.1, low, 0.2, 40, None)
+    assert row.is_better is is_better
