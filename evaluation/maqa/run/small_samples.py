@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
-from evaluation.core.stats.inference.clustered import Estimate
+from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.maqa.methods.calibration import compare_areas, compute_discrimination
 from evaluation.maqa.methods.uncertainty import coverage_entropy, discrete_entropy, kernel_entropy
 from evaluation.maqa.options import MaqaParameters
@@ -103,7 +103,7 @@ def _build_row(
     """Return the row of one measure, compared with the plug-in entropy."""
     draws = (parameters.bootstrap, parameters.seed)
     area, _ = compute_discrimination(*own, *draws)
-    difference = Estimate(None, None, None, 0)
+    difference: Estimate = Estimate()
     if name != PLUG_IN:
         difference = compare_areas(own, plug_in, *draws)
     return SampleRow(
