@@ -14,10 +14,11 @@ import numpy as np
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.maqa.methods.calibration import compare_areas, compute_discrimination
+from evaluation.maqa.methods.set_scores import is_right_score
 from evaluation.maqa.methods.uncertainty import coverage_entropy, discrete_entropy, kernel_entropy
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply
-from evaluation.maqa.run.tables import RIGHT_ABOVE, compute_mean_score
+from evaluation.maqa.run.tables import compute_mean_score
 
 SIZES = (3, 5, 10)
 PLUG_IN, COVERAGE, KERNEL = "semantic_entropy", "semantic_entropy_coverage", "kernel_entropy"
@@ -70,7 +71,7 @@ def build_sample_rows(
             score = compute_mean_score(each[:size])
             if len(each) < size or labels is None or score is None:
                 continue
-            right[item] = score.precision > RIGHT_ABOVE
+            right[item] = is_right_score(getattr(score, parameters.label), parameters.label_above)
             # Clusters are numbered in the order of the replies, so the first ones keep theirs.
             for name, entropy in (
                 (PLUG_IN, discrete_entropy(labels[:size])),
