@@ -19,6 +19,7 @@ from evaluation.maqa.files import (
 )
 from evaluation.maqa.options import MaqaRunOptions
 from evaluation.maqa.report import build_report
+from evaluation.maqa.run.small_samples import SampleRow
 from evaluation.maqa.run.study import MaqaStudy
 from evaluation.maqa.run.tables import SETS, SURENESS
 from evaluation.models import Run
@@ -68,6 +69,9 @@ def format_study(study: MaqaStudy, output: Path) -> str:
     ]
     if sureness:
         parts.append(format_table(("system", "sureness", *SURENESS_METRICS), sureness))
+    small = [_list_sample_cells(row) for row in study.small_samples]
+    if small:
+        parts.append(format_table(SAMPLES_HEADER, small))
     left_out = [
         f"  {each['count']:,}: {describe_reason(each['reason'])}"
         for each in study.exclusions.as_list()
@@ -77,6 +81,21 @@ def format_study(study: MaqaStudy, output: Path) -> str:
     parts += [*study.notes, *TERMINAL.all_said(study.list_warnings())]
     parts.append(f"Written into {output}: {', '.join(MAQA_FILES)}")
     return "\n\n".join(parts)
+
+
+SAMPLES_HEADER = (
+    *("system", "replies", "measure", "mean", "auroc", "low", "high", "difference", "finding"),
+)
+
+
+def _list_sample_cells(row: SampleRow) -> tuple[object, ...]:
+    """Return the cells of a row on small samples; better only where the interval shows it."""
+    finding = "" if row.difference is None else "not shown to be better"
+    return (
+        *(row.system, row.samples, row.measure, row.mean, row.auroc, row.low, row.high),
+        row.difference,
+        "better than semantic_entropy" if row.is_better else finding,
+    )
 
 
 def run_study(

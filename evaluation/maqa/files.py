@@ -134,6 +134,7 @@ def write_maqa(
         more={
             "complete": study.complete,
             "embedding": study.clusters.info and study.clusters.info.as_dict(),
+            "meaning_threshold": study.clusters.threshold and study.clusters.threshold.as_dict(),
             **(more or {}),
         },
     )

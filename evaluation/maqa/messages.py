@@ -50,4 +50,14 @@ MEASURES: Mapping[str, Measure] = {
         "semantic entropy with each reply weighted by its probability",
         "questions",
     ),
+    "semantic_entropy_coverage": Measure(
+        "Semantic entropy, corrected",
+        "semantic entropy corrected for meanings that few replies do not show",
+        "questions",
+    ),
+    "kernel_entropy": Measure(
+        "Kernel language entropy",
+        "entropy of the similarity of the replies; similar meanings count in part",
+        "questions",
+    ),
 }

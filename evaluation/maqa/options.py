@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, build_draws_option
-from evaluation.core.options import Choice, Parameters, Real, Text, Whole, declare_option
+from evaluation.core.options import Choice, Parameters, Real, Switch, Text, Whole, declare_option
 from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get_model_name
 from evaluation.maqa.methods.set_scores import F1, FIXED, PAPER, PRECISION, RECALL
 from evaluation.maqa.methods.uncertainty import EXACT, JACCARD, OVERLAP
@@ -66,6 +66,15 @@ class MaqaParameters(Parameters):
             "with different numbers are never equivalent.",
             lowest=0.0,
             highest=1.0,
+            signed_as=NOT_SIGNED,
+        ),
+    )
+    calibrate_meaning: bool = declare_option(
+        False,
+        Switch(
+            label="Calibrate the cosine of the same answer",
+            help="Uses the cosine that tells spellings of one right answer from different right "
+            "answers of a question best, if the questions have enough spellings.",
             signed_as=NOT_SIGNED,
         ),
     )

@@ -19,9 +19,11 @@ from evaluation.maqa.run.result_tables import (
     METRICS,
     POSITIONS,
     REPLIES,
+    SMALL_SAMPLES,
     STUDY_TABLES,
     ReplyRow,
 )
+from evaluation.maqa.run.small_samples import SampleRow
 from evaluation.maqa.run.tables import (
     SURENESS,
     BinRow,
@@ -39,7 +41,7 @@ from evaluation.runs.steps.findings import read_table, read_tables
 
 # Questions on the page with texts, of each of its two lists.
 SHOWN = 30
-SHOWN_TABLES = (METRICS, COMPARISONS, POSITIONS, GOLD_COUNTS, CALIBRATION)
+SHOWN_TABLES = (METRICS, COMPARISONS, POSITIONS, GOLD_COUNTS, CALIBRATION, SMALL_SAMPLES)
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,14 @@ class Compared(PairRow):
 
 
 @dataclass(frozen=True)
+class SampleShown:
+    """A measure of semantic entropy at one number of replies, with its title."""
+
+    row: SampleRow
+    title: str
+
+
+@dataclass(frozen=True)
 class MaqaReport:
     """Results of a MAQA run shown on its main page: models, comparisons, and tables."""
 
@@ -109,6 +119,7 @@ class MaqaReport:
     bins: list[BinRow]
     left_out: list[Exclusion]
     summary: MaqaSummary
+    small_samples: list[SampleShown]
 
 
 def build_report(run: Run) -> MaqaReport:
@@ -127,6 +138,7 @@ def build_report(run: Run) -> MaqaReport:
         tables[CALIBRATION.name],
         list_exclusions(summary.exclusions),
         summary,
+        [SampleShown(row, MEASURES[row.measure].title) for row in tables[SMALL_SAMPLES.name]],
     )
 
 

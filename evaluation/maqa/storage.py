@@ -68,6 +68,7 @@ class MaqaSummary(StudySummary):
     exclusions : what was left out, by reason.
     counts : of the evaluation.
     embedding : model that made the vectors; empty without vectors.
+    meaning_threshold : cosine of the same meaning, and how it was chosen; empty without vectors.
     """
 
     questions: int = 0
@@ -85,6 +86,7 @@ class MaqaSummary(StudySummary):
     exclusions: tuple[dict[str, Any], ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
     embedding: dict[str, Any] = field(default_factory=dict)
+    meaning_threshold: dict[str, Any] = field(default_factory=dict)
 
     def shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
@@ -181,7 +183,7 @@ def execute_run(turn: Turn) -> None:
     for code, entry in faults:
         study.exclusions.add(code, entry)
     # Compute these cached properties now: the transaction below should be short.
-    _ = (study.metrics, study.curves, study.bins, study.comparisons)
+    _ = (study.metrics, study.curves, study.bins, study.comparisons, study.small_samples)
     input_hash, usage = hash_questions(questions), asking.usage()
     warnings = [*cut_off_warnings(usage), *study.list_warnings()]
     with turn.fenced():
@@ -346,4 +348,5 @@ def _build_summary(
         exclusions=tuple(study.exclusions.as_list()),
         counts=study.counts,
         embedding={} if info is None else info.as_dict(),
+        meaning_threshold=study.clusters.threshold.as_dict() if study.clusters.threshold else {},
     )

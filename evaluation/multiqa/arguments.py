@@ -35,6 +35,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
     add_mapping(parser)
     add_crowd(parser)
+    add_labelled_pairs(parser)
 
 
 def add_columns(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +66,17 @@ def add_crowd(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="people's answers to the items (worker, question, answer): replies are measured by "
         "their consensus too, and need no accepted answer for that",
+    )
+
+
+def add_labelled_pairs(parser: argparse.ArgumentParser) -> None:
+    """Add the argument ``--labelled-pairs``, a file that measures and tunes the cosine."""
+    parser.add_argument(
+        "--labelled-pairs",
+        type=Path,
+        metavar="FILE",
+        help="accepted, reply, right (yes or no) and, if you like, question: both errors of the "
+        "cosine of a right answer are measured on them; with --tune-cosine half of them tunes it",
     )
 
 
@@ -104,6 +116,7 @@ def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     add_columns(parser)
     add_mapping(parser)
     add_crowd(parser)
+    add_labelled_pairs(parser)
     add(
         "--rewordings",
         type=build_minimum_type(0),

@@ -130,6 +130,7 @@ def evaluate(
         load_chosen_mapping(arguments),
         arguments["crowd"],
         arguments["keep_thinking"],
+        arguments["labelled_pairs"],
     )
     return format_evaluation(evaluate_files(request, progress), request.output)
 
@@ -144,6 +145,7 @@ def run_study(
     names = (
         *("items", "output", "columns", "crowd", "rewordings", "variants", "rewriter"),
         *("rewriter_tokens", "rewriter_key_variable", "meaning", "nli", "entailment"),
+        "labelled_pairs",
     )
     request = MultiqaStudy(
         parameters=parameters.evaluation(),

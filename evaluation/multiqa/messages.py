@@ -146,6 +146,9 @@ STEPS: Mapping[str, str] = {
 
 # Findings of a run by message code.
 MULTIQA: Mapping[str, Sentence] = {
+    "multiqa.cosine_errors": "A cosine above {threshold:.2f} takes {taken:.0%} of {n_wrong:,} "
+    "wrong answers for right and misses {missed:.0%} of {n_right:,} right ones on the labelled "
+    "pairs of {source} (AUC {area:.2f}).",
     "multiqa.right": "{system} answers {accuracy:.0%} of {n:question} correctly in the original "
     "wording and {worst:.0%} in every wording.",
     "multiqa.less_than_people": "Rewording changes the answers of {system} less than workers "

@@ -55,6 +55,15 @@ class MultiqaParameters(Parameters):
             **_SHARE,
         ),
     )
+    tune_cosine: bool = declare_option(
+        False,
+        Switch(
+            label="Use the tuned cosine",
+            help="Takes the cosine of a right answer that makes the fewest errors on labelled "
+            "pairs, in place of the number above.",
+            signed_as=NOT_SIGNED,
+        ),
+    )
     cluster_cosine: float = declare_option(
         0.60,
         Real(
@@ -244,6 +253,8 @@ class MultiqaRunOptions(MultiqaParameters):
         "bad_question": "question {question} cannot be scored: {reason}",
         "no_text": "no question has a text (only ids were imported with the answers): upload the "
         "questions first",
+        "no_tuned_cosine": "no tuned cosine is known for this embedder: use minilm, or leave out "
+        "{tune_cosine}",
         "no_file_of_vectors": "a file of vectors cannot be used: the replies are not known yet",
     }
 

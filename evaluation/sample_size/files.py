@@ -6,7 +6,7 @@ A plan first grades the answers as ``evaluate aqer`` does.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from annotations.exchange import (
     ColumnNames,
     InputError,
     OutputFolder,
+    Problem,
     read_answer_grades,
 )
 from annotations.exchange.reading.answer_grades import refuse_unknown_answers
@@ -148,12 +149,18 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
 def _read_grades(
     request: TrialRequest, inputs: GradingInput, answers: AnswerFile
 ) -> tuple[dict[Any, float], str]:
-    """Return experts' mean grades by answer key, and the file's SHA-256.
+    """Return experts' mean grades of workers' answers by answer key, and the file's SHA-256.
 
-    Raises `InputError` for a grade of an answer that is not in the file of answers.
+    Grades of models' answers are left out. Raises `InputError` if no grade is left, and for a
+    grade of a worker's answer that is not in the file of answers.
     """
     assert request.judgements is not None
     judgements = read_answer_grades(request.judgements, request.columns)
+    judgements = replace(
+        judgements, records=[record for record in judgements.records if not record.model]
+    )
+    if not judgements.records:
+        raise InputError([Problem.from_code(judgements.name, None, None, "no_grade")], 1)
     known = inputs.answered
     keys = {
         (worker, "", question): key

@@ -25,13 +25,14 @@ ACCEPTED = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
 def read_records(
-    path: Readable, paths: Paths = ("*",), header: Sequence[str] = ()
+    path: Readable, paths: Paths = ("*",), header: Sequence[str] = (), tsv_quote: str = '"'
 ) -> Iterator[tuple[int, Any, Parents]]:
     """Yield (line or record number, record, parent objects) for each record of a file.
 
     In a JSON document the records are at the first of the paths that leads to objects; in JSON
     Lines each line is one, in CSV and TSV each row. `header` names the columns of a table whose
-    first row has none of these names. Raises `InputError`.
+    first row has none of these names. `tsv_quote` is the quote character of a TSV file, empty where
+    quotation marks belong to the cells. Raises `InputError`.
     """
     origin = make_source(path)
     kind = origin.suffix
@@ -43,7 +44,9 @@ def read_records(
         )
     source = open_text(origin)
     if kind in (".csv", ".tsv"):
-        yield from _read_table_rows(source.lines(""), "\t" if kind == ".tsv" else ",", header)
+        quote = tsv_quote if kind == ".tsv" else '"'
+        delimiter = "\t" if kind == ".tsv" else ","
+        yield from _read_table_rows(source.lines(""), delimiter, quote, header)
         return
     if kind == ".json":
         document = _parse_json("".join(source.lines("")), origin.name, None)
@@ -92,10 +95,15 @@ def _parse_json(text: str, name: str, line: int | None) -> Any:
 
 
 def _read_table_rows(
-    lines: Iterator[str], delimiter: str, header: Sequence[str]
+    lines: Iterator[str], delimiter: str, quote: str, header: Sequence[str]
 ) -> Iterator[tuple[int, Any, Parents]]:
     """Yield each row of a CSV or TSV file as a dict by column name, with its line."""
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(
+        lines,
+        delimiter=delimiter,
+        quotechar=quote or None,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+    )
     names: Sequence[str] = ()
     for row in reader:
         if not any(cell.strip() for cell in row):

@@ -371,10 +371,11 @@ class FittedCrowd(Fitted):
     def compute_lowest_scores(self) -> Floats:
         """Return the lowest worker score on each question, the score of an empty model reply.
 
-        Under cosine it is at most 0.
+        It uses the final weights, as the scores of models do. Under cosine it is at most 0.
         """
         cells = self.vote.cells
-        lowest = cells.to_questions(np.minimum.reduceat(self.scores[cells.row], cells.starts))
+        scores = self.final_scores[cells.row]
+        lowest = cells.to_questions(np.minimum.reduceat(scores, cells.starts))
         return np.minimum(lowest, 0.0) if self.similarity == "cosine" else lowest
 
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:

@@ -106,6 +106,12 @@ WARNINGS: Mapping[str, Sentence] = {
     "no_question_camps": "No question has two camps of answers: {option[camps]} changed nothing",
     "divided_by_commas": "Replies that divide their answers by commas where right answers hold "
     "commas: {count:,}. Ask for a JSON list, or for a line for each answer.",
+    "meaning_not_calibrated": "Two answers have the same meaning above a cosine of {cosine:.2f}, "
+    "which is not calibrated on the spellings of this set's right answers.",
+    "meaning_calibrated": "Two answers have the same meaning above a cosine of {threshold:.2f}, "
+    "calibrated on half of the questions' spellings. On the other half it takes {taken:.0%} of "
+    "{n_wrong:pair} of different right answers for one meaning and misses {missed:.0%} of "
+    "{n_right:pair} of spellings (AUC {auc:.2f}).",
     "not_every_reply": "Not every system has a reply to every question (exclusions, error and "
     "no_reply): their numbers are over different questions.",
 }

@@ -113,10 +113,16 @@ class Results:
                 yield self._build_worker_row(worker, code, exclusion_reasons[code])
 
     def _build_empty_row(self, worker: Any) -> WorkerRow:
-        """Return the row of a worker without an answer, and record why its cells are empty."""
+        """Return the row of a worker without an answer, and record why its cells are empty.
+
+        Where workers are graded the worker has no vote: the weight is 0.
+        """
+        weight = None if self.aqer.reason_ else 0.0
+        defined = () if weight is None else ("weight",)
         for column in (*WorkerRow._fields[1:8], "rank"):
-            self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
-        return WorkerRow(worker, None, None, None, None, None, None, None, 0, TOO_FEW, None)
+            if column not in defined:
+                self.undefined.note("workers.csv", column, worker, NO_ANSWERS)
+        return WorkerRow(worker, None, None, None, None, None, None, weight, 0, TOO_FEW, None)
 
     def _build_worker_row(self, worker: Any, code: int, out: str | None) -> WorkerRow:
         """Return the row of a graded worker, and record why its cells are empty."""

@@ -308,3 +308,68 @@ def weighted_entropy(
     cluster = np.unique(labels, return_inverse=True)[1]
     sums = np.bincount(cluster, weights)
     return _compute_entropy(sums / sums.sum())
+
+
+def estimate_coverage(clusters: Sequence[int] | Integers) -> float:
+    """Return the share of the model's probability on the meanings seen, by Good and Turing.
+
+    It is 1 less the share of replies whose meaning occurs once (Good 1953). If every meaning occurs
+    once this would be 0; then it is 1/m, as if one of them had occurred again (Chao and Shen 2003).
+
+    Parameters
+    ----------
+    clusters : (m,) labels of one or more replies.
+    """
+    m = len(clusters)
+    counts = np.unique(np.asarray(clusters), return_counts=True)[1]
+    n_single = min(int((counts == 1).sum()), max(m - 1, 0))
+    return 1.0 - n_single / m
+
+
+def estimate_meanings(clusters: Sequence[int] | Integers) -> float | None:
+    """Return the estimated number of a model's meanings, seen and unseen.
+
+    It is the number of clusters divided by the coverage (Chao and Lee 1992, without skew). None for
+    fewer than two replies.
+    """
+    if len(clusters) < 2:
+        return None
+    return len(np.unique(np.asarray(clusters))) / estimate_coverage(clusters)
+
+
+def coverage_entropy(clusters: Sequence[int] | Integers) -> float | None:
+    """Return the semantic entropy of replies in nats, corrected for unseen meanings.
+
+    The plug-in entropy (`discrete_entropy`) is too low for few replies. Chao and Shen (2003)
+    multiply the shares by the coverage C, and divide each summand by the probability that its
+    meaning is seen at all: -sum Cp ln(Cp) / (1 - (1 - Cp)^m). None for fewer than two replies.
+    """
+    m = len(clusters)
+    if m < 2:
+        return None
+    counts = np.unique(np.asarray(clusters), return_counts=True)[1]
+    p = estimate_coverage(clusters) * counts / m
+    return max(0.0, -float((p * np.log(p) / (1.0 - (1.0 - p) ** m)).sum()))
+
+
+def kernel_entropy(kernel: ArrayLike) -> float | None:
+    """Return the kernel language entropy of replies in nats (Nikitin et al. 2024).
+
+    It is the von Neumann entropy of kernel/m: -sum v ln v over its eigenvalues v. With 1 for equal
+    and 0 for different meanings it is the plug-in semantic entropy; similar meanings count in part.
+
+    Parameters
+    ----------
+    kernel : (m, m) similarity of each two replies, positive semidefinite, 1 on the diagonal.
+
+    Returns
+    -------
+    0 to ln m; None for fewer than two replies.
+    """
+    matrix = np.asarray(kernel, dtype=np.float64)
+    m = len(matrix)
+    if m < 2:
+        return None
+    # Rounding leaves eigenvalues of zero slightly below it.
+    eigenvalues = np.maximum(np.linalg.eigvalsh(matrix / m), 0.0)
+    return _compute_entropy(eigenvalues)

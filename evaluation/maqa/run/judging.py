@@ -137,6 +137,8 @@ class JudgedReply:
     mean_logprob : natural logarithm of its probability divided by its number of tokens; None if
         unknown.
     stated : its confidence as written; None if not stated.
+    repeated : further spellings of right answers that `answers` match: neither right nor wrong,
+        but part of what the reply says.
     """
 
     reply: SeveralAnswersReply
@@ -148,11 +150,17 @@ class JudgedReply:
     faults: tuple[str, ...]
     mean_logprob: float | None = None
     stated: object = None
+    repeated: tuple[JudgedAnswer, ...] = ()
+
+    @cached_property
+    def listed(self) -> tuple[JudgedAnswer, ...]:
+        """All different texts of the reply's list, with those that repeat a right answer."""
+        return self.answers + self.repeated
 
     @cached_property
     def keys(self) -> frozenset[Hashable]:
-        """Comparison keys of the reply's answers."""
-        return frozenset(answer.key for answer in self.answers)
+        """Comparison keys of everything in the reply's list."""
+        return frozenset(answer.key for answer in self.listed)
 
 
 @dataclass(frozen=True)
@@ -198,15 +206,23 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     content = read_reply(right, reply)
     confidence = _parse_confidence(content.stated, faults)
     answers = _build_answer_keys(right, content.answers)
-    tokens = _assign_first_tokens(right, [key for _, key in answers], reply.first_token, faults)
     fits = [right.fitting.get(key, []) for _, key in answers]
+    repeated: list[tuple[str, Hashable]] = []
     if right.rules == FIXED:
         gold = match_one_to_one(fits)
+        # A second spelling of a matched answer repeats it, so it is neither right nor wrong.
+        repeats = [bool(fit) and number is None for fit, number in zip(fits, gold, strict=True)]
+        repeated = [each for each, repeat in zip(answers, repeats, strict=True) if repeat]
+        answers = [each for each, repeat in zip(answers, repeats, strict=True) if not repeat]
+        gold = [number for number, repeat in zip(gold, repeats, strict=True) if not repeat]
         n_found = sum(number is not None for number in gold)
     else:
         # Without one-to-one matching several answers may match one right answer.
         gold = [fit[0] if fit else None for fit in fits]
         n_found = len({number for fit in fits for number in fit})
+    tokens = _assign_first_tokens(
+        right, [key for _, key in answers], [key for _, key in repeated], reply.first_token, faults
+    )
     n_right = sum(number is not None for number in gold)
     judged = tuple(
         JudgedAnswer(text, key, number, tokens.get(index))
@@ -216,7 +232,16 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
     mean = _compute_mean_logprob(reply.logprobs, faults)
     divided = content.form == DELIMITED and right.have_commas
     return JudgedReply(
-        reply, judged, score, confidence, content.form, divided, tuple(faults), mean, content.stated
+        reply,
+        judged,
+        score,
+        confidence,
+        content.form,
+        divided,
+        tuple(faults),
+        mean,
+        content.stated,
+        tuple(JudgedAnswer(text, key, None, None) for text, key in repeated),
     )
 
 
@@ -316,15 +341,17 @@ def _parse_confidence(stated: object, faults: list[str], shares: bool = False) -
 def _assign_first_tokens(
     right: RightAnswers,
     keys: Sequence[Hashable],
+    repeated: Sequence[Hashable],
     distributions: Sequence[FirstTokenScores],
     faults: list[str],
 ) -> dict[int, FirstToken]:
     """Return the first-token confidence measures, by index of the answer in the reply.
 
-    Invalid distributions, and those without an answer of their own, are added to `faults`.
+    `repeated` are keys of answers that repeat another one. Invalid distributions, and those
+    without an answer of their own, are added to `faults`.
     """
     measures: dict[int, FirstToken] = {}
-    unassigned: dict[Hashable, list[int]] = {}
+    unassigned: dict[Hashable, list[int]] = {key: [] for key in repeated}
     for number, key in enumerate(keys):
         unassigned.setdefault(key, []).append(number)
     for each in distributions:

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from itertools import combinations
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 from evaluation.consensus.vectors import build_truncation_warning
-from evaluation.core.backends import EmbedderInfo, get_embedder
+from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
 from evaluation.core.backends.nli import EntailmentModel
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.cells import Integers
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.statistics.threshold import ThresholdErrors, tune_threshold
 from evaluation.core.text.languages import check_language
+from evaluation.core.text.matching import extract_numbers
+from evaluation.maqa.methods.set_scores import build_key
 from evaluation.maqa.methods.uncertainty import find_clusters
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply, RightAnswers
@@ -40,6 +44,38 @@ Judged = Mapping[str, Mapping[str, Sequence[JudgedReply]]]
 SAMPLE = 5_000
 # Text pairs of one batch for the entailment model, both directions counted.
 PAIRS = 50_000
+# Pairs of spellings, and of different right answers, that calibrate the cosine.
+FEWEST_PAIRS, MOST_PAIRS = 20, 1000
+SPELLINGS = "spellings"
+NOT_ASKED, FEW_SPELLINGS = "not_asked", "few_spellings"
+
+
+@dataclass(frozen=True)
+class MeaningThreshold:
+    """The cosine above which two answers are equivalent, and how it was chosen.
+
+    Attributes
+    ----------
+    errors : on spellings of one right answer and on different right answers, of the questions that
+        did not tune it; None if it was not calibrated.
+    reason : why it was not calibrated: not_asked, few_spellings; None if it was.
+    """
+
+    cosine: float
+    errors: ThresholdErrors | None = None
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the threshold as an entry of a summary."""
+        errors = self.errors and self.errors.as_dict()
+        return {"same_cosine": self.cosine, "reason": self.reason, "errors": errors}
+
+    def build_message(self) -> Message:
+        """Return the message whether the threshold was calibrated."""
+        if self.errors is None:
+            return Message("meaning_not_calibrated", {"cosine": self.cosine})
+        values = {key: value for key, value in self.errors.as_dict().items() if key != "source"}
+        return Message("meaning_calibrated", values)
 
 
 @dataclass(frozen=True)
@@ -51,12 +87,17 @@ class Clusters:
     labels : the cluster of each reply, by (system, question id); only with two or more replies.
     info : the embedding that was used; None without one.
     entailment : name of the entailment model that was used; None without one.
+    kernels : similarity of each two replies (m, m), positive semidefinite, by the same keys;
+        missing where an entailment model compared the answers.
+    threshold : of the cosines; None without an embedding.
     """
 
     labels: Mapping[tuple[str, str], Integers]
     info: EmbedderInfo | None = None
     entailment: str | None = None
     warnings: list[Message] = field(default_factory=list)
+    kernels: Mapping[tuple[str, str], Floats] = field(default_factory=dict)
+    threshold: MeaningThreshold | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +129,7 @@ def cluster_replies(
     fails.
     """
     labels: dict[tuple[str, str], Integers] = {}
+    kernels: dict[tuple[str, str], Floats] = {}
     undecided: list[_Undecided] = []
     for system, system_replies in judged.items():
         for item, replies in system_replies.items():
@@ -95,7 +137,9 @@ def cluster_replies(
                 continue
             sets = [reply.keys for reply in replies]
             # Clusters of equal sets; replaced below where a model compares the answers.
-            labels[system, item] = find_clusters(_compare_sets(sets))
+            same = _compare_sets(sets)
+            labels[system, item] = find_clusters(same)
+            kernels[system, item] = same.astype(np.float64)
             # Letters and empty replies need no model: only equal ones have the same meaning.
             differ = len(set(sets)) > 1
             if differ and not right[item].are_letters and sum(map(bool, set(sets))) > 1:
@@ -106,11 +150,100 @@ def cluster_replies(
                 ).all():
                     undecided.append(each)
     if not undecided:
-        return Clusters(labels)
+        return Clusters(labels, kernels=kernels)
     if parameters.nli:
         _cluster_by_entailment(labels, undecided, parameters, progress)
-        return Clusters(labels, None, parameters.nli)
-    return _cluster_by_vectors(labels, undecided, parameters, progress)
+        for each in undecided:
+            del kernels[each.key]
+        return Clusters(labels, None, parameters.nli, kernels=kernels)
+    embedder = get_embedder(
+        parameters.embedder,
+        cast(Literal["float32", "bfloat16", "auto"], parameters.precision),
+    )
+    all_texts = list(dict.fromkeys(text for each in undecided for text in each.texts))
+    threshold = choose_meaning_threshold(embedder, all_texts, right, parameters)
+    info, warnings = _cluster_by_vectors(
+        embedder, all_texts, labels, kernels, undecided, threshold.cosine, progress
+    )
+    warnings.append(threshold.build_message())
+    return Clusters(labels, info, None, warnings, kernels, threshold)
+
+
+def choose_meaning_threshold(
+    embedder: Embedder,
+    all_texts: Sequence[str],
+    right: Mapping[str, RightAnswers],
+    parameters: MaqaParameters,
+) -> MeaningThreshold:
+    """Return the cosine of equivalent answers, calibrated on the questions' spellings if wanted.
+
+    Spellings of one right answer are equivalent; right answers of one question are not. Fits the
+    embedder to the answers `all_texts`, with the spellings if they are used. Raises `BackendError`.
+    """
+    wanted = parameters.calibrate_meaning
+    pairs = _collect_spelling_pairs(right, parameters.seed) if wanted else []
+    is_same = np.array([pair.is_same for pair in pairs], dtype=np.bool_)
+    default = MeaningThreshold(parameters.same_cosine, None, FEW_SPELLINGS if wanted else NOT_ASKED)
+    if min(is_same.sum(), (~is_same).sum()) < FEWEST_PAIRS:
+        embedder.fit(all_texts)
+        return default
+    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.first, pair.second)))
+    embedder.fit(list(dict.fromkeys([*all_texts, *texts])))
+    vectors, rows = embedder.embed(texts), {text: row for row, text in enumerate(texts)}
+    cosines = np.array(
+        [
+            compute_cosines_among(vectors, [rows[pair.first], rows[pair.second]])[0, 1]
+            for pair in pairs
+        ]
+    )
+    try:
+        errors = tune_threshold(
+            cosines, is_same, [pair.question for pair in pairs], SPELLINGS, parameters.seed
+        )
+    except ValueError:  # the spellings of one half are of few questions
+        return default
+    return MeaningThreshold(errors.threshold, errors)
+
+
+class _SpellingPair(NamedTuple):
+    """Two texts of right answers to a question, and whether they spell one right answer."""
+
+    question: str
+    first: str
+    second: str
+    is_same: bool
+
+
+def _collect_spelling_pairs(right: Mapping[str, RightAnswers], seed: int) -> list[_SpellingPair]:
+    """Return pairs of spellings of one right answer, and of different right answers.
+
+    Pairs that rules alone decide are left out: equal keys, and different numbers. At most
+    `MOST_PAIRS` of each kind are drawn.
+    """
+    kinds: dict[bool, list[_SpellingPair]] = {True: [], False: []}
+    for item, answers in right.items():
+        if answers.are_letters:
+            continue
+        texts = [[str(text).strip() for text in each] for each in answers.question.answers]
+        candidates = [
+            _SpellingPair(item, first, second, True)
+            for spellings in texts
+            for first, second in combinations(spellings, 2)
+        ]
+        candidates += [
+            _SpellingPair(item, first[0], second[0], False)
+            for first, second in combinations([each for each in texts if each], 2)
+        ]
+        for pair in candidates:
+            keys = [build_key(text, answers.rules) for text in (pair.first, pair.second)]
+            if keys[0] != keys[1] and not find_different_numbers([pair.first, pair.second])[0, 1]:
+                kinds[pair.is_same].append(pair)
+    rng = np.random.default_rng(seed)
+    return [
+        pairs[number]
+        for pairs in kinds.values()
+        for number in np.sort(rng.permutation(len(pairs))[:MOST_PAIRS]).tolist()
+    ]
 
 
 def _compare_sets(sets: Sequence[frozenset[Hashable]]) -> Bools:
@@ -127,11 +260,11 @@ def _index_answers(
     numbers: dict[Hashable, int] = {}
     texts: list[str] = []
     for reply in replies:
-        for answer in reply.answers:
+        for answer in reply.listed:
             if answer.key not in numbers:
                 numbers[answer.key] = len(texts)
                 texts.append(answer.text)
-    sets = [frozenset(numbers[answer.key] for answer in reply.answers) for reply in replies]
+    sets = [frozenset(numbers[answer.key] for answer in reply.listed) for reply in replies]
     return _Undecided(key, question, texts, sets)
 
 
@@ -155,20 +288,43 @@ def _cluster_sets(sets: Sequence[frozenset[int]], equivalent: Bools) -> Integers
     return np.array([labels[each] for each in sets], dtype=np.int64)
 
 
+def _build_kernel(sets: Sequence[frozenset[int]], texts: Sequence[str], cosines: Floats) -> Floats:
+    """Return the similarity of each two answer sets: positive semidefinite, 1 on the diagonal.
+
+    A set is the sum of its answers' unit vectors. Answers with different numbers, and an answer
+    with and one without a number, are orthogonal. Empty sets equal only each other.
+    """
+    numbers = [extract_numbers(text) for text in texts]
+    alike = np.array([[first == second for second in numbers] for first in numbers])
+    answers = np.where(alike, cosines, 0.0)
+    # A zero vector is similar to itself alone.
+    np.fill_diagonal(answers, 1.0)
+    contains = np.zeros((len(sets), len(texts)))
+    for row, each in enumerate(sets):
+        contains[row, list(each)] = 1.0
+    kernel = contains @ answers @ contains.T
+    is_empty = np.array([not each for each in sets])
+    kernel[np.ix_(is_empty, is_empty)] = 1.0
+    length = np.sqrt(np.maximum(np.diag(kernel), 1e-12))
+    return np.asarray(np.clip(kernel / length[:, None] / length, -1.0, 1.0))
+
+
 def _cluster_by_vectors(
+    embedder: Embedder,
+    all_texts: Sequence[str],
     labels: dict[tuple[str, str], Integers],
+    kernels: dict[tuple[str, str], Floats],
     undecided: Sequence[_Undecided],
-    parameters: MaqaParameters,
+    cosine: float,
     progress: Progress | None,
-) -> Clusters:
-    """Cluster the undecided questions by cosine of answers; write clusters into `labels`."""
-    precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
-    embedder = get_embedder(parameters.embedder, precision)
-    all_texts = list(dict.fromkeys(text for each in undecided for text in each.texts))
-    embedder.fit(all_texts)
+) -> tuple[EmbedderInfo, list[Message]]:
+    """Cluster the undecided questions by the cosines of their answers `all_texts`.
+
+    Writes into `labels` and `kernels`; returns the embedder's description and warnings.
+    """
     n_truncated = done = 0
     # Below 1, because equal vectors may have a cosine slightly below it.
-    threshold = min(parameters.same_cosine, ALL_BUT_1)
+    threshold = min(cosine, ALL_BUT_1)
     # In blocks, so that the vectors of all texts need not fit into memory at once.
     for first, last in split_into_blocks([each.texts for each in undecided]):
         texts = list(dict.fromkeys(text for each in undecided[first:last] for text in each.texts))
@@ -176,16 +332,15 @@ def _cluster_by_vectors(
         n_truncated, done = n_truncated + n_cut, min(done + len(texts), len(all_texts))
         rows = {text: row for row, text in enumerate(texts)}
         for each in undecided[first:last]:
-            equivalent = (
-                compute_cosines_among(vectors, [rows[text] for text in each.texts]) > threshold
-            )
-            equivalent &= ~find_different_numbers(each.texts)
+            cosines = compute_cosines_among(vectors, [rows[text] for text in each.texts])
+            kernels[each.key] = _build_kernel(each.sets, each.texts, cosines)
+            equivalent = (cosines > threshold) & ~find_different_numbers(each.texts)
             np.fill_diagonal(equivalent, True)
             labels[each.key] = _cluster_sets(each.sets, equivalent)
     info = embedder.describe()
     sample = all_texts[:: max(1, len(all_texts) // SAMPLE)]
     warnings = [build_truncation_warning(n_truncated, info), check_language(sample, info)]
-    return Clusters(labels, info, None, [warning for warning in warnings if warning])
+    return info, [warning for warning in warnings if warning]
 
 
 def _cluster_by_entailment(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from evaluation.maqa.run.small_samples import SampleRow
 from evaluation.maqa.run.study import MaqaStudy
 from evaluation.maqa.run.tables import (
     AnswerRow,
@@ -86,6 +87,9 @@ ITEMS = StudyTable(
         "semantic_entropy": "entropy over the meanings of the replies, in nats",
         "semantic_entropy_weighted": "the same, weighted by the probabilities of the replies",
         "meanings": "clusters of replies that say the same",
+        "semantic_entropy_coverage": "semantic entropy corrected for unseen meanings, in nats",
+        "meanings_estimated": "estimated number of meanings, seen and unseen",
+        "kernel_entropy": "von Neumann entropy of the replies' cosines, in nats",
     },
 )
 ANSWERS = StudyTable(
@@ -160,6 +164,22 @@ COMPARISONS: StudyTable[MaqaStudy, PairRow] = StudyTable(
         "n": "questions of both",
     },
 )
+SMALL_SAMPLES: StudyTable[MaqaStudy, SampleRow] = StudyTable(
+    "semantic-samples",
+    SampleRow,
+    "semantic_samples.csv",
+    lambda study: study.small_samples,
+    help={
+        "samples": "replies to each question: the first 3, 5 or 10",
+        "measure": "semantic_entropy (plug-in), semantic_entropy_coverage or kernel_entropy",
+        "mean": "mean over the questions, in nats",
+        "auroc": "how often the entropy is lower for a right question than for a wrong one",
+        "difference": "AUROC less that of semantic_entropy, on the same questions",
+        "difference_low": "lower end of the 95% interval of the difference",
+        "difference_high": "upper end of the 95% interval of the difference",
+        "n": "how many questions",
+    },
+)
 # Without a file: ``study maqa`` writes the replies in the format that ``evaluate maqa`` reads.
 REPLIES = StudyTable(
     "replies",
@@ -178,5 +198,6 @@ REPLIES = StudyTable(
 
 STUDY_TABLES: tuple[StudyTable[MaqaStudy, Any], ...] = (
     *(METRICS, ITEMS, ANSWERS, POSITIONS, GOLD_COUNTS, CURVES, CALIBRATION, COMPARISONS, REPLIES),
+    SMALL_SAMPLES,
 )
 """All tables of a study, in the order in which they are written."""

@@ -19,7 +19,12 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.maqa.methods.calibration import NO_CASES, compute_discrimination
-from evaluation.maqa.methods.uncertainty import consistency
+from evaluation.maqa.methods.uncertainty import (
+    consistency,
+    coverage_entropy,
+    estimate_meanings,
+    kernel_entropy,
+)
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import (
     JudgedAnswer,
@@ -29,6 +34,7 @@ from evaluation.maqa.run.judging import (
     rescale_confidences,
 )
 from evaluation.maqa.run.meaning import Clusters, cluster_replies
+from evaluation.maqa.run.small_samples import SampleRow, build_sample_rows
 from evaluation.maqa.run.tables import (
     SETS,
     SHARES,
@@ -135,13 +141,13 @@ class MaqaStudy:
                 "nli": self.clusters.entailment.replace("|", "/"),
                 "entailment": f"{parameters.entailment:g}",
             }
-        if info is None:
+        if info is None or self.clusters.threshold is None:
             return {}
         return {
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,
-            "same_cosine": f"{parameters.same_cosine:g}",
+            "same_cosine": f"{self.clusters.threshold.cosine:g}",
         }
 
     @cached_property
@@ -178,6 +184,19 @@ class MaqaStudy:
             name: (columns, list(self.judged[name])) for name, columns in self.columns.items()
         }
         return list(build_pair_rows(systems, list(self.right), self.parameters))
+
+    @cached_property
+    def small_samples(self) -> list[SampleRow]:
+        """Measures of semantic entropy of every system at 3, 5 and 10 replies."""
+        rows: list[SampleRow] = []
+        for system, replies in self.judged.items():
+            keys = [(system, item) for item in replies]
+            clusters = [self.clusters.labels.get(key) for key in keys]
+            kernels = [self.clusters.kernels.get(key) for key in keys]
+            rows += build_sample_rows(
+                system, list(replies.values()), clusters, kernels, self.parameters
+            )
+        return rows
 
     @cached_property
     def metrics(self) -> list[MetricRow]:
@@ -280,6 +299,7 @@ class MaqaStudy:
         answers = [answer for reply in judged for answer in reply.answers]
         tokens = [answer.token for answer in answers if answer.token]
         clusters = self.clusters.labels.get((system, item))
+        kernel = self.clusters.kernels.get((system, item))
         return ItemRow(
             item,
             system,
@@ -298,6 +318,9 @@ class MaqaStudy:
             NO_GOLD if precision is None else None,
             *compute_semantic_entropies(judged, clusters),
             None if clusters is None else int(clusters.max()) + 1,
+            None if clusters is None else coverage_entropy(clusters),
+            None if clusters is None else estimate_meanings(clusters),
+            None if kernel is None else kernel_entropy(kernel),
         )
 
 

@@ -187,8 +187,8 @@ class ItemRow(NamedTuple):
     """A row of items.csv: scores and confidence of one system's replies to one question.
 
     The scores and `verbalised` are means over the replies; `max_softmax`, `entropy` and `margin`
-    are means over the answers. `meanings` is the number of clusters of replies. `reason` is a code
-    of why values are missing.
+    are means over the answers. `meanings` is the number of clusters of replies, and
+    `meanings_estimated` also counts unseen ones. `reason` is a code of why values are missing.
     """
 
     item: str
@@ -209,6 +209,9 @@ class ItemRow(NamedTuple):
     semantic_entropy: float | None = None
     semantic_entropy_weighted: float | None = None
     meanings: int | None = None
+    semantic_entropy_coverage: float | None = None
+    meanings_estimated: float | None = None
+    kernel_entropy: float | None = None
 
 
 class AnswerRow(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import OutputFolder, read_answers
+from annotations.exchange.reading.source import make_source
 from annotations.exchange.writing.folder import format_csv_line
 from evaluation.consensus.inputs import Answers
 from evaluation.core.options import TERMINAL
+from evaluation.core.stats.statistics.threshold import ThresholdErrors
 from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.field_mapping import FieldMapping
+from evaluation.multiqa.files.labelled_pairs import (
+    measure_labelled_pairs,
+    refuse_tuning_without_pairs,
+)
 from evaluation.multiqa.files.mapping import read_mapped
 from evaluation.multiqa.files.reading import (
     STANDARD_COLUMNS,
@@ -36,6 +42,7 @@ from evaluation.multiqa.run.evaluation import (
     score_by_crowd,
 )
 from evaluation.multiqa.run.result_tables import CROWD, ITEM_COLUMNS
+from evaluation.multiqa.run.threshold import find_tuned_cosine, use_recorded_cosine
 from evaluation.runs.files.metrics import (
     FILES,
     ITEMS,
@@ -170,6 +177,7 @@ class MultiqaRequest:
     mapping: FieldMapping | None = None
     crowd: Path | None = None
     keep_thinking: bool = False
+    labelled_pairs: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +199,7 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
     BackendError
         Free texts cannot be embedded.
     """
-    inputs = (request.items, request.replies, request.crowd)
+    inputs = (request.items, request.replies, request.crowd, request.labelled_pairs)
     refuse_to_replace(request.output, (*FILES, CROWD.file), inputs)
     with OutputFolder(request.output) as folder:
         items = load_items(request.items, request.columns, request.mapping)
@@ -200,13 +208,12 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
             request.replies, items.items, left_out, request.columns, request.keep_thinking
         )
         hashes = {"items": items.sha256, "replies": replies.sha256}
+        parameters, errors = tune_cosine(request.parameters, request.labelled_pairs, hashes)
         crowd = None
         if request.crowd is not None:
             answers, hashes["crowd"] = read_crowd(request.crowd, items.items, left_out)
-            crowd = score_by_crowd(
-                items.items, replies.replies, answers, request.parameters, progress
-            )
-        result = evaluate(items.items, replies.replies, request.parameters, left_out, progress)
+            crowd = score_by_crowd(items.items, replies.replies, answers, parameters, progress)
+        result = evaluate(items.items, replies.replies, parameters, left_out, progress, errors)
         counts = {
             **_count_items(items),
             "reply_rows": replies.n_rows,
@@ -214,6 +221,23 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
         }
         warnings = [*items.warnings, *replies.warnings]
         return write_tables(folder, result, counts, hashes, warnings, crowd=crowd)
+
+
+def tune_cosine(
+    parameters: MultiqaParameters, pairs: Path | None, hashes: dict[str, str]
+) -> tuple[MultiqaParameters, ThresholdErrors | None]:
+    """Return the parameters with the cosine in use, and its errors on a file of labelled pairs.
+
+    Adds the file's SHA-256 to `hashes`. Raises `InputError`, also if the cosine shall be tuned and
+    no pairs are known for the embedder; `BackendError`.
+    """
+    if pairs is not None:
+        errors = measure_labelled_pairs(pairs, parameters)
+        hashes["labelled_pairs"] = make_source(pairs).digest()
+        return replace(parameters, cosine=errors.threshold), errors
+    if parameters.tune_cosine and find_tuned_cosine(parameters) is None:
+        refuse_tuning_without_pairs(parameters)
+    return use_recorded_cosine(parameters), None
 
 
 def load_items(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
@@ -266,6 +290,7 @@ def write_tables(
             "wrong_by_form": result.judgement.listed.as_list(),
             "left_out_of_metrics": result.list_left_out(),
             "comparisons": list_comparisons(result),
+            "cosine_errors": result.cosine_errors and result.cosine_errors.as_dict(),
             **(more or {}),
         },
     )

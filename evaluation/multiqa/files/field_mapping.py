@@ -42,7 +42,10 @@ class FieldMapping:
         or no.
     parted_by : separator of several answers in a cell.
     unanswerable : path of a flag of questions without an answer.
+    is_accepted : path of a flag whether the record's answer is right. Records with one id are one
+        item then, whose accepted answers are those of its records with this flag.
     header : column names of a CSV file without a header.
+    tsv_quote : quote character of a TSV file; empty where quotation marks belong to the cells.
     """
 
     kind: str
@@ -61,6 +64,8 @@ class FieldMapping:
     dataset: str = ""
     dataset_from: Paths = ()
     header: tuple[str, ...] = ()
+    is_accepted: Paths = ()
+    tsv_quote: str = '"'
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -190,6 +195,25 @@ READY: Mapping[str, FieldMapping] = {
         question=("question",),
         choices=("options",),
         answers=("answer_idx", "answer"),
+        answers_are=AnswerForm.LABEL,
+    ),
+    # TSV without quotes, a row for each sentence: QuestionID, Question, DocumentID, DocumentTitle,
+    # SentenceID, Sentence, Label; rows of the hub: question_id, question, document_title, answer,
+    # label. Sentences with label 1 answer the question; many questions have none.
+    "wikiqa": FieldMapping(
+        kind=FREE,
+        item=("QuestionID", "question_id"),
+        question=("Question", "question"),
+        answers=("Sentence", "answer"),
+        is_accepted=("Label", "label"),
+        tsv_quote="",
+    ),
+    # {"Problem", "Rationale", "options": "a ) 38 , b ) 27.675 , ...", "correct": "a", "category"}.
+    "mathqa": FieldMapping(
+        kind=CHOICE,
+        question=("Problem",),
+        choices=("options",),
+        answers=("correct",),
         answers_are=AnswerForm.LABEL,
     ),
 }

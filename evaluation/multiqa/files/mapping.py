@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,21 +24,19 @@ from annotations.exchange.reading.source import make_source
 from evaluation.core.text.items import CHOICE, MultiqaItem
 from evaluation.multiqa.files.field_mapping import AnswerForm, FieldMapping
 from evaluation.multiqa.files.reading import Fault, ItemsFile, build_item
+from evaluation.multiqa.files.record_choices import (
+    UnreadableOptionsError,
+    read_option_objects,
+    split_lettered_choices,
+)
 from evaluation.multiqa.items import LETTERS
 from evaluation.runs.files.problem_messages import add_problem
 
 YES = frozenset({"1", "1.0", "true", "yes"})
 NO = frozenset({"0", "0.0", "false", "no"})
-# Keys of an option that is an object, the likelier ones first.
-OPTION_TEXTS = ("value", "text", "option_text", "content", "option", "choice", "answer")
-OPTION_LABELS = ("key", "label", "id", "letter", "option_id", "idx", "index")
 # Keys that the Hugging Face rows API adds around a record.
 ROW_KEYS = frozenset({"row", "row_idx", "truncated_cells"})
 MOST_REASONS = 10
-
-
-class _UnreadableOptionsError(ValueError):
-    """Error: the answer choices are JSON objects without a known key for their text."""
 
 
 def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> ItemsFile:
@@ -60,7 +59,8 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     items: dict[str, tuple[MultiqaItem, int]] = {}
     invalid = _InvalidRecords()
     n_rows = n_repeated = 0
-    for line, wrapped, parents in islice(read_records(path, mapping.records, mapping.header), most):
+    found = read_records(path, mapping.records, mapping.header, mapping.tsv_quote)
+    for line, wrapped, parents in islice(found, most):
         n_rows += 1
         faults: list[Fault] = []
         record = _unwrap_row(wrapped, faults)
@@ -69,6 +69,10 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
         if item is not None and not faults:
             first, first_line = items.setdefault(item.item, (item, line))
             if first is item:
+                continue
+            if mapping.is_accepted and first == replace(item, answers=first.answers):
+                answers = tuple(dict.fromkeys([*first.answers, *item.answers]))
+                items[item.item] = (replace(first, answers=answers), first_line)
                 continue
             if first == item:
                 n_repeated += 1
@@ -169,7 +173,7 @@ def _build_cells(
         faults.append(Fault("question", "question_not_found", {"looked": looked}))
     try:
         choices, labels = _read_choices(record, parents, mapping)
-    except _UnreadableOptionsError as error:
+    except UnreadableOptionsError as error:
         faults.append(Fault("choices", "options_without_text", {"keys": str(error)}))
         return {}
     answers = _read_answers(record, parents, mapping, choices, labels, faults)
@@ -192,7 +196,7 @@ def _read_choices(
 ) -> tuple[list[str], list[str]]:
     """Return the texts of a record's answer choices, and their labels ([] without labels).
 
-    Raises `_UnreadableOptionsError`.
+    Raises `UnreadableOptionsError`.
     """
     if mapping.fixed_choices:
         return list(mapping.fixed_choices), []
@@ -201,9 +205,12 @@ def _read_choices(
         return [], []
     labels = find_value(record, mapping.labels, parents)
     if isinstance(value, str):
+        lettered = split_lettered_choices(value)
+        if lettered is not None:
+            return lettered
         value = parse_cell(value)
     if isinstance(value, list) and value and all(isinstance(option, dict) for option in value):
-        return _read_option_objects(value)
+        return read_option_objects(value)
     if isinstance(value, dict):
         # Usually {label: text}; with flags {text: whether it is right}.
         if mapping.answers_are is AnswerForm.FLAGS:
@@ -211,21 +218,6 @@ def _read_choices(
         return [format_value(text) for text in value.values()], [str(key) for key in value]
     texts = [format_value(text) for text in (value if isinstance(value, list) else [value])]
     return texts, [] if labels is MISSING else [format_value(label) for label in labels]
-
-
-def _read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
-    """Return texts and labels of choices that are JSON objects such as {"key", "value"}.
-
-    Raises `_UnreadableOptionsError`.
-    """
-    text_key = next((key for key in OPTION_TEXTS if all(key in option for option in options)), None)
-    if text_key is None:
-        raise _UnreadableOptionsError(", ".join(map(str, options[0])))
-    label_keys = [key for key in OPTION_LABELS if all(key in option for option in options)]
-    return (
-        [format_value(option[text_key]) for option in options],
-        [format_value(option[label_keys[0]]) for option in options] if label_keys else [],
-    )
 
 
 def _read_answers(
@@ -240,6 +232,14 @@ def _read_answers(
     unanswerable = find_value(record, mapping.unanswerable, parents)
     if unanswerable is not MISSING and _is_yes(unanswerable):
         return []
+    if mapping.is_accepted:
+        flag = find_value(record, mapping.is_accepted, parents)
+        is_accepted = parse_yes_no(flag)
+        if is_accepted is None:
+            shown = "" if flag is MISSING or flag is None else format_value(flag)[:40]
+            faults.append(Fault("answers", "flag_neither", {"flag": shown}))
+        if not is_accepted:
+            return []
     value = find_value(record, mapping.answers, parents)
     if value is MISSING or value is None:
         looked = ", ".join(mapping.answers)
@@ -254,7 +254,7 @@ def _read_answers(
         if not isinstance(flags, list) or len(flags) != len(choices):
             faults.append(Fault("answers", "flags_uneven"))
             return []
-        parsed = [_parse_yes_no(flag) for flag in flags]
+        parsed = [parse_yes_no(flag) for flag in flags]
         if None in parsed:
             unknown = format_value(flags[parsed.index(None)])[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": unknown}))
@@ -277,7 +277,7 @@ def _read_answer(
     """Return the text of one accepted answer; "" for an empty or invalid value."""
     text = format_value(value).strip()
     if form is AnswerForm.YES_NO:
-        is_yes = _parse_yes_no(value)
+        is_yes = parse_yes_no(value)
         if is_yes is None and text:
             faults.append(Fault("answers", "answer_neither", {"answer": text[:40]}))
         return "" if is_yes is None else "yes" if is_yes else "no"
@@ -321,14 +321,14 @@ def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
     return indices[0] if len(indices) == 1 else None
 
 
-def _parse_yes_no(value: Any) -> bool | None:
+def parse_yes_no(value: Any) -> bool | None:
     """Return whether a value means yes; None if neither yes nor no, such as -1."""
     word = str(value).strip().casefold()
     return True if word in YES else False if word in NO else None
 
 
 def _is_yes(value: Any) -> bool:
-    return _parse_yes_no(value) is True
+    return parse_yes_no(value) is True
 
 
 def convert_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:

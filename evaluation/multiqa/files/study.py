@@ -25,6 +25,7 @@ from evaluation.multiqa.files.evaluation import (
     FileEvaluation,
     load_items,
     read_crowd,
+    tune_cosine,
     write_tables,
 )
 from evaluation.multiqa.files.field_mapping import FieldMapping
@@ -79,6 +80,7 @@ class MultiqaStudy:
     rewriter_tokens : length limit of the rewriter's reply.
     meaning : the least cosine of a rewording to its question; 0 accepts any.
     nli, entailment : an entailment model, and the least probability in both directions.
+    labelled_pairs : file of pairs that measure the cosine of a right answer, and tune it.
     """
 
     items: Path
@@ -95,6 +97,7 @@ class MultiqaStudy:
     meaning: float = 0.8
     nli: str | None = None
     entailment: float = 0.5
+    labelled_pairs: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,13 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
         Not everything was asked, or no rewording was accepted. The journal keeps all replies; no
         table is written.
     """
-    inputs = (request.items, request.variants, request.crowd)
+    inputs = (request.items, request.variants, request.crowd, request.labelled_pairs)
     refuse_to_replace(request.output, TABLES, inputs)
     refuse_tables_without_journal(request.output)
     items = load_items(request.items, request.columns, request.mapping)
     _refuse_items_without_question(items)
     hashes = {"items": items.sha256}
+    parameters, errors = tune_cosine(request.parameters, request.labelled_pairs, hashes)
     left_out = Exclusions()
     answers: Answers | None = None
     if request.crowd is not None:
@@ -169,8 +173,8 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
         note_missing_rewordings(rewordings, ids, request.rewordings, left_out)
     crowd = None
     if answers is not None:
-        crowd = score_by_crowd(items.items, replies, answers, request.parameters, progress)
-    result = evaluate(items.items, replies, request.parameters, left_out, progress)
+        crowd = score_by_crowd(items.items, replies, answers, parameters, progress)
+    result = evaluate(items.items, replies, parameters, left_out, progress, errors)
     counts = {
         "item_rows": items.n_rows,
         "repeated_item_rows": items.n_repeated,

@@ -23,6 +23,7 @@ from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
 from evaluation.core.stats.inference.comparison import Comparison, compare_models
+from evaluation.core.stats.statistics.threshold import ThresholdErrors
 from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.core.text.items import MultiqaItem
 from evaluation.grading.run.fitting import compute_aqer_scores
@@ -30,6 +31,11 @@ from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STA
 from evaluation.multiqa.methods.robustness import METRIC_NAMES, Robustness, robustness
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.judging import JudgedSystem, Judgement, judge
+from evaluation.multiqa.run.threshold import (
+    build_error_message,
+    build_error_rows,
+    find_recorded_errors,
+)
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 
 Ints = NDArray[np.int64]
@@ -73,12 +79,14 @@ class MultiqaEvaluation:
     judgement : judged replies.
     rows : metrics of all groups except single items, system by system.
     systems : results in the order of the systems.
+    cosine_errors : of the cosine threshold on labelled pairs; None if not used or not known.
     """
 
     judgement: Judgement
     parameters: MultiqaParameters
     rows: list[MetricRow]
     systems: tuple[SystemResult, ...]
+    cosine_errors: ThresholdErrors | None = None
 
     @cached_property
     def comparisons(self) -> list[tuple[str, Comparison]]:
@@ -127,10 +135,12 @@ def evaluate(
     parameters: MultiqaParameters,
     left_out: Exclusions | None = None,
     progress: Progress | None = None,
+    cosine_errors: ThresholdErrors | None = None,
 ) -> MultiqaEvaluation:
     """Judge the replies and compute every metric; raises `BackendError`.
 
-    Items and replies that do not count are added to `left_out`.
+    Items and replies that do not count are added to `left_out`. `cosine_errors` are those of the
+    cosine threshold on labelled pairs; None for the recorded ones of the embedder.
     """
     exclusions = Exclusions() if left_out is None else left_out
     judgement = judge(items, replies, parameters, exclusions, progress)
@@ -144,7 +154,14 @@ def evaluate(
         results.append(SystemResult(judged, overall))
     if progress is not None:
         progress("evaluating", len(judgement.systems), len(judgement.systems))
-    return MultiqaEvaluation(judgement, parameters, rows, tuple(results))
+    evaluation = MultiqaEvaluation(judgement, parameters, rows, tuple(results))
+    # Without an item that is judged by cosine the threshold plays no part.
+    if judgement.info is not None:
+        evaluation.cosine_errors = cosine_errors or find_recorded_errors(parameters)
+    if evaluation.cosine_errors is not None:
+        rows += build_error_rows(evaluation.cosine_errors)
+        judgement.warnings.append(build_error_message(evaluation.cosine_errors))
+    return evaluation
 
 
 def _evaluate_system(

@@ -22,6 +22,7 @@ from evaluation.multiqa.options import BY_KIND, MultiqaRunOptions
 from evaluation.multiqa.run import study
 from evaluation.multiqa.run.judging import find_fault
 from evaluation.multiqa.run.study import Rewording, build_conversations, list_wordings
+from evaluation.multiqa.run.threshold import find_tuned_cosine
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.steps.asking.registered_models import (
@@ -162,6 +163,8 @@ def find_start_problems(
 
 def find_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | None:
     """Return the problem why a version's items cannot be evaluated; None if they can."""
+    if options.tune_cosine and find_tuned_cosine(options.evaluation()) is None:
+        return build_problem("no_tuned_cosine", "tune_cosine")
     if not loaded.items:
         return build_problem("no_text")
     for item in loaded.items:

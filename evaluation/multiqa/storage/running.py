@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import metadata
 from typing import Any
@@ -58,6 +58,7 @@ from evaluation.multiqa.run.study import (
     request_rewordings,
     summarize_rejected,
 )
+from evaluation.multiqa.run.threshold import use_recorded_cosine
 from evaluation.multiqa.storage.questions import VersionItems, find_problem, load
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
@@ -89,6 +90,7 @@ class MultiqaSummary(StudySummary):
     wrong_by_form : replies that name no choice, by reason.
     left_out_of_metrics : number of items left out of metrics, by system, metric and reason.
     embedding, reranking : how they were done; {} without.
+    cosine_errors : errors of the cosine of a right answer on labelled pairs; {} where unknown.
     """
 
     questions: int = 0
@@ -108,6 +110,7 @@ class MultiqaSummary(StudySummary):
     left_out_of_metrics: tuple[dict[str, Any], ...] = ()
     embedding: dict[str, Any] = field(default_factory=dict)
     reranking: dict[str, Any] = field(default_factory=dict)
+    cosine_errors: dict[str, Any] = field(default_factory=dict)
 
     @property
     def cost(self) -> float | None:
@@ -217,7 +220,8 @@ def execute_run(turn: Turn) -> None:
     if loaded.crowd is None:
         turn.go_on_in(find_lane_of_embedder(options.embedder))
     turn.between_parts()
-    replies, parameters = collected.build_replies(), options.evaluation()
+    replies, parameters = collected.build_replies(), use_recorded_cosine(options.evaluation())
+    options = replace(options, cosine=parameters.cosine)
     crowd = None
     if loaded.crowd is not None:
         embed = partial(embed_texts, build_grading_parameters(parameters), turn)
@@ -437,6 +441,7 @@ def _build_summary(
         left_out_of_metrics=tuple(result.list_left_out()),
         embedding={} if info is None else info.as_dict(),
         reranking=result.judgement.reranking.as_dict() if result.judgement.reranking else {},
+        cosine_errors=result.cosine_errors.as_dict() if result.cosine_errors else {},
     )
 
 

@@ -116,6 +116,14 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "question_not_found": ProblemMessage("there is no question (looked at {looked})"),
     "answer_not_found": ProblemMessage("there is no answer (looked at {looked})"),
     "flags_uneven": ProblemMessage("there is not one flag for each choice"),
+    "pair_text_missing": ProblemMessage("the text is missing", "Fill it in, or delete the row."),
+    "pair_labels_differ": ProblemMessage(
+        "an earlier row labels the reply {reply!r} to the same question otherwise",
+        "Keep one of the two labels.",
+    ),
+    "pairs_of_one_class": ProblemMessage(
+        "right and wrong pairs are needed, of several questions", "Add labelled pairs."
+    ),
     "flag_neither": ProblemMessage("the flag {flag!r} is neither yes nor no"),
     "answer_neither": ProblemMessage("the answer {answer!r} is neither yes nor no"),
     "answer_not_among": ProblemMessage("the accepted answer {answer!r} is none of the choices"),

@@ -23,7 +23,7 @@ def value(row):
 
 def test_scores_are_means_over_questions_of_means_over_their_replies(tmp_path):
     replies = [
-        # One right answer in two spellings: 2 of 3, 2 of 2, 4/5. The second: 1, 1/2, 2/3.
+        # The second spelling repeats: 2 of 2, 2 of 2, exact. The second reply: 1, 1/2, 2/3.
         {"item": 0, "reply": "Bob Dylan, Michael Nesmith, Mike Nesmith"},
         {"item": 0, "sample": 1, "reply": "bob dylan."},
         {"item": "1", "reply": "[5, 2, 3]"},  # 1, 1, 1 and exact
@@ -34,10 +34,10 @@ def test_scores_are_means_over_questions_of_means_over_their_replies(tmp_path):
     assert ran.code == 0, ran.err
     found = metrics(tmp_path)
     expected = (
-        ((2 / 3 + 1) / 2 + 1 + 1 / 2 + 0) / 4,
+        (1 + 1 + 1 / 2 + 0) / 4,
         ((1 + 1 / 2) / 2 + 1 + 1 + 0) / 4,
-        ((4 / 5 + 2 / 3) / 2 + 1 + 2 / 3 + 0) / 4,
-        (0 + 1 + 0 + 0) / 4,
+        ((1 + 2 / 3) / 2 + 1 + 2 / 3 + 0) / 4,
+        ((1 + 0) / 2 + 1 + 0 + 0) / 4,
     )
     assert [value(found[name]) for name in SETS] == pytest.approx(expected)
     assert {found[name]["n"] for name in SETS} == {"4"}
@@ -48,14 +48,36 @@ def test_scores_are_means_over_questions_of_means_over_their_replies(tmp_path):
     assert value(single["precision"]) == 0.5
     assert value(metrics(tmp_path, "dataset:mathematics")["f1"]) == 1
     items = {row["item"]: row for row in rows(tmp_path, "items.csv")}
-    assert float(items["0"]["precision"]) == pytest.approx(5 / 6)
-    assert (items["0"]["replies"], items["0"]["answers"], items["0"]["gold_answers"]) == (
-        "2",
-        "4",
-        "2",
-    )
+    assert float(items["0"]["precision"]) == 1
+    counts = ("replies", "answers", "gold_answers")
+    assert [items["0"][name] for name in counts] == ["2", "3", "2"]
     # The two replies to question 0 give two sets.
     assert items["0"]["consistency"] == "0.0"
+
+
+def test_a_second_spelling_of_a_matched_answer_is_a_repetition(tmp_path):
+    # Both spellings are one right answer. Two answers count, one of them right:
+    # precision 1/2, not 1/3; recall 1/2. Without the wrong answer the set is exact.
+    replies = [
+        {"item": 0, "answers": ["Michael Nesmith", "Elvis", "Mike Nesmith"]},
+        {"item": 0, "sample": 1, "answers": ["Michael Nesmith", "Bob Dylan", "mike nesmith"]},
+    ]
+    assert evaluate(tmp_path, replies, "--bootstrap", 0).code == 0
+    row = next(row for row in rows(tmp_path, "items.csv") if row["item"] == "0")
+    assert [float(row[name]) for name in SETS] == pytest.approx(
+        [(1 / 2 + 1) / 2, (1 / 2 + 1) / 2, (1 / 2 + 1) / 2, (0 + 1) / 2]
+    )
+    assert row["answers"] == "4"
+
+
+def test_the_first_token_of_a_second_spelling_is_that_of_a_repetition(tmp_path):
+    tokens = [
+        {"answer": answer, "logits": [2.0, 1.0, 0.0]}
+        for answer in ("Mike Nesmith", "Michael Nesmith")
+    ]
+    replies = [{"item": 0, "answers": ["Mike Nesmith", "Michael Nesmith"], "first_token": tokens}]
+    assert evaluate(tmp_path, replies, "--bootstrap", 0).code == 0
+    assert excluded(tmp_path)["first_token_repeated"] == 1
 
 
 def test_the_rules_of_the_paper_neither_count_once_nor_pair(tmp_path):

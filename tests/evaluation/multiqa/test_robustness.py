@@ -340,6 +340,21 @@ def test_a_guesser_gives_as_many_answers_as_there_are_replies_with_a_vote():
     assert chance["accuracy"].value == pytest.approx(1 / 2)
 
 
+def test_alpha_as_in_the_paper_is_below_0_for_guesses_and_alpha_is_not():
+    # An F of two independent variances: the mean of alpha is -2/(persons - 3). Persons are the 20
+    # wordings in the paper's alpha (-2/17, standard error .03), the 200 questions in the other.
+    rng = np.random.default_rng(0)
+    alphas = []
+    for _ in range(200):
+        guesses = rng.integers(0, 4, (200, 20))
+        found = robustness(Panel.build(guesses, guesses == 0, 4), n_draws=0).estimates
+        alphas.append([found[name].value for name in ("alpha", "alpha_paper")])
+    alpha, paper = np.mean(alphas, axis=0)
+    assert alpha == pytest.approx(-2 / 197, abs=0.02)
+    assert paper == pytest.approx(-2 / 17, abs=0.08)
+    assert paper < -0.03
+
+
 def test_an_item_whose_replies_were_all_refused_is_nothing_to_guess():
     panel = Panel.build([[0, 1], [-1, -1]], [[1, 0], [0, 0]], 2)
     assert robustness(panel, n_draws=0).chance["accuracy"].n == 1

@@ -83,6 +83,29 @@ def test_without_judgements_it_says_that_the_crowd_is_its_own_measure(files, tmp
     assert terminal_sentence("crowd_size.by_crowd", workers=9) in ran.out
 
 
+def test_grades_of_models_answers_in_the_file_of_judgements_are_left_out(
+    files, tmp_path, told_problems
+):
+    answers, judgements = files
+    crowd_size(answers, "--judgements", judgements, "--output", tmp_path / "one")
+    with judgements.open(newline="") as file:
+        _, *graded = csv.reader(file)
+    mixed = [(worker, "", question, grade) for worker, question, grade in graded]
+    # A model may have answered a question that no worker was asked.
+    models = [("", "gpt", "q0", 5), ("", "gpt", "q99", 0)]
+    header = ("worker", "model", "question", "grade")
+    both = write(tmp_path / "both.csv", header, models + mixed)
+    ran = crowd_size(answers, "--judgements", both, "--output", tmp_path / "two")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "one" / "crowd_size.csv").read_bytes() == (
+        tmp_path / "two" / "crowd_size.csv"
+    ).read_bytes()
+    only_models = write(tmp_path / "models.csv", header, models)
+    ran = crowd_size(answers, "--judgements", only_models, "--output", tmp_path / "three")
+    assert ran.code == 2
+    check_problem(told_problems[0], "no_grade", file="models.csv", line=None, column=None)
+
+
 def test_a_grade_of_an_answer_that_is_not_there_is_told_with_its_line(
     files, tmp_path, told_problems
 ):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
 
+from evaluation.multiqa.methods import Panel, robustness
 from evaluation.umwp.methods.agreement import (
     Draws,
     compute_annotator_agreement,
@@ -39,6 +40,18 @@ def test_what_is_undefined_says_why():
     )
     same = compute_annotator_agreement(np.zeros((2, 2), dtype=int), 3, problems, NO_DRAWS)
     assert (same.value, same.reason, same.n) == (None, "one_label_throughout", 2)
+
+
+def test_fleiss_kappa_of_annotators_pools_ratings_as_multiqa_does():
+    # Three annotators of a reply, two of two others: pairs that agree 1/3, 1 and 0, mean
+    # 4/9. Of their 7 labels 5 are 0 and 2 are 1. A reply with one label does not count.
+    votes = np.array([[0, 0, 1], [0, 0, -1], [0, 1, -1], [1, -1, -1]])
+    by_chance = (5 / 7) ** 2 + (2 / 7) ** 2
+    expected = (4 / 9 - by_chance) / (1 - by_chance)
+    kappa = compute_annotator_agreement(votes, 2, np.arange(4), NO_DRAWS)
+    assert kappa.value == pytest.approx(expected)
+    panel = Panel.build(votes, np.zeros(votes.shape, dtype=bool), 2, votes >= 0)
+    assert robustness(panel, n_draws=0).estimates["fleiss_kappa"].value == pytest.approx(expected)
 
 
 def test_weights_make_the_numbers_those_of_all_replies():

@@ -142,8 +142,8 @@ def test_labels_of_people_are_compared_with_each_other_and_with_the_classifier(t
     assert ran.code == 0, ran.err
     every = metrics(tmp_path, system="")
     # Pairs that agree: 1, 1, 1 (items 1 to 3), then 0 of 3 twice; item 6 has one label.
-    # Shares of yes: 0 0 1 1/3 1/3, of no: 1 1 0 1/3 1/3, of cannot tell 0 0 0 1/3 1/3.
-    yes, no, cannot = (1 + 2 / 3) / 5, (2 + 2 / 3) / 5, (2 / 3) / 5
+    # Of their 15 labels 5 are yes (3 + 1 + 1), 8 no (3 + 3 + 1 + 1) and 2 cannot tell.
+    yes, no, cannot = 5 / 15, 8 / 15, 2 / 15
     chance = yes**2 + no**2 + cannot**2
     expected = (3 / 5 - chance) / (1 - chance)
     assert every["annotators_fleiss_kappa"][0] == pytest.approx(expected)

@@ -86,15 +86,15 @@ def compute_fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
 
     Returns
     -------
-    (n, 2 + k): 1, the share of pairs of its raters that agree, and the shares of the labels among
-    its raters. A thing with fewer than 2 raters has a row of zeros.
+    (n, 2 + k): 1, the share of pairs of its raters that agree, and the counts of the labels. A
+    thing with fewer than 2 raters has a row of zeros.
     """
     found = np.asarray(counts, dtype=np.float64)
     raters = found.sum(axis=1, keepdims=True)
     pairs = divide_where_positive(
         (found * (found - 1)).sum(axis=1, keepdims=True), raters * (raters - 1)
     )
-    rows = np.hstack([np.ones_like(raters), pairs, divide_where_positive(found, raters)])
+    rows = np.hstack([np.ones_like(raters), pairs, found])
     return np.where(raters >= 2, rows, 0.0)
 
 
@@ -103,8 +103,9 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
 
     It is (Pbar - Pe) / (1 - Pe), with the observed agreement Pbar and that by chance Pe.
 
-    Every thing counts alike, however many raters it has: Pe is made of the mean share of each label
-    (Gwet 2014, section 2.6). With as many raters for each it is that of Fleiss.
+    Pbar is the mean over things, however many raters each has. Pe pools the labels of all things:
+    each rating counts alike, as in MultiQ&A's Fleiss' kappa. With as many raters for each thing
+    this is the kappa of Fleiss.
 
     Parameters
     ----------
@@ -115,9 +116,10 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
     (...,) to 1; NaN where all ratings are the same, and where no thing has 2 raters.
     """
     found = np.asarray(parts, dtype=np.float64)
-    n = found[..., 0]
-    shares = divide_where_positive(found[..., 2:], n[..., None])
-    return _correct_for_chance(divide_where_positive(found[..., 1], n), (shares**2).sum(axis=-1))
+    pooled = found[..., 2:]
+    shares = divide_where_positive(pooled, pooled.sum(axis=-1, keepdims=True))
+    same = divide_where_positive(found[..., 1], found[..., 0])
+    return _correct_for_chance(same, (shares**2).sum(axis=-1))
 
 
 def _correct_for_chance(

@@ -57,6 +57,21 @@ def test_no_text_scores_the_lowest_worker_score_of_its_question_under_euclidean_
     assert found.answer_scores == pytest.approx([-1, -np.sqrt(2)])
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_the_lowest_worker_score_is_that_of_the_final_weights(similarity):
+    # One iteration: the scores behind raw have equal weights, the exemplary answers of the result
+    # do not. A model that copies the lowest worker scores as much as no answer does.
+    against = SQUARE.copy()
+    against[5] = [-1, 0.2]
+    aqer = AQER(n_draws=0, similarity=similarity, max_iterations=1)
+    aqer.fit(against, WORKERS, QUESTIONS)
+    found = aqer.score_models([against[5], [0, 0]], ["m", "k"], [2, 2], ["text", "no_text"])
+    copied, silent = found.answer_scores
+    assert silent == pytest.approx(copied)
+    assert silent == pytest.approx(aqer.final_scores_[5])
+    assert silent != pytest.approx(aqer.scores_[5], abs=0.01)
+
+
 def test_an_error_is_missing_and_keeps_the_model_out_of_rankings():
     found = fit().score_models(
         [[1, 0], [0, 0], [1, 0], [1, 0]],

@@ -80,8 +80,11 @@ def test_every_worker_has_a_row_and_every_empty_cell_its_reason(draws, why, with
         assert row.n_answers == aqer.n_answers_[at]
     assert [rows[worker].support for worker in rows] == ["ok"] * 4 + ["too_few"] * 3
     assert sorted(rows[worker].rank for worker in FOUR) == [1, 2, 3, 4]
-    assert rows["mute"] == ("mute", *(None,) * 7, 0, "too_few", None)
-    silent = {column: {"no_answers": ["mute"]} for column in (*NUMBERS, "rank")}
+    # Who answers nothing has no vote: the weight is 0, and not empty.
+    assert rows["mute"] == ("mute", *(None,) * 6, 0.0, 0, "too_few", None)
+    silent = {
+        column: {"no_answers": ["mute"]} for column in (*NUMBERS, "rank") if column != "weight"
+    }
     wanted = {
         **silent,
         **{column: {why: without, "no_answers": ["mute"]} for column in INTERVALS},

@@ -79,8 +79,8 @@ def test_fleiss_kappa_by_hand_where_some_have_fewer_raters():
     # Two raters agree on yes; of three two say yes, one no; a lone rater tells nothing.
     parts = compute_fleiss_parts([[2, 0], [2, 1], [0, 1]])
     assert parts.tolist()[2] == [0, 0, 0, 0]
-    # Pairs that agree: 1 and 1/3, mean 2/3. Shares of yes: 1 and 2/3, mean 5/6; of no 1/6.
-    by_chance = (5 / 6) ** 2 + (1 / 6) ** 2
+    # Pairs that agree: 1 and 1/3, mean 2/3. Pooled ratings: 4 of 5 are yes, 1 is no.
+    by_chance = (4 / 5) ** 2 + (1 / 5) ** 2
     expected = (2 / 3 - by_chance) / (1 - by_chance)
     assert fleiss_kappa(parts.sum(axis=0)) == pytest.approx(expected)
 
