@@ -1,4 +1,4 @@
-"""Nine people, three models and twelve questions, and kinds of run that tell the other views.
+"""Ten people, three models and twelve questions, and kinds of run that tell the other views.
 
 A run of `SURE` or `STEADY` holds the rows of its table as they are put there; the numbers are made
 so that Elk is sure where it is near to people, Ox where it is far from them.
@@ -23,7 +23,7 @@ MODELS = ("Elk", "Ox", "Yak")
 
 def model_rows():
     """Return answers: of the best worker's words every model knows another number each time."""
-    best = {question: text.split() for worker, question, text in answers_of() if worker == "w0"}
+    best = {question: text.split() for worker, question, text in answers_of(10) if worker == "w0"}
     rows = []
     for at, model in enumerate(MODELS):
         for number, question in enumerate(QUESTIONS):
@@ -35,7 +35,7 @@ def model_rows():
 
 def write_files(folder):
     """Return the files of people's and models' answers."""
-    people = write(folder / "people.csv", ("worker", "question", "answer"), answers_of())
+    people = write(folder / "people.csv", ("worker", "question", "answer"), answers_of(10))
     header = ("model", "question", "answer", "status")
     return people, write(folder / "models.csv", header, model_rows())
 

@@ -37,6 +37,7 @@ MODELS = (
     *("score", "score_answered", "score_low", "score_high", "n", "n_answered", "percentile"),
     "rank",
 )
+CONTRAST = ("contrast", "contrast_low", "contrast_high")
 COMPARISON = (
     *("difference", "low", "high", "p_value", "adjusted_p_value", "smallest_detectable", "n"),
     *("reason", "test"),
@@ -73,7 +74,10 @@ def stored(run):
     exemplars = run.exemplary_answers.order_by("pk").select_related(
         "question", "nearest_response__submission__worker"
     )
-    raw = {row[3]: row[-1] for row in build_workers_table(run).rows}
+    # The raw score by which people are paid is computed, not stored.
+    workers = build_workers_table(run)
+    raw_score = list(workers.header).index("raw_leave_one_out")
+    raw = {row[3]: row[raw_score] for row in workers.rows}
     return {
         "workers": [
             [
@@ -83,6 +87,7 @@ def stored(run):
                     for name in (*WORKERS, *AGREEMENT)
                 ),
                 raw[grade.worker.external_id],
+                *(getattr(grade, name) for name in CONTRAST),
             ]
             for grade in run.worker_grades.order_by("pk").select_related("worker")
         ],
@@ -92,6 +97,7 @@ def stored(run):
                 response.question.external_id,
                 getattr(scores.get(response.pk), "score", None),
                 getattr(scores.get(response.pk), "score_leave_one_out", None),
+                getattr(scores.get(response.pk), "contrast", None),
             ]
             for response in given.select_related("question", "submission__worker")
         ],
@@ -106,7 +112,7 @@ def stored(run):
             for row in exemplars
         ],
         "models": [
-            [score.model.name, *(getattr(score, name) for name in (*MODELS, *AGREEMENT))]
+            [score.model.name, *(getattr(score, name) for name in (*MODELS, *AGREEMENT, *CONTRAST))]
             for score in run.llm_scores.order_by("pk").select_related("model")
         ],
         "model_answers": [

@@ -10,6 +10,7 @@ from evaluation.core.backends.chat.replies import ScriptedChat
 from evaluation.core.text.items import MultiqaItem
 from evaluation.experts import files as experts_files
 from evaluation.maqa.composing import LAYOUT, read_yes_no
+from evaluation.multiqa.files.labelled_pairs import read_labelled_pairs
 from evaluation.multiqa.files.reading import MultiqaColumns, read_items, read_replies
 from evaluation.multiqa.files.study import _read_typed_wordings
 from evaluation.multiqa.options import MultiqaParameters
@@ -136,6 +137,24 @@ READERS = {
         # What repeats the question or another wording is listed with its reason.
         again=[({}, 4), ({"variant_text": "Q"}, 4)],
         module="evaluation.multiqa.files.study",
+    ),
+    "labelled pairs": Reader(
+        read_labelled_pairs,
+        "",
+        {
+            "question": Holds("q {n}", is_text=True),
+            "accepted": Holds("a {n}", "pair_text_missing", others={"pair_text_missing": [" "]}),
+            "reply": Holds("r {n}", "pair_text_missing", others={"pair_text_missing": [" "]}),
+            "right": Holds("yes", "flag_neither", others={"flag_neither": ["perhaps", "2"]}),
+        },
+        0,
+        required=("accepted", "reply", "right"),
+        record={"group": "q 1", "accepted": ("a 1",), "reply": "r 1", "right": True},
+        bare={"group": "a 1", "accepted": ("a 1",), "reply": "r 1", "right": True},
+        values={"flag_neither": {"flag": ""}, "pair_labels_differ": {"reply": "r 1"}},
+        # Rows that repeat a pair are one pair.
+        again=[({}, 2), ({"right": "no"}, "pair_labels_differ")],
+        module="evaluation.multiqa.files.labelled_pairs",
     ),
     "scores of answers": Reader(
         scores_of,
