@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from evaluation.runs.background import request_process
-from evaluation.runs.background.notification import notify_if_needed
+from evaluation.runs.background.leases import notify_if_needed
 from evaluation.runs.background.work import work_one_turn
 
 

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from evaluation.core.stats.statistics.proportions import wilson_interval
+from evaluation.core.stats.statistics.descriptive import wilson_interval
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = Path(__file__).with_suffix(".toml")

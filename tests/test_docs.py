@@ -197,7 +197,7 @@ def test_data_formats_names_every_column_and_error_of_an_asking():
     first_cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     assert [n for cell in first_cells for n in re.findall(r"`([\w:-]+)`", cell)] == list(COLUMNS)
     known = {"batch", "cancelled", "refused_prompt"}  # never in a row
-    for module in ("server.py", "chat/completion.py", "chat/replies.py"):
+    for module in ("server.py", "chat/openai.py", "chat/registry.py"):
         source = text_of(ROOT / "evaluation" / "core" / "backends" / module)
         codes = set(re.findall(r'Fault(?:Error)?\(\s*"(\w+)"', source))
         assert {code for code in codes - known if f"`{code}`" not in table} == set()

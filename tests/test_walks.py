@@ -5,12 +5,12 @@ import pytest
 from tests.walks import count_imports_between_packages, walked
 
 # What each walk may be at the most: what it was when it was last looked at, and two.
-MOST = {"an upload": 25, "a click on Grade": 43, "the page of the results": 39}
+MOST = {"an upload": 25, "a click on Grade": 34, "the page of the results": 36}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rana", is_staff=True)
     client.force_login(owner)

@@ -19,8 +19,7 @@ from annotations.answering import collecting
 from annotations.models import Collection, QuestionSet
 from annotations.web.scope import UserRequest, select_visible
 from evaluation.models import Run, ScoreRule, WorkerGrade
-from evaluation.models.runs import GRADING
-from evaluation.models.runs_of_record import run_that_counts
+from evaluation.models.runs import GRADING, run_that_counts
 from evaluation.runs.raw_scores import RAW, RawScore, scores_of
 
 End = ScoreRule.End

@@ -1,5 +1,5 @@
 """REST views of language models, their answers, runs and results."""
 
-from evaluation.runs.rest.message_field import SaidField
+from evaluation.runs.rest.views import SaidField
 
 __all__ = ["SaidField"]

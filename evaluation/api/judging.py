@@ -19,11 +19,10 @@ from annotations.web.scope import RefusedError, get_user_id, get_visible_or_404,
 from evaluation.models import Run
 from evaluation.runs import judging as door
 from evaluation.runs.judging import Choice, Judging, Part
-from evaluation.runs.judging.inbox import load_inbox
-from evaluation.runs.judging.sample import MOST_DRAWN, MOST_SEED, ExpertProgress
+from evaluation.runs.judging.declaration import MOST_DRAWN, MOST_SEED, ExpertProgress
+from evaluation.runs.judging.tasks import load_inbox
 from evaluation.runs.reports.judging import JudgingReport, build_judging_report
-from evaluation.runs.rest.experts import find_experts
-from evaluation.runs.rest.finished_runs import DoneRunViewSet
+from evaluation.runs.rest.views import DoneRunViewSet, find_experts
 from evaluation.runs.run_types import RunSummary, UnknownKindError, find_judging
 
 AboutJudging = build_serializer(JudgingReport, without=("judging", "experts", "others"))

@@ -1,9 +1,14 @@
-"""REST API for runs: start, watch, rename, pause, cancel and repeat."""
+"""REST API for runs and the files of their tables and exports.
+
+Serve the tables of `evaluation.runs.exports` as streamed files.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from django.http import Http404, StreamingHttpResponse
 from django.urls import reverse
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import (
@@ -18,16 +23,21 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.models import QuestionSet
-from annotations.web.query import parse_flag
+from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
+from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.web.downloads import build_file_name, download
+from annotations.web.query import parse_choice, parse_flag
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.examples import SET
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
 from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.paging import build_page_body
-from annotations.web.rest.problems import ApiProblem, build_field_problem
+from annotations.web.rest.problems import ApiProblem, build_field_problem, build_parameter_problem
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
+from annotations.web.rest.versions import VERSION, select_version
 from annotations.web.scope import (
+    get_answered_set,
     get_editable,
     get_user_id,
     get_visible_or_404,
@@ -37,16 +47,24 @@ from annotations.web.scope import (
 from evaluation.admission import storage as recruiting
 from evaluation.core.options import OptionError
 from evaluation.models import Run
-from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
-from evaluation.models.runs_of_record import choose
+from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES, choose
+from evaluation.runs import exports
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import EXCLUDE, leave_out_excluded
-from evaluation.runs.reports.list_filters import RunApiFilter
-from evaluation.runs.reports.lists import filter_unarchived, select_list_rows
-from evaluation.runs.rest.finished_runs import SECONDS_BETWEEN_LOOKS
-from evaluation.runs.rest.run_kinds import NEW_RUN, find_request_serializer
-from evaluation.runs.rest.runs import RUN, RunRowSerializer, RunSerializer, build_options_problem
-from evaluation.runs.run_types import get_kind, get_run_kind
+from evaluation.runs.exports import ChoiceError, Export, chosen_run
+from evaluation.runs.reports.about import build_run_file_name
+from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived, select_list_rows
+from evaluation.runs.rest.runs import (
+    NEW_RUN,
+    RunRowSerializer,
+    RunSerializer,
+    build_options_problem,
+    find_request_serializer,
+)
+from evaluation.runs.rest.runs import RUN as RUN_BODY
+from evaluation.runs.rest.views import FORMAT, SECONDS_BETWEEN_LOOKS, DoneRunViewSet
+from evaluation.runs.run_types import RunSummary, get_kind, get_run_kind
+from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_zip
 from evaluation.runs.run_types.run_list import list_runs
 
 WATCH = {
@@ -87,7 +105,7 @@ ARCHIVED = OpenApiParameter(
         "Send an Idempotency-Key if you may have to send it again.",
         parameters=[IDEMPOTENCY_KEY],
         request=NEW_RUN,
-        responses={202: OpenApiResponse(RUN, "The run is queued; see Location.")},
+        responses={202: OpenApiResponse(RUN_BODY, "The run is queued; see Location.")},
         examples=[
             OpenApiExample(
                 "With intervals",
@@ -102,12 +120,12 @@ ARCHIVED = OpenApiParameter(
     retrieve=extend_schema(
         summary="Watch a run",
         description="Until it has ended, Retry-After says when to look again.",
-        responses=RUN,
+        responses=RUN_BODY,
     ),
     partial_update=extend_schema(
         summary="Name a run, and note what it is for",
         request=RunLabelSerializer,
-        responses=RUN,
+        responses=RUN_BODY,
     ),
     use=extend_schema(
         summary="Let a run count for its set",
@@ -115,26 +133,26 @@ ARCHIVED = OpenApiParameter(
         "leaderboard of the set take it where no run is named; the leaderboard takes the newest "
         "run with models where this one scored none. 409 for a run that is not done.",
         request=None,
-        responses=RUN,
+        responses=RUN_BODY,
     ),
     cancel=extend_schema(
         summary="Cancel a run",
         description="Again changes nothing. 409 for a run that is done or failed.",
         request=None,
-        responses=RUN,
+        responses=RUN_BODY,
     ),
     pause=extend_schema(
         summary="Pause a run",
         description="What it has committed stays; nobody works on it until it is resumed. Again "
         "changes nothing. 409 for a run that has ended.",
         request=None,
-        responses=RUN,
+        responses=RUN_BODY,
     ),
     resume=extend_schema(
         summary="Resume a paused run",
         description="The run is queued again. 409 for a run that has ended.",
         request=None,
-        responses=RUN,
+        responses=RUN_BODY,
     ),
     again=extend_schema(
         summary="Start another run with the options of this one",
@@ -142,7 +160,7 @@ ARCHIVED = OpenApiParameter(
         "left out by it.",
         request=None,
         parameters=[IDEMPOTENCY_KEY],
-        responses={202: OpenApiResponse(RUN, "The run is queued; see Location.")},
+        responses={202: OpenApiResponse(RUN_BODY, "The run is queued; see Location.")},
     ),
 )
 @extend_schema(tags=["runs"])
@@ -284,3 +302,169 @@ class RunViewSet(ApiViewSet):
                 "Retry-After": str(SECONDS_BETWEEN_LOOKS),
             },
         )
+
+
+class TableSerializer(serializers.Serializer[Any]):
+    """A table of a run: its name, title and URL."""
+
+    name = serializers.CharField()
+    url = serializers.URLField(help_text="Address of its rows.")
+
+
+class TableListSerializer(serializers.Serializer[Any]):
+    """List of the tables that the run's type declares."""
+
+    results = TableSerializer(many=True)
+
+
+@extend_schema(tags=["results"])
+class TableViewSet(DoneRunViewSet):
+    """Result tables of a run of any type."""
+
+    content_negotiation_class = AnyForm
+
+    @extend_schema(
+        operation_id="results_tables",
+        summary="List the tables of a run of any kind",
+        responses=TableListSerializer,
+    )
+    def tables(self, request: Request, run_id: Any) -> Response:
+        """Return the names and URLs of a run's tables."""
+        run = self.done(request, run_id, summary=RunSummary)
+        found = [
+            {
+                "name": name,
+                "url": request.build_absolute_uri(
+                    reverse("api:results-table", args=[run.public_id, name])
+                ),
+            }
+            for name in self.kind_of(run).tables
+        ]
+        return Response({"results": found})
+
+    @extend_schema(
+        operation_id="results_data",
+        summary="Take away all that a run of any kind found",
+        description="Every table, the run's own summary and signature, and what columns hold: a "
+        "ZIP of CSV files, or a workbook with a sheet for each table.",
+        parameters=[OpenApiParameter("format", str, enum=list(FORMS), default="zip")],
+        responses={
+            (200, CONTENT_TYPES[form]): {"type": "string", "format": "binary"} for form in FORMS
+        },
+    )
+    def data(self, request: Request, run_id: Any) -> StreamingHttpResponse:
+        """Return all tables of a run in one file."""
+        run = self.done(request, run_id, summary=RunSummary)
+        kind = self.kind_of(run)
+        form = parse_choice(request.query_params, "format", FORMS, "zip")
+        chunks = build_zip(kind, run) if form == "zip" else build_workbook(kind, run)
+        return download(chunks, build_run_file_name(run, "results"), form)
+
+    @extend_schema(
+        operation_id="results_table",
+        summary="Take away a table of a run of any kind",
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH), FORMAT],
+        responses={
+            (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
+            for kind in map(CONTENT_TYPES.__getitem__, FORMATS)
+        },
+    )
+    def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
+        """Return one table of a run, with every row."""
+        run = self.done(request, run_id, summary=RunSummary)
+        table_of = self.kind_of(run).tables.get(name)
+        if table_of is None:
+            raise Http404
+        form = parse_choice(request.query_params, "format", FORMATS, "jsonl")
+        table = table_of(run)
+        chunks = FORMATS[form](table.header, table.rows)
+        return download(chunks, build_run_file_name(run, name), form)
+
+
+Action = TypeVar("Action", bound=Callable[..., Any])
+
+RUN = OpenApiParameter(
+    "run",
+    {"type": "string", "pattern": "^(record|latest|[0-9a-fA-F-]{32,36})$"},
+    description="The id of a run whose scores and grades stand beside the answers; or record, for "
+    "the official run (the latest, where the version has none), or latest.",
+)
+PSEUDONYMS = OpenApiParameter(
+    "pseudonyms", bool, description="Replace workers' ids, the same way in every export of the set."
+)
+
+
+def describe_export(summary: str, *parameters: OpenApiParameter) -> Callable[[Action], Action]:
+    """Return the decorator with the schema of one exported file."""
+    decorator: Callable[[Action], Action] = extend_schema(
+        summary=summary,
+        tags=["exports"],
+        operation_id="exports_" + summary.removeprefix("Take away ").replace(" ", "_"),
+        parameters=[FORMAT, VERSION, *parameters],
+        responses={
+            (200, kind.partition(";")[0]): {"type": "string", "format": "binary"}
+            for kind in map(CONTENT_TYPES.__getitem__, FORMATS)
+        },
+    )
+    return decorator
+
+
+class ExportViewSet(ApiViewSet):
+    """Exports of all stored data in long format, which the imports can read again."""
+
+    queryset = QuestionSet.objects.all()
+    lookup_url_kwarg = "set_id"
+    content_negotiation_class = AnyForm
+
+    @describe_export("Take away answers", RUN, PSEUDONYMS)
+    def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return the workers' answers with times and flags, one row per answer."""
+        version = self._version(get_answered_set(request, set_id), answered=True)
+        run = self._run(version)
+        pseudonyms = parse_flag(request.query_params, "pseudonyms")
+        made = exports.answers(version, run, pseudonyms=pseudonyms, user=request.user)
+        return self._file(made)
+
+    @describe_export("Take away model answers", RUN)
+    def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return the language models' answers, one row per answer."""
+        version = self._version(get_answered_set(request, set_id), answered=True)
+        return self._file(exports.model_answers(version, self._run(version), user=request.user))
+
+    @describe_export("Take away questions")
+    def questions(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return the questions, one row per question."""
+        return self._file(exports.questions(self._asked(set_id), user=request.user))
+
+    @describe_export("Take away passages")
+    def passages(self, request: Request, set_id: Any) -> StreamingHttpResponse:
+        """Return the passages, one row per passage."""
+        return self._file(exports.passages(self._asked(set_id), user=request.user))
+
+    def _asked(self, set_id: Any) -> QuestionSetVersion:
+        """Return the requested version of a visible set. Raises Http404 and ApiProblem."""
+        return self._version(get_visible_or_404(self.request, QuestionSet.objects.all(), set_id))
+
+    def _version(self, question_set: QuestionSet, *, answered: bool = False) -> QuestionSetVersion:
+        """Return the requested version. Raises ApiProblem if the set is empty."""
+        version = select_version(self.request, question_set, answered=answered)
+        if version is None:
+            raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
+        return version
+
+    def _run(self, version: QuestionSetVersion) -> Run | None:
+        """Return the run that the request names; None without one."""
+        wanted = self.request.query_params.get("run")
+        if wanted is None:
+            return None
+        try:
+            return chosen_run(version, wanted, self.request.user)
+        except ChoiceError as error:
+            raise build_parameter_problem("run", str(error)) from None
+
+    def _file(self, made: Export) -> StreamingHttpResponse:
+        """Return the export as a download in the requested format."""
+        kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
+        version = made.version
+        name = build_file_name(version.question_set.name, f"version-{version.number}", made.what)
+        return download(made.chunks(kind), name, kind)

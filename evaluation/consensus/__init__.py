@@ -1,8 +1,8 @@
 """AQER: grade workers by their answers, without ground truth (Yahav et al. 2025).
 
-`AQER` is the estimator; `inputs` are the columns that it grades, `parameters` its options,
-`vectors` the texts as vectors, `signatures` how a number was made. Nothing here imports Django,
-torch or pandas.
+`AQER` is the estimator. `inputs` holds the columns that it grades and the vectors of their texts,
+`parameters` its options, `signatures` the line that names how a number was computed. Nothing here
+imports Django, torch or pandas.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from evaluation.core.options import (
 )
 from evaluation.core.options.declaration import ADVANCED, BASIC, NOT_SIGNED, get_model_name
 from evaluation.core.options.parameters import compute_short_hash
-from evaluation.core.text.spelling import LANGUAGES
+from evaluation.core.text.quality import LANGUAGES
 
 if TYPE_CHECKING:
     from evaluation.consensus import AQER

@@ -1,18 +1,74 @@
-"""Signatures: one line that names the method, options, embedding, version and inputs of a run."""
+"""Options that all computations on a crowd share, and the signature of a run.
+
+Options that every computation on a crowd shares with a grading: embedding and scoring.
+
+`EXCLUDED` is for every kind of run that reads people's answers beside AQER, which grades whom it
+excludes without a vote.
+
+Signatures: one line that names the method, options, embedding, version and inputs of a run.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import build_signature_parts
+from evaluation.core.options import Ids, Parameters, build_signature_parts, declare_option
+from evaluation.core.options.declaration import ADVANCED, DATABASE, NOT_SIGNED
 from evaluation.core.options.parameters import SHORT
 
 __all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes", "hash_file"]
+
+
+OF_GRADING = AqerParameters.options()
+# The hash of the inputs in a signature says already that their answers are not there.
+EXCLUDED = Ids(
+    label="Exclude workers",
+    help="Their own ids, as in the lists of workers. Their answers are not read; nobody is "
+    "rejected.",
+    places=(DATABASE,),
+    file="workers whose answers are not read: their ids, parted by commas, or a file with an id "
+    "on each line or a table with the column worker",
+    metavar="FILE|ID,...",
+    short="without {value}",
+    signed_as=NOT_SIGNED,
+)
+EXCLUDED_SENTENCES = {
+    name: AqerParameters.sentences[name]
+    for name in ("unknown_workers", "several_workers", "nobody_left")
+}
+"""What is wrong with the ids of such workers, as a class of options has it among its sentences."""
+
+
+@dataclass(frozen=True)
+class CrowdParameters(Parameters):
+    """Grading options of run types that grade workers as one step: embedding and scoring."""
+
+    embedder: str = declare_option("minilm", OF_GRADING["embedder"])
+    precision: str = declare_option("float32", OF_GRADING["precision"])
+    similarity: str = declare_option("cosine", OF_GRADING["similarity"])
+    leave_one_out: bool = declare_option(False, OF_GRADING["leave_one_out"])
+    difficulty: bool = declare_option(False, OF_GRADING["difficulty"])
+    discrimination: bool = declare_option(False, OF_GRADING["discrimination"])
+    include_rejected: bool = declare_option(False, OF_GRADING["include_rejected"])
+    exclude_workers: tuple[str, ...] = declare_option((), EXCLUDED)
+
+    groups: ClassVar = {ADVANCED: "More settings"}
+    sentences: ClassVar = {
+        "unreadable": AqerParameters.sentences["unreadable"],
+        **EXCLUDED_SENTENCES,
+    }
+
+    def grading(self) -> AqerParameters:
+        """Return the `AqerParameters` of this grading step: no bootstrap, no excluded workers."""
+        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})
 
 
 def combine_hashes(hashes: Iterable[str]) -> str:

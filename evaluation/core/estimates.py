@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from evaluation.core.messages.reasons import describe_reason
-from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.inference.significance import Correction
 
 T = TypeVar("T")
 HOLM: Correction = "holm"

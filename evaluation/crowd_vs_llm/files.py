@@ -16,9 +16,8 @@ from annotations.exchange import (
     read_model_answers,
 )
 from annotations.exchange.reading.duplicates import Duplicates
-from evaluation.consensus.inputs import select_graded_answers
+from evaluation.consensus.inputs import Progress, select_graded_answers
 from evaluation.consensus.signatures import combine_hashes
-from evaluation.consensus.vectors import Progress
 from evaluation.core.backends import parse_spec
 from evaluation.core.options import TERMINAL
 from evaluation.crowd_vs_llm.options import PanelsParameters

@@ -20,7 +20,7 @@ from scipy import sparse, stats
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 
 PEOPLE, UNFLAGGED, MODELS, BOTH = "people", "unflagged_people", "models", "people_and_models"
 HALVES = ("half_of_people", "other_half_of_people")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.consensus.crowd_parameters import OF_GRADING, CrowdParameters
+from evaluation.consensus.signatures import OF_GRADING, CrowdParameters
 from evaluation.core.options import Whole, declare_option
 
 

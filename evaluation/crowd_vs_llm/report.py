@@ -21,7 +21,7 @@ from evaluation.crowd_vs_llm.run.summary import (
 )
 from evaluation.crowd_vs_llm.storage import QUESTIONS
 from evaluation.models import LanguageModel, LLMResponse, Run, RunData
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 
 QUESTIONS_SHOWN = 10
 PANEL_NAMES = {

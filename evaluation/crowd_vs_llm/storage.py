@@ -16,10 +16,9 @@ from evaluation.crowd_vs_llm.run.comparison import (
 )
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.steps.answers import read_answers, read_model_answers
+from evaluation.runs.steps.answers import read_answers, read_model_answers, remove_workers
 from evaluation.runs.steps.cache import embed_texts
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
-from evaluation.runs.steps.remedy_inputs import remove_workers
 
 # Name of the stored rows of questions.
 QUESTIONS = "panel-questions"

@@ -1,15 +1,104 @@
-"""Page of a comparison of panels: messages, models under each panel, least similar questions."""
+"""Page of a comparison of panels, and its chart of models' scores.
+
+Chart of models' scores against the consensus of each panel: one row per model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.core.charts.chart import Chart
-from evaluation.crowd_vs_llm.charts import build_panels_chart
-from evaluation.crowd_vs_llm.report import PANEL_NAMES, build_report, load_panel_questions
+from evaluation.core.charts.chart import Chart, Layout, draw_axis
+from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, format_number
+from evaluation.crowd_vs_llm.report import (
+    PANEL_NAMES,
+    PanelsReport,
+    build_report,
+    load_panel_questions,
+)
 from evaluation.models import Run
 from evaluation.runs.run_types.kind import Page
+
+MOST = 60
+KEY = 24.0
+
+
+def build_panels_chart(report: PanelsReport) -> Chart | None:
+    """Return the chart of up to 60 models' scores by panel; None if there are no scores."""
+    models = [
+        model for model in report.models if any(s and s.score is not None for s in model.standings)
+    ]
+    models = models[:MOST]
+    if not models:
+        return None
+    names = [PANEL_NAMES[panel] for panel in report.ranked]
+
+    def draw(width: float) -> Drawing:
+        keys = _place_key_entries(names, width)
+        top = 14 + KEY * (keys[-1][1] + 1)
+        layout = Layout(width, [model.name for model in models], top)
+        description = f"{len(models)} models scored by {len(names)} panels"
+        drawing = Drawing(width, layout.height, "Panels", description)
+        scores = [s.score for model in models for s in model.standings if s]
+        scale = build_scale(scores, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "mean similarity to the panel's consensus", top)
+        for panel, (name, (left, row)) in enumerate(zip(names, keys, strict=True)):
+            _draw_mark(drawing, left + 8, 12 + row * KEY, panel)
+            drawing.text(left + 20, 16 + row * KEY, name, "label")
+        for index, model in enumerate(models):
+            y = layout.y(index)
+            tips = [
+                f"{name}: {format_number(s.score if s else None)}"
+                + (f", rank {s.rank}" if s and s.rank else "")
+                for name, s in zip(names, model.standings, strict=True)
+            ]
+            drawing.mark("\n".join([model.name, *tips]))
+            layout.draw_row(drawing, index)
+            known = [s.score for s in model.standings if s and s.score is not None]
+            drawing.line(scale(min(known)), y, scale(max(known)), y, "faint-line")
+            for panel, standing in enumerate(model.standings):
+                if standing is not None and standing.score is not None:
+                    _draw_mark(drawing, scale(standing.score), y, panel)
+            drawing.end_mark()
+        return drawing
+
+    return Chart(
+        name="panels",
+        title="What each consensus makes of the models",
+        explanation=(
+            "A row is a model, a mark its mean score under one consensus: a dot under that of the "
+            "people, a diamond under that of the models, a star under that of both together. A "
+            "model never counts in the consensus that it is compared with. Where marks of one "
+            "kind are all to the right of the others, that consensus is kinder to every model; "
+            "where rows change their order, it prefers other models."
+        ),
+        draw=draw,
+        note=f"The first {MOST} models are shown." if len(report.models) > MOST else "",
+    )
+
+
+def _draw_mark(drawing: Drawing, x: float, y: float, panel: int) -> None:
+    """Draw a panel's symbol (dot, diamond or star); `panel` is its index in the legend."""
+    if panel == 0:
+        drawing.dot(x, y, "dot", 5)
+    elif panel == 1:
+        drawing.diamond(x, y, "dot-model")
+    elif panel == 2:
+        drawing.star(x, y, "consensus", 7)
+    else:
+        drawing.dot(x, y, "dot-weak", 5)
+
+
+def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]]:
+    """Return the left edge in pixels and the line number of each legend entry."""
+    places, left, row = [], 4.0, 0
+    for name in names:
+        entry_width = 20 + estimate_width(name) + 20
+        if left > 4 and left + entry_width > width:
+            left, row = 4.0, row + 1
+        places.append((left, row))
+        left += entry_width
+    return places
 
 
 def build_chart(run: Run) -> Chart | None:

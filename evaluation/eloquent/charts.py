@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.labels import fit_labels
-from evaluation.core.charts.scales import Scale, format_number
-from evaluation.core.charts.svg import Drawing
+from evaluation.core.charts.svg import Drawing, Scale, fit_labels, format_number
 from evaluation.eloquent.run.findings import Findings
 
 LOWEST, HIGHEST = 0.0, 5.0

@@ -13,12 +13,17 @@ from annotations.exchange.reading.judge_instructions import read_judge_instructi
 from annotations.exchange.reading.judgements import read_judgements
 from annotations.exchange.reading.prompt_replies import NO_ANSWER, ReplyFile, read_prompt_replies
 from annotations.exchange.reading.prompts import PromptFile, read_prompts
-from evaluation.consensus.vectors import Progress
+from evaluation.consensus.inputs import Progress
 from evaluation.core.options import TERMINAL
-from evaluation.core.text.similarity_scores import parse_score
+from evaluation.core.text.items import parse_score
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
 from evaluation.eloquent.run.findings import (
+    AGREEMENT,
+    ITEMS,
+    JUDGEMENTS,
+    REPLIES,
+    SETS,
     Findings,
     Submitter,
 )
@@ -39,13 +44,6 @@ from evaluation.eloquent.run.replies import (
     ReplyText,
     match_replies,
 )
-from evaluation.eloquent.run.result_tables import (
-    AGREEMENT,
-    ITEMS,
-    JUDGEMENTS,
-    REPLIES,
-    SETS,
-)
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.journal import NAME as JOURNAL
 from evaluation.runs.files.journal import ReplyRow
@@ -60,7 +58,7 @@ from evaluation.runs.files.metrics import (
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions, MetricRow, build_group_name
-from evaluation.runs.flow.result_tables import StudyTable, list_file_names
+from evaluation.runs.flow.stored import StudyTable, list_file_names
 
 KIND = "eloquent"
 PROMPTS, MENDED = "prompts.csv", "prompts.json"

@@ -23,7 +23,7 @@ from annotations.models.access import AnyUser
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.inference.comparison import Comparison
-from evaluation.core.text.similarity_scores import parse_score
+from evaluation.core.text.items import parse_score
 from evaluation.eloquent.methods import JudgeAgreement
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
@@ -39,12 +39,12 @@ from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
-from evaluation.runs.steps.asking.registered_models import (
+from evaluation.runs.steps.asking.preview import RequestCounter, RequestForecast
+from evaluation.runs.steps.asking.registration import (
     find_problems_with_models,
     load_registered_models,
     select_registered_models,
 )
-from evaluation.runs.steps.asking.request_forecast import RequestCounter, RequestForecast
 from evaluation.runs.steps.asking.study_asking import Round, StepAsker, StudyAsker
 from evaluation.runs.steps.cache import find_lane_of_embedder
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn

@@ -28,7 +28,7 @@ from evaluation.eloquent.storage import (
     load_items,
 )
 from evaluation.models import Run
-from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
 from evaluation.runs.result_pages import Context, asked_correction, results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 

@@ -1,11 +1,10 @@
 """Evidence studies: validate methods on data with known truth, without a database.
 
-A study (`studies`, by name in `registry`) reads public data (`data_sets`) or simulates it, makes
-texts ready to be scored (`corpus`), lets AQER, its variants and what it is compared with
-(`baselines`) score crowds dealt from them, and sets their agreement with the truth side by side
-(`methods_table`, drawn by `methods_chart`; `heldout` chooses on one half of the questions and
-reports on the other). Where the people are known and their answers judged, `labelled_crowd`
-correlates scores with true values and `answer_scores` looks at single answers. `tables` writes what
-comes out; `request` is what a study is asked.
-``manage.py reproduce`` is the door. Benchmarks of time and memory are in `tests/benchmarks`.
+A study (`studies`, by name in `registry`) reads public data (`data_sets`) or simulates it, and
+prepares texts for scoring (`corpus`). AQER, its variants and other methods (`baselines`) score
+crowds drawn from them. `labelled_crowd` compares their agreement with the truth, also for
+identified workers whose answers were judged. `method_comparison` chooses a method on one half of
+the questions and reports on the other half, compares the scores of single answers, and draws the
+charts. `tables` defines the arguments of a study and writes its results.
+``manage.py reproduce`` is the command. Benchmarks of time and memory are in `tests/benchmarks`.
 """

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evaluation.consensus.inputs import Embedded, Progress, embed
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.consensus.vectors import Embedded, Progress, embed
 from evaluation.core.backends import Embedder, get_embedder
+from evaluation.core.backends.cross_encoder import ContradictionModel, EntailmentModel
 from evaluation.core.backends.errors import EntailmentError
-from evaluation.core.backends.nli import ContradictionModel, EntailmentModel
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import Corpus, UnavailableError
@@ -25,7 +25,7 @@ from evaluation.evidence.data_sets import (
     load_mohler,
     load_mohler_questions,
 )
-from evaluation.evidence.request import Request
+from evaluation.evidence.tables import Request
 from evaluation.llm_judge.prompts import SCORE
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from evaluation.evidence.request import Study
 from evaluation.evidence.studies.alarm_rates import reproduce_alarms
 from evaluation.evidence.studies.attacks import reproduce_attacks
-from evaluation.evidence.studies.crowdwsa import reproduce_crowdwsa
 from evaluation.evidence.studies.false_alarms import reproduce_false_rings
-from evaluation.evidence.studies.forecasts import reproduce_forecasts
-from evaluation.evidence.studies.graded import reproduce_graded
 from evaluation.evidence.studies.graded_models import reproduce_graded_models
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
-from evaluation.evidence.studies.planner import reproduce_planner
-from evaluation.evidence.studies.questions import reproduce_questions
+from evaluation.evidence.studies.planner import reproduce_forecasts, reproduce_planner
+from evaluation.evidence.studies.real_crowds import reproduce_crowdwsa, reproduce_graded
 from evaluation.evidence.studies.real_workers import reproduce_real_workers
-from evaluation.evidence.studies.remedies import reproduce_remedies
-from evaluation.evidence.studies.simulation import reproduce_simulation
-from evaluation.evidence.studies.worker_grading import reproduce_worker_grading
+from evaluation.evidence.studies.simulated_crowds import reproduce_remedies, reproduce_simulation
+from evaluation.evidence.studies.worker_grading import reproduce_questions, reproduce_worker_grading
+from evaluation.evidence.tables import Study
 
 STUDIES: dict[str, Study] = {
     "worker-grading": reproduce_worker_grading,

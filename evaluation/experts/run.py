@@ -11,11 +11,14 @@ from dataclasses import astuple, dataclass, field, fields
 
 import numpy as np
 
-from evaluation.core.stats.inference.clustered_bootstrap import NO_ROWS, ClusteredEstimate
-from evaluation.core.stats.inference.powered_groups import GroupMean, estimate_powered_group_means
-from evaluation.core.stats.inference.rater_panel import PanelAgreement, compute_panel_agreement
-from evaluation.core.stats.inference.sample_correlation import estimate_correlation
-from evaluation.core.stats.inference.weighted_mean import compute_weighted_mean
+from evaluation.core.stats.inference.clustered import NO_ROWS, ClusteredEstimate
+from evaluation.core.stats.inference.correlations import estimate_correlation
+from evaluation.core.stats.inference.prediction_powered import (
+    GroupMean,
+    compute_weighted_mean,
+    estimate_powered_group_means,
+)
+from evaluation.core.stats.inference.raters import PanelAgreement, compute_panel_agreement
 from evaluation.experts.options import ExpertsParameters
 
 HIGHEST = 5.0

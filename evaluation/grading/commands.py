@@ -20,26 +20,25 @@ from evaluation.core.messages.reasons import WHY_EMPTY
 from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.messages import RESULTS, format_needs
 from evaluation.grading.alarms.run.detection import Alarm
-from evaluation.grading.facts.run.records import count_facts
-from evaluation.grading.files.graded import FileGrading
+from evaluation.grading.facts.run.reading import count_facts
 from evaluation.grading.files.grading import GradingRequest, grade_file
+from evaluation.grading.files.tables import FileGrading
 from evaluation.grading.remedies.methods.partial_crowd import EXCLUDED
 from evaluation.grading.remedies.report import NAMES
 from evaluation.grading.results.report.run import count_crowd
-from evaluation.grading.results.report.stored_rows import (
+from evaluation.grading.results.report.tables import (
     read_alarms,
     read_changes,
     read_gone_alarms,
     read_models,
     read_workers,
 )
-from evaluation.grading.run.grade_changes import GradeChanges
-from evaluation.grading.run.results import ModelRow, WorkerRow
+from evaluation.grading.run.results import GradeChanges, ModelRow, WorkerRow
 from evaluation.grading.summary import FactsFound, Looked, read_summary
 from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.study import EndedEarlyError
-from evaluation.runs.flow.asking.budget import Prices
+from evaluation.runs.flow.asking.summary import Prices
 from evaluation.runs.reports.about import build_about
 from evaluation.runs.run_types.kind import Progress
 

@@ -11,7 +11,7 @@ from annotations.languages import name_of
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
 from evaluation.grading.summary import read_summary
 from evaluation.models import Run
-from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
 from evaluation.runs.result_pages import annotate_other_gradings
 from evaluation.runs.run_types.kind import Beforehand, Page, Start
 

@@ -26,13 +26,11 @@ from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.interim import turns as interims
 from evaluation.interim.report import SoFar, so_far
 from evaluation.models import Interim, Run
-from evaluation.models.interims import FEWEST
+from evaluation.models.collecting import FEWEST
 from evaluation.models.runs import GRADING
 from evaluation.runs.flow.forecast import TenMore
-from evaluation.runs.rest.conflicts import build_conflict_problem
-from evaluation.runs.rest.finished_runs import SECONDS_BETWEEN_LOOKS
-from evaluation.runs.rest.message_field import SaidField
 from evaluation.runs.rest.runs import build_options_problem
+from evaluation.runs.rest.views import SECONDS_BETWEEN_LOOKS, SaidField, build_conflict_problem
 from evaluation.runs.run_types import get_kind
 
 NEWEST_RUN = Keyset("interim", ("-run__public_id",))

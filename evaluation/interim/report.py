@@ -11,7 +11,7 @@ from annotations.models import Collection
 from evaluation.core.messages.message import Message
 from evaluation.grading.results.report.workers import COLUMNS, WorkerRow, build_worker_row
 from evaluation.models import Interim, Run, WorkerGrade
-from evaluation.models.interims import FEWEST, handed_in
+from evaluation.models.collecting import FEWEST, handed_in
 from evaluation.models.runs import FINISHED
 
 NAMED = 3

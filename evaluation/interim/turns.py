@@ -20,7 +20,7 @@ from evaluation.core.options import OptionError
 from evaluation.grading.results.report.questions import read_answered_questions
 from evaluation.models import Alarm, Interim
 from evaluation.models.alarms import SETTLED
-from evaluation.models.interims import FEWEST, due, handed_in, untold
+from evaluation.models.collecting import FEWEST, due, handed_in, untold
 from evaluation.models.runs import FINISHED
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import leave_out_excluded

@@ -18,8 +18,8 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE, OptionError
 from evaluation.interim import turns as interims
 from evaluation.interim.report import so_far
-from evaluation.models.interims import FEWEST
-from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+from evaluation.models.collecting import FEWEST
+from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 
 
 def collect(request: HttpRequest, set_id: UUID) -> HttpResponseBase:

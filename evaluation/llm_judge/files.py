@@ -58,8 +58,7 @@ from evaluation.runs.files.metrics import (
     write_metrics,
 )
 from evaluation.runs.files.study import Step, StudyFolder
-from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.prompts import TemplateError
+from evaluation.runs.flow.asking.plan import Item, TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 from evaluation.runs.flow.metrics import Exclusions
 

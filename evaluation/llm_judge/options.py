@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.core.options import Parameters, RegisteredModel, Whole, declare_option
 from evaluation.core.options.declaration import ADVANCED, BASIC
 from evaluation.runs.flow.asking.options import OF_REPLIES

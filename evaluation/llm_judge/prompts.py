@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from evaluation.llm_judge.methods import BETTER, TIE, WORSE
-from evaluation.runs.flow.asking.prompts import PASSAGE
+from evaluation.runs.flow.asking.plan import PASSAGE
 from evaluation.runs.flow.asking.reading import PromptWithReminder
 
 LOWEST, HIGHEST = 0.0, 5.0

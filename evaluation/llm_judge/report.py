@@ -15,7 +15,7 @@ from evaluation.llm_judge.run import MODEL, OVERALL, WORKER
 from evaluation.llm_judge.run import PAIRS as PAIRS_COLUMNS
 from evaluation.llm_judge.storage import CORRECTED, PAIRS, SCORES, JudgeSummary, Metric, PromptShown
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 
 AGREEMENT = ("metric", "group", "value", "low", "high", "n", "reason")
 

@@ -33,20 +33,20 @@ from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminde
 from evaluation.runs.flow.asking.summary import Usage, cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import RunSummary
-from evaluation.runs.steps.answers import read_answers, read_model_answers
-from evaluation.runs.steps.asking.registered_models import list_ids, select_registered_models
-from evaluation.runs.steps.asking.registration import open_chat
-from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
+from evaluation.runs.steps.answers import (
+    compute_mean_judgements,
+    find_worker_problems,
+    read_answers,
+    read_model_answers,
+    remove_workers,
+    select_judgements,
+)
+from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.registration import list_ids, open_chat, select_registered_models
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
 from evaluation.runs.steps.cache import embed_texts
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
-from evaluation.runs.steps.remedy_inputs import (
-    compute_mean_judgements,
-    find_worker_problems,
-    remove_workers,
-    select_judgements,
-)
 
 VERSION = 1
 # A share of verdicts for the answer shown first is unfair if it differs from .5 by more.

@@ -14,8 +14,8 @@ from evaluation.core.backends.server import Patience
 from evaluation.core.messages.console import BAD_INPUT, build_minimum_type, build_number_type
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.asking.asker import Settings
-from evaluation.runs.flow.asking.budget import Prices
 from evaluation.runs.flow.asking.plan import FIXED
+from evaluation.runs.flow.asking.summary import Prices
 
 LONGEST_WAIT = 120.0
 MOST_SEED = 2**31 - 1

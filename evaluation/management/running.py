@@ -132,7 +132,7 @@ class RunCommand(SetCommand):
 
     def watched(self, run: Run) -> bool:
         """Show a run's progress until it ends or is paused; False after Ctrl-C."""
-        from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+        from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 
         if not is_any_running():
             self.stderr.write(HOW_TO_START)

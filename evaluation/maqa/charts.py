@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.lines import Series, draw_lines
-from evaluation.core.charts.rows import NAMED, Row, draw_estimates
+from evaluation.core.charts.chart import NAMED, Chart, Row, Series, draw_estimates, draw_lines
 from evaluation.maqa.messages import MEASURES
 from evaluation.maqa.run.tables import SHARES, SURENESS, BinRow, CurveRow, ItemRow
 

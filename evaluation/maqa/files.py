@@ -18,8 +18,7 @@ from annotations.exchange.reading.several_answers import (
     read_several_answers,
     read_several_answers_replies,
 )
-from evaluation.core.backends.chat.contract import Message
-from evaluation.core.backends.chat.distributions import TokenLogprob, parse_tokens
+from evaluation.core.backends.chat.contract import Message, TokenLogprob, parse_tokens
 from evaluation.core.backends.chat.local import LocalChat
 from evaluation.core.options import TERMINAL
 from evaluation.maqa.methods.uncertainty import NOT_FINITE
@@ -46,7 +45,7 @@ from evaluation.runs.files.metrics import (
 )
 from evaluation.runs.files.study import Progress, Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.result_tables import list_file_names
+from evaluation.runs.flow.stored import list_file_names
 
 MAQA_FILES = tuple(dict.fromkeys((*FILES, *list_file_names(STUDY_TABLES))))
 Pictures = Callable[[MaqaStudy], Mapping[str, bytes]]

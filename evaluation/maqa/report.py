@@ -35,9 +35,9 @@ from evaluation.maqa.run.tables import (
 from evaluation.maqa.storage import MaqaSummary
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.flow.result_tables import collect_column_help
-from evaluation.runs.reports.result_tables import build_readers
-from evaluation.runs.steps.findings import read_table, read_tables
+from evaluation.runs.flow.stored import collect_column_help
+from evaluation.runs.reports.lists import build_readers
+from evaluation.runs.steps.checkpoints import read_table, read_tables
 
 # Questions on the page with texts, of each of its two lists.
 SHOWN = 30

@@ -24,7 +24,7 @@ from annotations.exchange.reading.several_answers import (
 )
 from annotations.models import Question, QuestionSetVersion
 from annotations.models.access import AnyUser
-from evaluation.core.backends.chat.distributions import parse_tokens
+from evaluation.core.backends.chat.contract import parse_tokens
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.maqa.options import MaqaRunOptions
@@ -36,17 +36,16 @@ from evaluation.maqa.run.study import REFUSED, MaqaStudy, evaluate_replies
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
-from evaluation.runs.steps.asking.registered_models import (
+from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.registration import (
     find_problems_with_models,
     load_registered_models,
     select_registered_models,
 )
-from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.cache import find_lane_of_embedder
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
-from evaluation.runs.steps.findings import keep_table
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
 
 VERSION = 1
 

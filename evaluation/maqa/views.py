@@ -14,9 +14,9 @@ from evaluation.maqa.run.result_tables import CALIBRATION, CURVES, ITEMS
 from evaluation.maqa.run.tables import BinRow
 from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
-from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
-from evaluation.runs.steps.findings import read_table
+from evaluation.runs.steps.checkpoints import read_table
 
 
 def build_run_charts(run: Run, bins: Sequence[BinRow]) -> list[Chart]:

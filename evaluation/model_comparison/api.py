@@ -16,10 +16,10 @@ from annotations.web.rest.problems import ApiProblem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set
 from evaluation.core.estimates import CORRECTED_BY, HOLM
-from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.inference.significance import Correction
+from evaluation.grading.results.pages import GradingViewSet
 from evaluation.grading.results.report.comparisons import ModelPair, QuestionDifference
 from evaluation.grading.results.report.models import ModelRow
-from evaluation.grading.results.rest import GradingViewSet
 from evaluation.model_comparison.report import (
     ORDERS,
     LeaderboardReport,
@@ -29,12 +29,15 @@ from evaluation.model_comparison.report import (
     leaderboard_report,
     pair_detail,
 )
-from evaluation.model_comparison.report.groups import GroupTable, group_tables
 from evaluation.model_comparison.report.leaderboard import RelatedPair, run_compared, runs_of
-from evaluation.model_comparison.report.scores import ScoreTable
+from evaluation.model_comparison.report.scores import GroupTable, ScoreTable, group_tables
 from evaluation.models import Run
-from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
-from evaluation.runs.rest.message_field import SaidField  # noqa: F401  (messages have a form in JSON)
+from evaluation.runs.rest.views import (
+    CURSOR,
+    LIMIT,
+    PageSerializer,
+    SaidField,  # noqa: F401  (messages have a form in JSON)
+)
 
 CORRECTION = OpenApiParameter(
     "correction",

@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.labels import fit_labels
-from evaluation.core.charts.rows import Row, draw_estimates
-from evaluation.core.charts.scales import format_interval, format_number
-from evaluation.core.charts.svg import Drawing, fit_text
+from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.svg import Drawing, fit_labels, fit_text, format_interval, format_number
 from evaluation.grading.results.charts.heat_map import Shades, compute_legend_height, draw_legend
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.run.findings import CorrelationRow, ViewsSummary, disagreement_of

@@ -32,7 +32,7 @@ from evaluation.model_overview.run.findings import (
 from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.flow.view import ViewedObservation, ViewSource, read_views
+from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views
 
 Progress = Callable[[str, int, int], None]
 

@@ -26,7 +26,7 @@ from evaluation.core.stats.inference.clustered import (
     compute_means,
 )
 from evaluation.core.stats.inference.estimate import SampleEstimate
-from evaluation.core.stats.statistics.correlation import round_for_ties, spearman
+from evaluation.core.stats.statistics.descriptive import round_for_ties, spearman
 
 # Below so many questions with both numbers a correlation of a model is an accident.
 FEWEST_QUESTIONS = 3

@@ -35,7 +35,7 @@ from evaluation.model_overview.run.findings import (
 from evaluation.model_overview.storage import together_of
 from evaluation.models import ExemplaryAnswer, LLMResponse, Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ VIEWS = Kind(
     words="Combines the results of other runs for each model and question: crowd score, "
     "uncertainty, robustness, answerability; and shows where they disagree.",
     options="evaluation.model_overview.options.ViewsParameters",
-    run="evaluation.model_overview.sources.look_at_all",
+    run="evaluation.model_overview.storage.look_at_all",
     summary="evaluation.model_overview.run.findings.ViewsSummary",
     tables={
         "views": "evaluation.model_overview.report.views_table",
@@ -21,7 +21,7 @@ VIEWS = Kind(
     text="evaluation.model_overview.commands.report_of_run",
     pages="evaluation.model_overview.views.PAGES",
     needs_answers=False,
-    check="evaluation.model_overview.sources.problems_at_start",
+    check="evaluation.model_overview.storage.problems_at_start",
     evaluate="evaluation.model_overview.arguments.EVALUATE",
     action="Model overview",
 )

@@ -1,4 +1,7 @@
-"""Model overview on the database: read other runs' results, execute the run, store values."""
+"""Model overview on the database: sources, results of other runs, stored values.
+
+Run types whose results the model overview combines, and the execution of its run.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from annotations.models import QuestionSetVersion
-from evaluation.core.options import build_signature_parts
+from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary, find_views
 from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source, Together
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.view import ViewedObservation
+from evaluation.runs.flow.stored import ViewedObservation
+from evaluation.runs.run_types.kind import Kind
+from evaluation.runs.run_types.registry import list_kinds, list_run_kinds
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 # The name of the numbers among a run's data.
@@ -164,3 +169,37 @@ def together_of(run: Run, summary: ViewsSummary) -> Together:
         summary.of_models,
         summary.repeated,
     )
+
+
+def kinds_of_runs() -> list[Kind]:
+    """Return the run types whose stored runs provide views (measures), in settings order."""
+    return [kind for kind in list_run_kinds().values() if kind.has_views]
+
+
+def kinds_of_files() -> list[Kind]:
+    """Return the run types whose output files provide views (measures), in settings order."""
+    return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
+
+
+def tellers(kinds: Iterable[Kind]) -> list[Teller]:
+    """Return, for each run type, how the overview reads views (measures) from its runs."""
+    return [
+        Teller(
+            kind.name,
+            kind.title,
+            kind.told,
+            frozenset(viewed.view.name for viewed in kind.views if viewed.merges),
+        )
+        for kind in kinds
+    ]
+
+
+def look_at_all(turn: Turn) -> None:
+    """Execute a claimed model overview run over the results of all run types."""
+    look(turn, tellers(kinds_of_runs()))
+
+
+def problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
+    """Return a problem if no finished run of the version provides a view, else []."""
+    kinds = [kind.name for kind in kinds_of_runs()]
+    return [] if runs_that_tell(version, kinds) else [build_problem("no_views")]

@@ -23,10 +23,9 @@ from evaluation.model_overview.report import (
 )
 from evaluation.model_overview.run.conclusions import portrait
 from evaluation.model_overview.run.findings import ViewsSummary
-from evaluation.model_overview.sources import kinds_of_runs
-from evaluation.model_overview.storage import runs_that_tell, together_of
+from evaluation.model_overview.storage import kinds_of_runs, runs_that_tell, together_of
 from evaluation.models import Run
-from evaluation.runs.flow.view import Side
+from evaluation.runs.flow.stored import Side
 from evaluation.runs.result_pages import Context, StartLink, results_page, start_link, way_here
 from evaluation.runs.run_types import get_run_kind
 from evaluation.runs.run_types.kind import Page

@@ -1,13 +1,38 @@
-"""Alarms of runs, and their reviews by users."""
+"""Alarms, facts, and decisions about workers of a run.
+
+Alarms of runs, and their reviews by users.
+
+Facts on which workers agree, and the facts that each answer states.
+
+Evidence beside the grades, never part of one. Runs from before there were facts, and runs that did
+not look for them, have no rows.
+
+Decisions about workers of a run; rows are added and never changed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
 
-from annotations.models import VIEWERS, Access, Question, Record, Worker
-from evaluation.models.grades import Result
+from annotations.exchange.ids import clean_id
+from annotations.models import (
+    VIEWERS,
+    Access,
+    Question,
+    QuestionSet,
+    QuestionSetVersion,
+    Record,
+    Response,
+    Worker,
+)
+from annotations.models.base import AppendOnly
+from evaluation.models.grades import Result, WorkerGrade
+from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 
 
@@ -110,3 +135,263 @@ class AlarmReview(Record):
 
     def __str__(self) -> str:
         return f"{self.state}: {self.alarm}"
+
+
+class CrowdFact(Result):
+    """A value that workers state for a slot of a question; one row of facts.csv.
+
+    `mentions` of the `of` workers who state the slot say it; `place` is its row, from 0.
+    """
+
+    class State(models.TextChoices):
+        """Agreement of the workers on a value."""
+
+        AGREED = "agreed"
+        CONTESTED = "contested"
+        OPEN = "open"
+        TOO_FEW = "too_few", "too few"
+
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="crowd_facts", db_index=False
+    )
+    place = models.PositiveIntegerField()
+    question = models.ForeignKey(
+        Question, on_delete=models.CASCADE, related_name="crowd_facts", db_index=False
+    )
+    slot = models.TextField()
+    value = models.TextField()
+    mentions = models.PositiveIntegerField()
+    of = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State.choices)
+
+    class Meta:
+        verbose_name = "fact of a crowd"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "place"], name="crowd_fact_once"),
+            models.CheckConstraint(
+                condition=Q(mentions__lte=F("of")), name="crowd_fact_mentions_of_all"
+            ),
+        ]
+        indexes = [models.Index(fields=["question", "run"], name="crowd_fact_of_question")]
+
+    def __str__(self) -> str:
+        return f"{self.value} in {self.run_id}"
+
+
+class AnswerFact(Result):
+    """A fact that an answer states for a slot; one row of answer_facts.csv.
+
+    `of` others state the slot, `mentions` of them the same value. `crowd` is the agreed value that
+    the answer agrees with, contradicts or lacks, and `n_crowd` others say it; "" and 0 without.
+    `spans` are the (start, end) of the characters of the answer that say it; none where the answer
+    does not (a fact that is missing: `value` is the crowd's). `place` is its row, from 0.
+    """
+
+    class Verdict(models.TextChoices):
+        """Comparison of an answer's value with those of the other workers."""
+
+        AGREES = "agrees"
+        CONTRADICTS = "contradicts", "contradicts the crowd"
+        CONTESTED = "contested"
+        MISSING = "missing", "not said"
+        EXTRA = "extra", "said besides"
+        OPEN = "open"
+        TOO_FEW = "too_few", "too few say so"
+
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="answer_facts", db_index=False
+    )
+    place = models.PositiveIntegerField()
+    question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answer_facts")
+    response = models.ForeignKey(
+        Response, on_delete=models.CASCADE, null=True, related_name="facts", db_index=False
+    )
+    llm_response = models.ForeignKey(
+        LLMResponse, on_delete=models.CASCADE, null=True, related_name="facts", db_index=False
+    )
+    slot = models.TextField()
+    value = models.TextField()
+    verdict = models.CharField(max_length=11, choices=Verdict.choices)
+    mentions = models.PositiveIntegerField()
+    of = models.PositiveIntegerField()
+    crowd = models.TextField(blank=True)
+    n_crowd = models.PositiveIntegerField(default=0)
+    spans = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name = "fact of an answer"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "place"], name="answer_fact_once"),
+            models.CheckConstraint(
+                condition=Q(response__isnull=True) ^ Q(llm_response__isnull=True),
+                name="answer_fact_of_one_answer",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["response", "run"], name="answer_fact_of_response"),
+            models.Index(fields=["llm_response", "run"], name="answer_fact_of_reply"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.value} in {self.run_id}: {self.verdict}"
+
+
+class WorkerVerdict(AppendOnly):
+    """A decision about a worker, or the withdrawal of one.
+
+    The newest row of a worker that is no `undo`, and that none takes back, is what counts. It says
+    who votes in later runs of the question set. What a panel learns is a `Decision` about the
+    worker's submission: `evaluation.triage.storage` writes both in one transaction, wherever the
+    decision is made, so that a worker has one decision. Both outlive every run: `run` is None once
+    the run is deleted, or where no run had graded the worker, and the verdict then belongs to every
+    run of the question set that graded the worker.
+
+    `category` is a code of `evaluation.triage.messages`, `reason` somebody's own words. `rejects`
+    says that the work is refused on the panel as well. `applied_in` are the runs that were made
+    without the worker because of this row. `together` is the same id on all rows that were added
+    by one press, and on those that took them back by one; None where a worker was looked at alone.
+    """
+
+    class Kind(models.TextChoices):
+        """Kind of decision about a worker."""
+
+        ACCEPT = "accept", "Accepted"
+        LOOK = "look", "Look again"
+        EXCLUDE = "exclude", "Excluded"
+        UNDO = "undo", "Taken back"
+
+    access = Access(question_set="question_set", readers=VIEWERS)
+
+    question_set = models.ForeignKey(
+        QuestionSet, on_delete=models.CASCADE, related_name="verdicts", editable=False
+    )
+    run = models.ForeignKey(
+        Run,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="verdicts",
+        db_index=False,
+    )
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="verdicts")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    category = models.CharField(max_length=40, blank=True)
+    reason = models.TextField(blank=True)
+    rejects = models.BooleanField(default=False)
+    takes_back = models.OneToOneField(
+        "self", on_delete=models.CASCADE, null=True, blank=True, related_name="taken_back"
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="worker_verdicts"
+    )
+    together = models.UUIDField(null=True, blank=True, editable=False)
+    applied_in = models.ManyToManyField(Run, related_name="applied_verdicts", blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["accept", "look", "exclude", "undo"]),
+                name="verdict_kind_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="undo", takes_back__isnull=False)
+                | (~Q(kind="undo") & Q(takes_back__isnull=True)),
+                name="verdict_takes_back_or_decides",
+            ),
+            models.CheckConstraint(
+                condition=~Q(kind="exclude") | ~Q(category=""),
+                name="verdict_against_a_worker_has_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(rejects=False) | Q(kind="exclude"),
+                name="verdict_rejects_who_is_excluded",
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "worker", "-id"], name="verdict_newest")]
+
+    @classmethod
+    def of_version(cls, version: QuestionSetVersion | int) -> models.QuerySet[WorkerVerdict]:
+        """Return the rows of all runs of a version, and those of its set without a run."""
+        key = version if isinstance(version, int) else version.pk
+        of_set = QuestionSetVersion.objects.filter(pk=key).values("question_set")
+        rows = cls.objects.filter(Q(run__version=key) | Q(run=None), question_set__in=of_set)
+        return rows.order_by("pk")
+
+    @classmethod
+    def of_submitter(cls, version: QuestionSetVersion) -> Coalesce:
+        """Return the database expression of a submission's current verdict kind, "" for none.
+
+        For queries of submissions of a version.
+        """
+        rows = cls.of_version(version).filter(
+            worker=OuterRef("worker"), takes_back=None, taken_back=None
+        )
+        return Coalesce(Subquery(rows.order_by("-pk").values("kind")[:1]), Value(""))
+
+    @classmethod
+    def of_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
+        """Select the `of_version` rows about the workers of a run.
+
+        A worker has one decision, whichever run of the version showed the grades.
+        """
+        graded = WorkerGrade.objects.filter(run=run).values("worker")
+        return cls.of_version(run.version_id).filter(worker__in=graded)
+
+    @classmethod
+    def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
+        """Select the `of_run` rows not taken back; a worker's newest one is current."""
+        return cls.of_run(run).filter(takes_back=None, taken_back=None)
+
+    @classmethod
+    def excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
+        """Return the decisions that exclude workers from a set, oldest first.
+
+        A worker's newest row that none takes back counts, whichever run of the set it was made in.
+        """
+        rows = cls.objects.filter(question_set=question_set, takes_back=None, taken_back=None)
+        newest = {
+            row.worker_id: row for row in rows.select_related("worker", "decided_by").order_by("pk")
+        }
+        return [row for row in newest.values() if row.kind == cls.Kind.EXCLUDE]
+
+    @classmethod
+    def record_exclusions(cls, run: Run) -> None:
+        """Record with a run the decisions that exclude workers from it.
+
+        Its pages then show them with reason, author and time. Ids without a decision have none.
+        """
+        named = run.parameters.get("exclude_workers") or ()
+        if not named:
+            return
+        ids = {clean_id(one) for one in named}
+        of_set = cls.excluding(run.version.question_set)
+        cls.apply_to(
+            run,
+            [one for one in of_set if {one.worker.external_id, str(one.worker.public_id)} & ids],
+        )
+
+    @classmethod
+    def apply_to(cls, run: Run, verdicts: Sequence[WorkerVerdict]) -> None:
+        """Record that a run was made with these decisions; repeating has no effect."""
+        through = cls.applied_in.through
+        through.objects.bulk_create(
+            [through(workerverdict_id=verdict.pk, run_id=run.pk) for verdict in verdicts],
+            ignore_conflicts=True,
+        )
+
+    @classmethod
+    def of_author(cls) -> Coalesce:
+        """Return the database expression of the current verdict on an answer's author.
+
+        For queries of rows with a `response` of a person or without one.
+        """
+        counting = cls.objects.filter(
+            worker=OuterRef("response__submission__worker"),
+            question_set=OuterRef("response__submission__version__question_set"),
+            takes_back=None,
+            taken_back=None,
+        )
+        return Coalesce(Subquery(counting.order_by("-pk").values("kind")[:1]), Value(""))
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.worker}"

@@ -1,6 +1,7 @@
-"""Results of AQER on workers, questions and answers; columns as in the result files.
+"""Results of AQER on workers, questions, answers and models, and other data of runs.
 
-A statistic that is undefined is None, with the reason in the run's `reasons`.
+A statistic that is undefined is None, with the reason in the run's `reasons`. Additional data of a
+run: page contents, and state kept between turns.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from django.db.models import F, Q
 
 from annotations.exchange.ids import clean_id
 from annotations.models import VIEWERS, Access, Question, Response, Scoped, Worker
-from evaluation.models.embeddings import has_length
+from evaluation.models.language_models import LanguageModel, LLMResponse, has_length
 from evaluation.models.runs import Run
 
 # Two coordinates on two pairs of axes, as float32.
@@ -274,3 +275,181 @@ class AnswerScore(Result):
 
     def __str__(self) -> str:
         return f"score of {self.response_id} in {self.run_id}"
+
+
+class LLMScore(FactCounts, Result):
+    """Result for a language model in a run; `reason` explains missing numbers."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_scores")
+    model = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="scores")
+    score = models.FloatField(null=True)
+    score_answered = models.FloatField(null=True)
+    score_low = models.FloatField(null=True)
+    score_high = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+    n_answered = models.PositiveIntegerField()
+    percentile = models.FloatField(null=True)
+    rank = models.PositiveIntegerField(null=True)
+    contrast = models.FloatField(null=True, help_text=CONTRAST)
+    contrast_low = models.FloatField(null=True)
+    contrast_high = models.FloatField(null=True)
+    reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = "model score"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "model"], name="llm_score_once"),
+            models.CheckConstraint(
+                condition=Q(n_answered__lte=F("n")), name="llm_score_answered_of_all"
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(Q(percentile__gte=0, percentile__lte=100), "percentile"),
+                name="llm_score_percentile",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(Q(rank__gte=1), "rank"), name="llm_score_rank_from_1"
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(score_low__lte=F("score_high")), "score_low", "score_high"
+                ),
+                name="llm_score_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
+                ),
+                name="llm_score_contrast_interval",
+            ),
+        ]
+        indexes = [models.Index(fields=["run", "rank", "id"], name="llm_score_list")]
+
+    def __str__(self) -> str:
+        return f"{self.model} in {self.run}"
+
+
+class LLMAnswerScore(Result):
+    """Score of a model's answer in a run; `reason` explains a missing score.
+
+    `place` is that of `AnswerScore`.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_answer_scores")
+    llm_response = models.ForeignKey(LLMResponse, on_delete=models.CASCADE, related_name="scores")
+    score = models.FloatField(null=True)
+    reason = models.CharField(max_length=200, blank=True)
+    place = models.BinaryField(null=True)
+
+    class Meta:
+        verbose_name = "score of a model's answer"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "llm_response"], name="llm_answer_score_once"),
+            models.CheckConstraint(
+                condition=Q(score__isnull=False) | ~Q(reason=""),
+                name="llm_answer_score_or_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(has_length("place", PLACE_BYTES), "place"),
+                name="llm_answer_score_place",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"score of {self.llm_response_id} in {self.run_id}"
+
+
+class LLMComparison(Result):
+    """Comparison of two language models in a run, on the questions both were scored on.
+
+    `difference` is the mean of model A less model B, its interval that of this pair alone,
+    `adjusted_p_value` Holm's over all pairs of the run; `reason` says why something is None.
+    `smallest_detectable` is the difference that these questions show in 4 of 5 cases.
+    """
+
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="llm_comparisons", db_index=False
+    )
+    model_a = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="+")
+    model_b = models.ForeignKey(LanguageModel, on_delete=models.CASCADE, related_name="+")
+    difference = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    p_value = models.FloatField(null=True)
+    adjusted_p_value = models.FloatField(null=True)
+    smallest_detectable = models.FloatField(null=True)
+    n = models.PositiveIntegerField()
+    test = models.CharField(max_length=50)
+    reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        verbose_name = "comparison of two models"
+        constraints = [
+            models.UniqueConstraint(fields=["run", "model_a", "model_b"], name="llm_pair_once"),
+            models.CheckConstraint(condition=~Q(model_a=F("model_b")), name="llm_pair_of_two"),
+            models.CheckConstraint(
+                condition=undefined_or(Q(low__lte=F("high")), "low", "high"),
+                name="llm_pair_interval",
+            ),
+            models.CheckConstraint(
+                condition=undefined_or(
+                    Q(adjusted_p_value__gte=0, adjusted_p_value__lte=1), "adjusted_p_value"
+                ),
+                name="llm_pair_p_value",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model_a} against {self.model_b} in {self.run_id}"
+
+
+class RunData(Result):
+    """Named JSON value of a run, such as chart numbers or table rows.
+
+    Or what a turn put aside for the next one (`evaluation.runs.steps.checkpoints.Turn.keep`).
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="data", db_index=False)
+    name = models.CharField(max_length=50)
+    data = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "name"], name="run_data_once"),
+        ]
+        # A reply is looked for by its key among all runs of an owner.
+        indexes = [models.Index(fields=["name"], name="run_data_by_name")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.run_id}"
+
+
+class DrawPart(Result):
+    """Some bootstrap draws of an unfinished run; deleted when the run ends.
+
+    `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
+    from `first` on, workers by rows. `input_hash` is that of what the draws were made of: the part
+    is of no use where the answers or the parameters changed between two turns.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="draw_parts")
+    input_hash = models.CharField(max_length=64)
+    first = models.PositiveIntegerField()
+    n_draws = models.PositiveIntegerField()
+    n_workers = models.PositiveIntegerField()
+    raw = models.BinaryField()
+    votes = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "first"], name="draw_part_once"),
+            models.CheckConstraint(
+                condition=Q(n_draws__gte=1)
+                & has_length("raw", F("n_draws") * F("n_workers") * 8)
+                & has_length("votes", F("n_draws") * F("n_workers") * 8),
+                name="draw_part_is_whole",
+            ),
+        ]
+        ordering = ["run", "first"]
+
+    def __str__(self) -> str:
+        return f"draws {self.first} to {self.first + self.n_draws - 1} of {self.run_id}"

@@ -1,4 +1,7 @@
-"""Language models, their notes and their answers."""
+"""Language models, their answers and prompts, and vectors of texts.
+
+Prompts of requesters: a name, and versions that never change. Vectors of texts, each computed once.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,23 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
+from django.db.models.functions import Length
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from annotations.exchange.records import AnswerStatus
-from annotations.models import EDITORS, VIEWERS, Access, Import, Question, Record, Scoped
+from annotations.models import (
+    EDITORS,
+    UNLISTED,
+    VIEWERS,
+    Access,
+    AppendOnly,
+    Import,
+    Question,
+    Record,
+    Scoped,
+)
 from annotations.models.notes import Note
 from evaluation.models.runs import Run
 
@@ -238,3 +253,150 @@ class RawReply(Scoped):
 
     def __str__(self) -> str:
         return f"raw reply of {self.response_id}"
+
+
+STRATEGIES = ("closed", "passage")
+
+
+class Prompt(Record):
+    """A named prompt; its text is in its versions."""
+
+    access = Access(owner="owner")
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="prompts"
+    )
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"],
+                name="prompt_name_once_per_owner",
+                violation_error_message="You have a prompt of this name.",
+            ),
+            models.CheckConstraint(condition=~Q(name=""), name="prompt_has_a_name"),
+        ]
+        indexes = [models.Index(fields=["owner", "-id"], name="prompt_list")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def latest(self) -> PromptVersion:
+        """Return the version with the highest number; there is always one."""
+        return self.versions.order_by("-number")[0]
+
+
+class PromptVersion(AppendOnly):
+    """Version of a prompt: system text and template; every edit creates a new version.
+
+    `hash` is that of `evaluation.runs.flow.asking.plan.Prompt`: equal texts have equal ones,
+    whoever wrote them.
+    """
+
+    access = Access(owner="prompt__owner")
+
+    prompt = models.ForeignKey(
+        Prompt, on_delete=models.CASCADE, related_name="versions", db_index=False
+    )
+    number = models.PositiveIntegerField(help_text="From 1.")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="prompt_versions"
+    )
+    strategy = models.CharField(max_length=10, choices=[(name, name) for name in STRATEGIES])
+    system = models.TextField(blank=True)
+    template = models.TextField()
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["prompt", "number"], name="prompt_version_once"),
+            models.CheckConstraint(
+                condition=Q(strategy__in=STRATEGIES), name="prompt_strategy_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(number__gte=1) & ~Q(hash="") & ~Q(template=""),
+                name="prompt_version_is_whole",
+            ),
+        ]
+        ordering = ["prompt", "number"]
+
+    def __str__(self) -> str:
+        return f"{self.prompt}, version {self.number}"
+
+
+HASH_BYTES = 32
+
+
+def text_hash(text: str) -> bytes:
+    """Return the SHA-256 of a text in UTF-8: the key of its vector."""
+    return hashlib.sha256(text.encode()).digest()
+
+
+def has_length(field: str, n_bytes: Any) -> Q:
+    """Return the condition that a binary column is `n_bytes` long."""
+    return Q(Exact(Length(field), n_bytes))
+
+
+class EmbedderVersion(models.Model):
+    """Embedder configuration: everything besides the text that determines the vectors.
+
+    Rows hold no one's data and belong to nobody; pages never list them.
+    """
+
+    access = UNLISTED
+
+    model = models.CharField(max_length=255)
+    revision = models.CharField(max_length=255, blank=True)
+    precision = models.CharField(max_length=20)
+    max_length = models.PositiveIntegerField(
+        default=0, help_text="Tokens after which a text is cut; 0 where there is no limit."
+    )
+    prefix = models.CharField(max_length=500, blank=True, help_text="Put before every text.")
+    dimension = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["model", "revision", "precision", "max_length", "prefix"],
+                name="embedder_version_once",
+            ),
+            models.CheckConstraint(
+                condition=~Q(model="") & ~Q(precision=""), name="embedder_version_is_named"
+            ),
+            models.CheckConstraint(condition=Q(dimension__gte=1), name="embedder_has_a_dimension"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.revision} {self.precision}"
+
+
+class Embedding(models.Model):
+    """Vector of one text under one embedder; equal texts of different users share it.
+
+    `vector` holds `dimension` numbers as float32, little-endian.
+    """
+
+    access = UNLISTED
+
+    embedder = models.ForeignKey(
+        EmbedderVersion, on_delete=models.CASCADE, related_name="embeddings", db_index=False
+    )
+    text_hash = models.BinaryField(max_length=HASH_BYTES)
+    dimension = models.PositiveIntegerField()
+    vector = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["embedder", "text_hash"], name="embedding_once"),
+            models.CheckConstraint(
+                condition=has_length("text_hash", HASH_BYTES), name="embedding_has_a_sha256"
+            ),
+            models.CheckConstraint(
+                condition=has_length("vector", F("dimension") * 4) & Q(dimension__gte=1),
+                name="embedding_is_of_its_dimension",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"embedding {bytes(self.text_hash).hex()[:12]}"

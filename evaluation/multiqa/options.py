@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
-from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.core.backends import parse_spec
 from evaluation.core.options import (
     Choice,

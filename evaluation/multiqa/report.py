@@ -23,16 +23,19 @@ from evaluation.multiqa.messages import (
     NumberWords,
 )
 from evaluation.multiqa.run.evaluation import CHANCE, CrowdRow
-from evaluation.multiqa.run.result_tables import (
+from evaluation.multiqa.run.rows import (
     COMPARISONS,
     ITEM_COLUMNS,
     ITEMS,
     METRICS,
     REPLIES,
     REWORDINGS,
+    ItemRow,
+    ReplyRow,
+    RewordingRow,
+    SystemPair,
 )
-from evaluation.multiqa.run.result_tables import CROWD as CROWD_ROWS
-from evaluation.multiqa.run.rows import ItemRow, ReplyRow, RewordingRow, SystemPair
+from evaluation.multiqa.run.rows import CROWD as CROWD_ROWS
 from evaluation.multiqa.storage.questions import load
 from evaluation.multiqa.storage.running import (
     MultiqaSummary,
@@ -46,8 +49,7 @@ from evaluation.multiqa.storage.running import (
 )
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
-from evaluation.runs.reports.result_tables import build_readers
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table, build_readers
 
 # Metrics of a group of questions.
 GROUP_METRICS = ("alpha", "accuracy", "worst_case", "plurality", "best_case", "certainty")

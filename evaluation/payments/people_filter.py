@@ -22,7 +22,7 @@ from evaluation.payments.report import (
     Rows,
     select_decided,
 )
-from evaluation.payments.storage.suggestions import ACTIONS
+from evaluation.payments.storage.rules import ACTIONS
 
 
 class PayFilter(ListFilter):

@@ -46,8 +46,8 @@ from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.alarms.report.marks import Mark, read_all_marks
-from evaluation.grading.facts.report.standing import FactStanding
-from evaluation.grading.results.report.signals import (
+from evaluation.grading.facts.report import FactStanding
+from evaluation.grading.results.report.evidence import (
     WorkerSignals,
     query_counted_answers,
     read_signals,
@@ -55,7 +55,7 @@ from evaluation.grading.results.report.signals import (
 from evaluation.grading.results.report.workers import LOWEST
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
-from evaluation.payments.storage.suggestions import Suggestion, suggest_action
+from evaluation.payments.storage.rules import Suggestion, suggest_action
 from evaluation.runs.raw_scores import RawScore, run_of, scores_of
 
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"

@@ -13,8 +13,7 @@ from annotations.models import QuestionSetVersion
 from annotations.web.numbers import count_rows_by
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
-from evaluation.models.runs import GRADING
-from evaluation.models.runs_of_record import run_that_counts
+from evaluation.models.runs import GRADING, run_that_counts
 
 RAW, CONTRAST = ScoreRule.Score.RAW.value, ScoreRule.Score.CONTRAST.value
 SCORES: Mapping[str, str] = dict(ScoreRule.Score.choices)

@@ -20,11 +20,10 @@ from annotations.web.query import parse_choice
 from annotations.web.scope import get_visible_or_404
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.options import SITE
-from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.inference.significance import Correction
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.about import build_about
-from evaluation.runs.reports.run_titles import build_title
+from evaluation.runs.reports.about import build_about, build_title
 from evaluation.runs.run_types import (
     Kind,
     Page,

@@ -17,9 +17,9 @@ from annotations.web.rest.negotiation import AnyForm
 from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.options import API
-from evaluation.grading.results.rest import GradingViewSet
-from evaluation.runs.rest.finished_runs import FORMAT
-from evaluation.runs.rest.option_serializer import build_options_serializer
+from evaluation.grading.results.pages import GradingViewSet
+from evaluation.runs.rest.runs import build_options_serializer
+from evaluation.runs.rest.views import FORMAT
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.report import PLAN_TABLES, build_run_plan
 from evaluation.sample_size.run.plan import MoneyPlan

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.lines import Series, draw_lines
-from evaluation.core.charts.scales import Scale, format_number, format_tick
-from evaluation.core.charts.svg import Drawing
+from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.svg import Drawing, Scale, format_number, format_tick
 from evaluation.core.stats.planner import Plan
 from evaluation.runs.reports.planner import PlannerReport
 from evaluation.sample_size.methods import WORKERS, SizePoint

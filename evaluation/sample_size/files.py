@@ -20,13 +20,12 @@ from annotations.exchange import (
 )
 from annotations.exchange.reading.answer_grades import refuse_unknown_answers
 from annotations.exchange.reading.duplicates import Duplicates
-from evaluation.consensus.inputs import GradingInput, select_graded_answers
+from evaluation.consensus.inputs import GradingInput, Progress, select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
-from evaluation.consensus.vectors import Progress
 from evaluation.core.backends import parse_spec
 from evaluation.core.options import TERMINAL
-from evaluation.grading.files.graded import FileGrading
 from evaluation.grading.files.grading import GradingRequest, grade_files
+from evaluation.grading.files.tables import FileGrading
 from evaluation.grading.run.maps import compute_question_means
 from evaluation.runs.files.answers import (
     check_not_empty,

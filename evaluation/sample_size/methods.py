@@ -23,11 +23,8 @@ from evaluation.consensus.methods.estimator import AQER
 from evaluation.consensus.methods.votes import convert_vectors, get_mean_vote
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors, compact_vectors
-from evaluation.core.stats.inference.clustered_bootstrap import (
-    ClusteredEstimate,
-    compute_clustered_interval,
-)
-from evaluation.core.stats.statistics.correlation import pearson, spearman
+from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
+from evaluation.core.stats.statistics.descriptive import pearson, spearman
 from evaluation.core.stats.undefined import divide_where_positive
 
 WORKERS, QUESTIONS = "workers", "questions"

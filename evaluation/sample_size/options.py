@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import ClassVar
 
-from evaluation.consensus.crowd_parameters import OF_GRADING, CrowdParameters
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import OF_GRADING, CrowdParameters
 from evaluation.core.options import Choice, Parameters, Real, Text, Whole, declare_option
 from evaluation.core.options.declaration import ADVANCED, BASIC, NOT_SIGNED
 from evaluation.runs.flow.forecast import WITHIN

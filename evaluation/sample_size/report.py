@@ -11,7 +11,7 @@ from django.db.models import F
 from evaluation.core.options import SITE
 from evaluation.grading.results.report.questions import read_answered_questions
 from evaluation.models import LLMScore, Run, WorkerGrade
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 from evaluation.sample_size.methods import SizePoint, SizeVerdict
 from evaluation.sample_size.options import PlanTargets
 from evaluation.sample_size.run.plan import (

@@ -8,10 +8,9 @@ from typing import Any
 from evaluation.consensus.inputs import select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.models import Run, RunData
-from evaluation.runs.steps.answers import read_answers
+from evaluation.runs.steps.answers import compute_mean_judgements, read_answers, remove_workers
 from evaluation.runs.steps.cache import embed_texts
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
-from evaluation.runs.steps.remedy_inputs import compute_mean_judgements, remove_workers
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
 from evaluation.sample_size.options import CrowdSizeParameters
 from evaluation.sample_size.run.trial import (

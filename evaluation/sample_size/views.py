@@ -16,7 +16,7 @@ from evaluation.core.charts.chart import Chart
 from evaluation.core.options import SITE
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.models import Run
-from evaluation.runs.forms.options import OptionForm, form_for
+from evaluation.runs.forms import OptionForm, form_for
 from evaluation.runs.reports.planner import build_planner_report
 from evaluation.runs.result_pages import Context
 from evaluation.runs.run_types.kind import Page

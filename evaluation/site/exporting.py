@@ -22,10 +22,9 @@ from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.runs import exports
-from evaluation.runs.exports import ChoiceError, Export, chosen_run
-from evaluation.runs.exports.choosing import LATEST, RECORD
+from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, chosen_run
+from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import select_list_rows
-from evaluation.runs.reports.run_titles import build_run_file_name
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.question_set import find_draft, load_versions, select_version
 

@@ -17,7 +17,7 @@ from annotations.models import QuestionSet
 from annotations.web.scope import get_user_id, get_visible_or_404
 from evaluation.runs import judging as door
 from evaluation.runs.judging import Choice, Judging, Progress, Task
-from evaluation.runs.judging.inbox import load_inbox
+from evaluation.runs.judging.tasks import load_inbox
 from evaluation.runs.run_types import UnknownKindError, find_judging
 
 PROBLEMS = {

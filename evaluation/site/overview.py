@@ -1,27 +1,209 @@
-"""Start page: counts, items that need attention, first steps."""
+"""Start page: counts, items that need attention, first steps.
+
+List of what needs a requester's attention, from a constant number of queries.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import CharField, F, Max, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models import Count as Counted
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from annotations.models import Question, QuestionSet, Response, Worker, invitations, is_requester
 from annotations.web.numbers import TableCounts, read_numbers
 from annotations.web.scope import get_user_id, select_visible
-from evaluation.models import LanguageModel, Run, WorkerGrade
-from evaluation.runs.background.liveness import count_running
+from annotations.web.texts import mark_code
+from evaluation.core.messages.message import Message
+from evaluation.core.options import SITE
+from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, WorkerGrade
+from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
+from evaluation.runs.background.progress import HOW_TO_START, count_running, is_any_running
 from evaluation.runs.background.runs import visible_runs
 from evaluation.runs.judging.tasks import filter_requests
-from evaluation.runs.reports.lists import filter_unarchived, select_list_rows
+from evaluation.runs.reports.lists import count_alarms, filter_unarchived, select_list_rows
 from evaluation.runs.run_types.run_list import list_runs
-from evaluation.site.attention import find_items_needing_attention
 from evaluation.site.judging import list_to_judge
+
+SETS_LOOKED_AT = 200
+"""The newest sets; what needs attention in older ones shows on their own pages."""
+
+
+@dataclass(frozen=True)
+class AttentionItem:
+    """A problem that needs the requester's attention, with a link.
+
+    `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
+    """
+
+    code: str
+    level: str
+    about: str
+    text: str
+    link: str
+    action: str
+
+    @property
+    def words(self) -> SafeString:
+        """Text of the item as HTML, with commands marked as code."""
+        return mark_code(self.text)
+
+
+def find_items_needing_attention(
+    user: AbstractBaseUser | AnonymousUser, listens: bool | None = None
+) -> list[AttentionItem]:
+    """Return what needs attention in the sets that the user may change, worst first.
+
+    That are last runs which failed or wait, and runs that count (of record, or the newest ones)
+    which are out of date or have open alarms. `listens` says whether a worker runs, where it is
+    known.
+    """
+    order = {"bad": 0, "warn": 1, "busy": 2}
+    if listens is None:
+        listens = is_any_running()
+    found = [item for row in _load_sets(user) for item in _find_items(row, listens)]
+    return sorted(found, key=lambda item: order[item.level])
+
+
+def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+    """Return the newest sets with their last run and their official run, in three queries."""
+    last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
+    done = last.filter(kind=GRADING, state=Run.State.DONE)
+    counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
+    chosen = RunOfRecord.objects.filter(question_set=OuterRef("pk"), kind=GRADING)
+    sets = (
+        QuestionSet.objects.editable_by(user)
+        .filter(archived_at=None)
+        .annotate(
+            last=Subquery(last.values("pk")[:1]),
+            counting=Subquery(counting.values("pk")[:1]),
+            done=Subquery(done.values("pk")[:1]),
+            chosen_by=Subquery(chosen.values("chosen_by")[:1]),
+        )
+        .order_by("-id")
+        .values("id", "public_id", "name", "last", "counting", "done", "chosen_by")[:SETS_LOOKED_AT]
+    )
+    rows: list[dict[str, Any]] = [dict(row) for row in sets]
+    runs = _load_runs(
+        {row[which] for row in rows for which in ("last", "counting", "done")} - {None}
+    )
+    for row in rows:
+        run, counts = runs.get(row["last"], {}), runs.get(row["counting"], {})
+        row["newest"] = runs.get(row["done"], {}).get("public_id")
+        row |= {"run": run.get("public_id"), "counts": counts.get("public_id")}
+        row |= {f"run_{name}": run.get(name) for name in ("state", "error")}
+        told = ("started_at", "warnings", "n_alarms")
+        row |= {f"counts_{name}": counts.get(name) for name in told}
+    ids = [row["id"] for row in rows]
+    # Grouped, not asked for set by set: the time of the last run would be looked up for each row.
+    of_people = Response.objects.filter(state=Response.State.SUBMITTED).annotate(
+        set=F("submission__version__question_set"), at=F("updated_at")
+    )
+    of_models = LLMResponse.objects.annotate(
+        set=F("question__version__question_set"), at=F("asked_at")
+    )
+    people = _select_latest("people", of_people, ids, Q(status=Response.Status.TEXT))
+    latest = people.union(_select_latest("models", of_models, ids, Q()), all=True)
+    found = {(of, key): (n, newest) for of, key, n, newest in latest}
+    for row in rows:
+        since = row["counts_started_at"]
+        texts_of_set, newest = found.get(("people", row["id"]), (0, None))
+        _, newest_of_models = found.get(("models", row["id"]), (0, None))
+        row["has_answers"] = texts_of_set > 0
+        row["newer"] = since is not None and newest is not None and newest > since
+        row["newer_of_models"] = (
+            since is not None and newest_of_models is not None and newest_of_models > since
+        )
+    return rows
+
+
+def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
+    """Return state, error, start time, warnings and alarm counts of runs, by primary key."""
+    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=count_alarms(OuterRef("pk")))
+    told = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
+    return {row["pk"]: dict(row) for row in told}
+
+
+def _select_latest(
+    author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
+) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
+    """Return the query for each set's number of `counted` rows and newest time."""
+    return (
+        rows.filter(set__in=sets)
+        .order_by()
+        .values("set")
+        .annotate(of=Value(author, CharField()), n=Counted("pk", filter=counted), newest=Max("at"))
+        .values_list("of", "set", "n", "newest")
+    )
+
+
+def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
+    """Yield the attention items of one set, from its last run and its official run."""
+    name, state = str(row["name"]), row["run_state"]
+    of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
+    grade = reverse("admin:grade", args=[row["public_id"]])
+    if state is None:
+        if row["has_answers"]:
+            yield AttentionItem(
+                *("never_graded", "warn", name, "It has answers but was never graded."),
+                *(grade, "Grade"),
+            )
+        return
+    if state == Run.State.FAILED:
+        reason = SITE.said(row["run_error"])
+        text = f"The last run failed: {reason[:200]}"
+        yield AttentionItem("run_failed", "bad", name, text, of_run, "Look at the run")
+    elif state in ACTIVE and not listens:
+        text = f"A run waits. {HOW_TO_START}"
+        yield AttentionItem("run_waits", "bad", name, text, of_run, "Look at the run")
+    elif state in UNFINISHED:
+        yield AttentionItem(
+            "run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it"
+        )
+    if state == Run.State.DONE and row["counts"]:
+        yield from _find_items_of_official_run(row, name, grade)
+
+
+def _find_items_of_official_run(
+    row: dict[str, Any], name: str, grade: str
+) -> Iterator[AttentionItem]:
+    """Yield the attention items of a set's official run."""
+    run_name = "last run" if row["counts"] == row["run"] else "official run"
+    of_run = reverse("admin:run", args=[row["counts"]])
+    if n := row["counts_n_alarms"]:
+        text = (
+            f"{n} alarm{'' if n == 1 else 's'} in the {run_name}: read the evidence "
+            "before you pay, reject or publish anything."
+        )
+        to_alarms = reverse("admin:results-alarms", args=[row["counts"]])
+        yield AttentionItem("alarms", "bad", name, text, to_alarms, "Look at the evidence")
+    if row["newest"] != row["counts"] and row["chosen_by"] is None:
+        text = "A later run is done; exports and this page still use the first, as nobody chose."
+        later = reverse("admin:run", args=[row["newest"]])
+        yield AttentionItem("later_run", "warn", name, text, later, "Look at it")
+    elif row["newer"]:
+        text = f"People's answers were added or changed since the {run_name} began."
+        yield AttentionItem("answers_changed", "warn", name, text, grade, "Grade again")
+    elif row["newer_of_models"]:
+        text = f"Answers of language models were added or changed since the {run_name} began."
+        like = f"{grade}?like={row['counts']}"
+        yield AttentionItem("models_added", "warn", name, text, like, "Add the models")
+    stored = map(Message.of, row["counts_warnings"] or ())
+    # Who skips a question is what a crowd is expected to do.
+    warnings = [warning for warning in stored if warning.code != "empty_answers"]
+    if warnings:
+        more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
+        text = f"{SITE.said(warnings[0])}{more}"
+        yield AttentionItem("run_warnings", "warn", name, text, of_run, "Look at the run")
+
 
 ITEMS_SHOWN = 20
 RUNS_SHOWN = 5

@@ -1,42 +1,74 @@
-"""Pages of runs: the list, the page of one run, and its actions."""
+"""Pages of runs: list, one run and its actions, and the form that starts one.
+
+Page that starts a run of any type, with a form of its options.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.models import rights
+from annotations.desk.uploads import try_upload
+from annotations.exchange import InputError, Problem
+from annotations.exchange.reading.source import make_bytes_source
+from annotations.models import Question, QuestionSet, QuestionSetVersion, rights
 from annotations.web.pages import build_breadcrumbs
-from annotations.web.scope import get_editable
+from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
+from annotations.web.upload_kinds import KINDS
 from evaluation.admission import storage as recruiting
-from evaluation.core.options import Parameters
-from evaluation.grading.results.report.of_record import read_official_run_of
+from evaluation.core.options import OptionError, Parameters
+from evaluation.grading.results.report.run import read_official_run_of
 from evaluation.models import Run
-from evaluation.models.runs import ACTIVE
-from evaluation.models.runs_of_record import choose
+from evaluation.models.runs import ACTIVE, GRADING, choose
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
-from evaluation.runs.background.progress import compute_progress, format_duration
-from evaluation.runs.forms.run_label import RunLabelForm
-from evaluation.runs.reports.list_filters import RunFilter
-from evaluation.runs.reports.lists import filter_unarchived, select_list_rows
-from evaluation.runs.reports.reply_counts import count_replies
-from evaluation.runs.reports.run_titles import build_title
+from evaluation.runs.background.exclusions import list_excluded_ids
+from evaluation.runs.background.progress import (
+    HOW_TO_START,
+    compute_progress,
+    format_duration,
+    is_any_running,
+)
+from evaluation.runs.forms import (
+    Like,
+    OptionForm,
+    RunLabelForm,
+    form_for,
+    hash_options,
+    like_of,
+    run_like,
+)
+from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.lists import (
+    RunFilter,
+    count_replies,
+    filter_unarchived,
+    select_list_rows,
+)
 from evaluation.runs.reports.verdicts import build_applied_context
-from evaluation.runs.result_pages import run_or_404
-from evaluation.runs.run_types import Kind, UnknownKindError, get_options, get_run_kind
+from evaluation.runs.result_pages import StartLink, run_or_404, start_link
+from evaluation.runs.run_types import (
+    Kind,
+    StartFile,
+    UnknownKindError,
+    get_kind,
+    get_options,
+    get_run_kind,
+    list_run_kinds,
+)
 from evaluation.runs.run_types.run_list import list_runs
+from evaluation.runs.steps.asking.preview import RequestForecast
 
 RUNS_PER_PAGE = 25
 
@@ -218,3 +250,185 @@ def find_results_address(run: Run) -> str:
         return reverse("admin:results-run", args=[run.public_id])
     except NoReverseMatch:
         return ""
+
+
+# Problems of a file that are told one by one.
+SHOWN = 5
+
+
+def build_start_links(
+    question_set: QuestionSet, query: str = "", questions: Sequence[Question] = ()
+) -> list[StartLink]:
+    """Return a link to start each run type over a set, in the order of the settings.
+
+    Each states whether its type suits `questions`; without any, every type does.
+    """
+    return [
+        StartLink(
+            kind.verb,
+            kind.words,
+            start_link(kind, question_set) + query,
+            kind.needs_answers,
+            kind.is_research,
+            not questions or kind.suits is None or kind.suits(questions),
+        )
+        for kind in list_run_kinds().values()
+    ]
+
+
+def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
+    """Show the options of a run type; start the run, or show its forecast, from a posted form.
+
+    A run that asks models starts only with the options whose requests and cost were shown.
+
+    `like` in the address names a run of the set whose parameters the form begins with. What else
+    stands on the page, and which files it takes, is what the kind declares.
+    """
+    kind = _get_startable_kind(name)
+    question_set = get_editable(request, QuestionSet.objects.all(), set_id)
+    for file in kind.start.files:
+        if request.POST.get("file") == file.name or file.name in request.FILES:
+            return _take_file(request, question_set, file) or redirect(request.get_full_path())
+    version = lifecycle.find_version(
+        question_set, request.GET.get("version"), answered=kind.needs_answers
+    )
+    like = like_of(request, question_set, kind)
+    form = form_for(kind.options)(
+        request.user,
+        request.POST or None,
+        like=like.parameters,
+        preset={} if request.POST else request.GET.dict(),
+        excluded=list_excluded_ids(version) if version is not None else (),
+    )
+    label = RunLabelForm(request.POST or None)
+    valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])
+    if valid and version is not None:
+        try:
+            if kind.start.foreseen and not _has_seen_forecast(request, form.parameters()):
+                foreseen = _forecast_requests(request, version, kind, form.parameters())
+                if foreseen.requests or request.POST.get("do") == "foresee":
+                    return _show_form(
+                        request, question_set, version, kind, form, label, like, foreseen
+                    )
+            run = lifecycle.queue_run(
+                version,
+                get_user_id(request),
+                form.parameters(),
+                kind.name,
+                **label.said(),
+                made_from=run_like(request, question_set, kind),
+            )
+            return redirect("admin:run", run.public_id)
+        except OptionError as error:
+            form.refuse(error)
+    return _show_form(request, question_set, version, kind, form, label, like)
+
+
+@require_GET
+def start_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Redirect to the start form, filled with the settings of this run."""
+    shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
+    try:
+        link = start_link(get_run_kind(shown), shown.version.question_set)
+    except UnknownKindError as error:
+        messages.error(request, str(error))
+        return redirect("admin:run", shown.public_id)
+    return redirect(f"{link}?like={shown.public_id}&version={shown.version.number}")
+
+
+def _show_form(
+    request: HttpRequest,
+    question_set: QuestionSet,
+    version: QuestionSetVersion | None,
+    kind: Kind,
+    form: OptionForm,
+    label: RunLabelForm,
+    like: Like,
+    foreseen: RequestForecast | None = None,
+) -> HttpResponse:
+    """Render the start form with its errors, label, files and forecast."""
+    context = {
+        "title": kind.verb,
+        "subtitle": f"{question_set.name}, version {version.number}" if version else "",
+        "breadcrumbs": build_breadcrumbs(question_set),
+        "question_set": question_set,
+        "version": version,
+        "kind": kind,
+        "form": form,
+        "label": label,
+        "like": like,
+        "before": kind.start.before(version) if kind.start.before else None,
+        # A template would call the function itself.
+        "foresees": kind.start.foreseen is not None,
+        "foreseen": foreseen,
+        "seen": hash_options(form.parameters()) if foreseen else "",
+        "is_unseen": foreseen is not None and request.POST.get("do") != "foresee",
+        "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
+        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
+    }
+    wrong = form.errors or label.errors
+    return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)
+
+
+def _has_seen_forecast(request: HttpRequest, options: Parameters) -> bool:
+    """Return whether the user presses start on a page that shows the forecast of these options."""
+    return request.POST.get("do") != "foresee" and request.POST.get("seen") == hash_options(options)
+
+
+def _forecast_requests(
+    request: HttpRequest, version: QuestionSetVersion, kind: Kind, options: Parameters
+) -> RequestForecast:
+    """Return the forecast of a run's model requests; `OptionError` if it cannot start."""
+    problems = kind.check(version, request.user, options) if kind.check else ()
+    if problems:
+        raise OptionError(problems)
+    assert kind.start.foreseen is not None
+    return kind.start.foreseen(version, request.user, options)
+
+
+def _take_file(
+    request: HttpRequest, question_set: QuestionSet, file: StartFile
+) -> HttpResponseRedirect | None:
+    """Store an uploaded file with the set; redirect to a preview, or add messages."""
+    sent: Any = request.FILES.get(file.name)
+    if sent is None:
+        messages.error(request, "Choose a file.")
+        return None
+    if sent.size is None or sent.size > file.most_bytes:
+        messages.error(request, f"The file is larger than {filesizeformat(file.most_bytes)}.")
+        return None
+    switches = {one: one in request.POST for one in file.switches}
+    if file.upload:
+        return try_upload(request, question_set, KINDS[file.upload], sent, switches)
+    assert file.take is not None
+    source = make_bytes_source(sent.name or file.name, sent.read())
+    try:
+        lines = file.take(question_set, source, switches, get_user_id(request))
+    except InputError as error:
+        for problem in error.problems[:SHOWN]:
+            messages.error(request, _format_problem(problem))
+        if error.total > SHOWN:
+            messages.error(request, f"And {error.total - SHOWN} more problems.")
+    else:
+        for line in lines:
+            messages.success(request, line)
+    return None
+
+
+def _format_problem(problem: Problem) -> str:
+    """Return a file's problem as a sentence, without command-line options."""
+    place = [f"Line {problem.line}"] if problem.line is not None else []
+    place += [f"column {problem.column}"] if problem.column is not None else []
+    where = f"{', '.join(place)}: " if place else ""
+    return f"{where}{problem.reason}. {problem.remedy}".strip()
+
+
+def _get_startable_kind(name: str) -> Kind:
+    """Return a run type that the form can start; 404 for any other."""
+    try:
+        kind = get_kind(name)
+    except UnknownKindError as error:
+        raise Http404(str(error)) from error
+    if kind.start.address:
+        raise Http404("this kind of run has a page of its own to start it")
+    return kind

@@ -3,12 +3,12 @@
 from django.urls import path
 
 from evaluation.admission import views as recruiting
-from evaluation.deletion.views import erasing, imports, removing
+from evaluation.deletion import views
 from evaluation.interim import views as collecting
-from evaluation.language_models.views import asking, model_notes, models, prompts
-from evaluation.model_comparison.views import leaderboard as comparing
-from evaluation.payments.views import bonuses, files, invitations, person, worker_list
-from evaluation.site import exporting, judging, question_set, runs, starting
+from evaluation.language_models.views import asking, models, prompts
+from evaluation.model_comparison import views as comparing
+from evaluation.payments.views import bonuses, files, people
+from evaluation.site import exporting, judging, question_set, runs
 from evaluation.waves import views as waves
 from evaluation.workers import views as workers
 
@@ -24,19 +24,19 @@ urlpatterns = [
     path(f"{SET}collecting/admission/", recruiting.admission, name="collecting-admission"),
     path(f"{SET}wave/", waves.start_wave, name="new-wave"),
     path(f"{SET}earlier-wave/", waves.edit_link, name="link-wave"),
-    path("archived/", removing.archived, name="archived"),
-    path(f"{SET}draft/discard/", removing.discard_draft, name="draft-discard"),
-    path(f"{SET}archive/", removing.archive_set, name="question-set-archive"),
-    path(f"{SET}restore/", removing.restore_set, name="question-set-restore"),
-    path(f"{SET}imports/", imports.imports, name="imports"),
-    path(f"{SET}imports/<uuid:import_id>/undo/", imports.undo_import, name="import-undo"),
-    path(f"{SET}delete/", removing.delete_set, name="question-set-delete"),
-    path(f"{RUN}archive/", removing.archive_run, name="run-archive"),
-    path(f"{RUN}restore/", removing.restore_run, name="run-restore"),
-    path(f"{RUN}delete/", removing.delete_run, name="run-delete"),
-    path(f"{SET}grade/", starting.start_run, name="grade"),
+    path("archived/", views.archived, name="archived"),
+    path(f"{SET}draft/discard/", views.discard_draft, name="draft-discard"),
+    path(f"{SET}archive/", views.archive_set, name="question-set-archive"),
+    path(f"{SET}restore/", views.restore_set, name="question-set-restore"),
+    path(f"{SET}imports/", views.imports, name="imports"),
+    path(f"{SET}imports/<uuid:import_id>/undo/", views.undo_import, name="import-undo"),
+    path(f"{SET}delete/", views.delete_set, name="question-set-delete"),
+    path(f"{RUN}archive/", views.archive_run, name="run-archive"),
+    path(f"{RUN}restore/", views.restore_run, name="run-restore"),
+    path(f"{RUN}delete/", views.delete_run, name="run-delete"),
+    path(f"{SET}grade/", runs.start_run, name="grade"),
     path(f"{SET}ask/", asking.ask_models, name="ask-models"),
-    path(f"{SET}run/<slug:name>/", starting.start_run, name="start"),
+    path(f"{SET}run/<slug:name>/", runs.start_run, name="start"),
     path(f"{SET}compare/", comparing.compare_models, name="compare-models"),
     path(f"{SET}judging/", judging.show_judging, name="judging"),
     path(f"{SET}judging/<uuid:task_id>/", judging.show_or_save_judgement, name="judge"),
@@ -50,12 +50,12 @@ urlpatterns = [
     path(f"{SET}collecting/places/", collecting.places, name="collecting-places"),
     path(f"{SET}collecting/ids/", collecting.ids, name="collecting-ids"),
     path(f"{SET}collecting/grade/", collecting.grade, name="collecting-grade"),
-    path(PAYING, worker_list.desk, name="paying"),
-    path(f"{PAYING}approve/", worker_list.approve, name="paying-approve"),
-    path(f"{PAYING}people/<uuid:submission_id>/", person.person, name="paying-person"),
+    path(PAYING, people.desk, name="paying"),
+    path(f"{PAYING}approve/", people.approve, name="paying-approve"),
+    path(f"{PAYING}people/<uuid:submission_id>/", people.person, name="paying-person"),
     path(f"{PAYING}lists/<slug:name>/", files.send_list, name="paying-list"),
     path(f"{PAYING}bonuses/", bonuses.show_rule, name="paying-bonuses"),
-    path(f"{PAYING}invite/", invitations.show_invitation, name="paying-invite"),
+    path(f"{PAYING}invite/", files.show_invitation, name="paying-invite"),
     path(f"{PAYING}take-bonuses/", files.claim_payment_list, name="paying-take"),
     path("runs/", runs.show_runs, name="runs"),
     path(RUN, runs.show_run, name="run"),
@@ -69,8 +69,8 @@ urlpatterns = [
     path(f"{WORKER}history.svg", workers.worker_picture, name="worker-history"),
     path(f"{WORKER}notes/", workers.add_note, name="worker-note"),
     path(f"{WORKER}notes/<uuid:note_id>/remove/", workers.remove_note, name="worker-note-remove"),
-    path(f"{WORKER}erase/", erasing.erase_worker, name="worker-erase"),
-    path(f"{RUN}again/", starting.start_again, name="run-again"),
+    path(f"{WORKER}erase/", views.erase_worker, name="worker-erase"),
+    path(f"{RUN}again/", runs.start_again, name="run-again"),
     path(f"{RUN}label/", runs.label_run, name="run-label"),
     path(f"{RUN}use/", runs.make_run_official, name="run-use"),
     path("models/", models.models, name="models"),
@@ -78,13 +78,13 @@ urlpatterns = [
     path("models/packaged/", models.add_packaged, name="model-packaged"),
     path(MODEL, models.model, name="model"),
     path(f"{MODEL}edit/", models.edit_model, name="model-edit"),
-    path(f"{MODEL}archive/", removing.archive_model, name="model-archive"),
-    path(f"{MODEL}restore/", removing.restore_model, name="model-restore"),
-    path(f"{MODEL}delete/", removing.delete_model, name="model-delete"),
-    path(f"{MODEL}notes/", model_notes.add_note, name="model-note"),
+    path(f"{MODEL}archive/", views.archive_model, name="model-archive"),
+    path(f"{MODEL}restore/", views.restore_model, name="model-restore"),
+    path(f"{MODEL}delete/", views.delete_model, name="model-delete"),
+    path(f"{MODEL}notes/", models.add_note, name="model-note"),
     path(
         f"{MODEL}notes/<uuid:model_note_id>/remove/",
-        model_notes.remove_note,
+        models.remove_note,
         name="model-note-remove",
     ),
     path(f"{MODEL}history.svg", models.model_picture, name="model-history"),

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from annotations.models import QuestionSet
 from annotations.web.scope import get_user_id
 from evaluation.runs.judging import Progress
-from evaluation.runs.judging.inbox import load_inbox, sum_by_set
+from evaluation.runs.judging.tasks import load_inbox, sum_by_set
 
 register = template.Library()
 

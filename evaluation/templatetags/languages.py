@@ -12,7 +12,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.embedding.contract import EmbedderInfo
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
-from evaluation.core.text.languages import check_language, detect_main_language
+from evaluation.core.text.quality import check_language, detect_main_language
 
 register = template.Library()
 

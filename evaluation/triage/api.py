@@ -22,11 +22,11 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import RefusedError, get_user_id
-from evaluation.core.messages.exclusion_reasons import REASONS
+from evaluation.core.messages.reasons import REASONS
 from evaluation.core.options import API, OptionError
 from evaluation.grading.alarms.report import Mark
 from evaluation.grading.alarms.report.marks import read_marks_and_naming
-from evaluation.grading.results.rest import GradingViewSet
+from evaluation.grading.results.pages import GradingViewSet
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES
 from evaluation.runs.background import exclusions
@@ -36,9 +36,14 @@ from evaluation.runs.reports.verdicts import (
     load_active_and_history,
     load_history,
 )
-from evaluation.runs.rest.conflicts import build_conflict_problem
-from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, SECONDS_BETWEEN_LOOKS, PageSerializer
 from evaluation.runs.rest.runs import RUN, RunSerializer
+from evaluation.runs.rest.views import (
+    CURSOR,
+    LIMIT,
+    SECONDS_BETWEEN_LOOKS,
+    PageSerializer,
+    build_conflict_problem,
+)
 from evaluation.triage.batches import (
     MovedMeanwhileError,
     NobodyLeftError,

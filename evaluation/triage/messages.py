@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.core.messages.exclusion_reasons import OWN, REASONS
 from evaluation.core.messages.message import Sentence, format_count
-from evaluation.core.messages.reasons import CLOSING
+from evaluation.core.messages.reasons import CLOSING, OWN, REASONS
 
 
 def build_rejection_message(category: str, reason: str) -> str:

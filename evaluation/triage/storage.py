@@ -39,7 +39,7 @@ from annotations.ledger.decisions import (
 from annotations.models import Decision, Submission, Worker
 from annotations.models.base import new_public_id
 from annotations.panels.people import APPROVED, PanelDecision
-from evaluation.core.messages.exclusion_reasons import OWN, REASONS
+from evaluation.core.messages.reasons import OWN, REASONS
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.runs.reports.verdicts import Decided, Together
 from evaluation.triage.messages import build_rejection_message

@@ -13,7 +13,7 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import Mark
 from evaluation.grading.results.api.results import ModelRowSerializer
-from evaluation.grading.results.rest import GradingViewSet
+from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.reports.planner import PlannerReport, build_planner_report
 from evaluation.trust.report import Fact, TrustReport, trust_report
 from evaluation.trust.report.decision import Decision, Person, Step, decision

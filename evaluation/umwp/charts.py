@@ -9,10 +9,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.rows import Row, draw_estimates
-from evaluation.core.charts.scales import Scale, format_interval, format_number, format_tick
-from evaluation.core.charts.svg import Drawing, estimate_width
+from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.svg import (
+    Drawing,
+    Scale,
+    estimate_width,
+    format_interval,
+    format_number,
+    format_tick,
+)
 from evaluation.umwp.report.results import Noticed
 from evaluation.umwp.run.tables import SizeRow
 

@@ -34,8 +34,8 @@ from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.files.study import Progress, Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.flow.result_tables import list_file_names
-from evaluation.umwp.methods.agreement import Draws
+from evaluation.runs.flow.stored import list_file_names
+from evaluation.umwp.methods.detection import Draws
 from evaluation.umwp.options import MiningParameters, UmwpParameters
 from evaluation.umwp.problems import Noise, find_contradictions
 from evaluation.umwp.prompts import (

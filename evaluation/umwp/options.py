@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.consensus.crowd_parameters import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.consensus.parameters import SEED_OF_DRAWS, build_draws_option
+from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
 from evaluation.core.backends import BackendError, parse_spec
 from evaluation.core.options import (
     Choice,
@@ -22,7 +22,7 @@ from evaluation.core.options import (
 )
 from evaluation.core.options.declaration import BASIC, DATABASE
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
-from evaluation.umwp.methods.sentences import FIXED, PAPER
+from evaluation.umwp.methods.texts import FIXED, PAPER
 from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
 
 

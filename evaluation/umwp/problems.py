@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange.reading.word_problems import WordProblem
-from evaluation.core.stats.statistics.sampling import draw_stratified_sample
+from evaluation.core.stats.statistics.descriptive import draw_stratified_sample
 
 
 def draw_problem_sample(

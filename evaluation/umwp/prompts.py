@@ -14,7 +14,7 @@ from pathlib import Path
 from annotations.exchange import InputError
 from annotations.exchange.reading.decoding import open_text
 from evaluation.core.backends.chat.contract import Message
-from evaluation.umwp.methods.sentences import normalize_sentence
+from evaluation.umwp.methods.texts import normalize_sentence
 
 CLOSING = "This problem cannot be answered."
 """Last sentence of the worked examples without an answer; it is a template, too."""

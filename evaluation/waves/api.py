@@ -21,12 +21,12 @@ from annotations.web.rest.paging import build_slice_body, read_limit, read_start
 from annotations.web.rest.problems import ApiProblem, build_field_problem, build_parameter_problem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set, get_editable
-from evaluation.grading.results.rest import GradingViewSet
-from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
+from evaluation.grading.results.pages import GradingViewSet
+from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 from evaluation.waves import storage
 from evaluation.waves.report.comparison import WavesReport, build_report, list_earlier_runs
 from evaluation.waves.report.questions import QuestionDrift
-from evaluation.waves.report.workers import People, WorkerOfBoth
+from evaluation.waves.report.scores import People, WorkerOfBoth
 
 
 class WaveSerializer(StrictSerializer):

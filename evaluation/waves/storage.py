@@ -23,13 +23,12 @@ from annotations.answering import waves
 from annotations.answering.waves import QuestionMatch
 from annotations.models import Question, QuestionSet, rights
 from annotations.web.scope import UserRequest, select_visible
-from evaluation.consensus.inputs import GradingInput
-from evaluation.consensus.vectors import embed
+from evaluation.consensus.inputs import GradingInput, embed
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.cells import encode_labels
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.stats.inference.mean_shift import detect_mean_shifts
-from evaluation.grading.storage.as_graded import (
+from evaluation.core.stats.inference.significance import detect_mean_shifts
+from evaluation.grading.storage.running import (
     OF_WORDS,
     NotAtOnceError,
     read_graded_input,

@@ -15,9 +15,8 @@ from annotations.web.rest.idempotency import repeatable
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404
-from evaluation.runs.rest.notes import NoteSerializer, NotingViewSet
-from evaluation.workers.report.worker import WorkerHistory, worker_history
-from evaluation.workers.report.worker_filter import WorkerFilter
+from evaluation.runs.rest.views import NoteSerializer, NotingViewSet
+from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, worker_history
 from evaluation.workers.report.workers import WorkerAcross, Workers
 
 WorkerAcrossSerializer = build_serializer(WorkerAcross)

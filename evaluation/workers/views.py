@@ -19,10 +19,8 @@ from annotations.models.notes import may_note
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.history import Occasion, draw_history
-from evaluation.workers.report.worker import WorkerHistory, worker_history
-from evaluation.workers.report.worker_filter import WorkerFilter
+from evaluation.core.charts.chart import Chart, Occasion, draw_history
+from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, worker_history
 from evaluation.workers.report.workers import Workers
 
 AXIS = "raw score (leave-one-out)"

@@ -19,33 +19,29 @@ from annotations.api.translations import TranslationViewSet
 from annotations.api.writing import WritingViewSet
 from crowdgrade.rest.views import DocsView, NowhereView, ProblemView, RootView, SchemaView
 from evaluation.admission.api import ScoreRuleViewSet
-from evaluation.api.exports import ExportViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
-from evaluation.api.runs import RunViewSet
-from evaluation.api.tables import TableViewSet
-from evaluation.deletion.api.erasing import ErasureViewSet
-from evaluation.deletion.api.imports import ImportViewSet
-from evaluation.deletion.api.removing import (
+from evaluation.api.runs import ExportViewSet, RunViewSet, TableViewSet
+from evaluation.deletion.api import (
+    ErasureViewSet,
+    ImportViewSet,
     ModelRemovalViewSet,
     RunRemovalViewSet,
     SetRemovalViewSet,
 )
-from evaluation.experts.api.audit import AuditViewSet
-from evaluation.experts.api.experts import ExpertsViewSet
-from evaluation.grading.results.api.alarms import AlarmViewSet
-from evaluation.grading.results.api.comparisons import ComparisonViewSet
-from evaluation.grading.results.api.facts import FactViewSet
-from evaluation.grading.results.api.results import ResultViewSet
+from evaluation.experts.api import AuditViewSet, ExpertsViewSet
+from evaluation.grading.results.api.alarms import AlarmViewSet, FactViewSet
+from evaluation.grading.results.api.results import ComparisonViewSet, ResultViewSet
 from evaluation.interim.api import InterimViewSet
-from evaluation.language_models.api.answers import ModelAnswerViewSet
-from evaluation.language_models.api.models import LanguageModelViewSet
-from evaluation.language_models.api.notes import ModelNoteViewSet
+from evaluation.language_models.api.models import (
+    LanguageModelViewSet,
+    ModelAnswerViewSet,
+    ModelNoteViewSet,
+)
 from evaluation.language_models.api.prompts import PromptViewSet
 from evaluation.model_comparison.api import ComparingViewSet
 from evaluation.payments.api.bonuses import BonusViewSet, PanelListViewSet, TakenListViewSet
 from evaluation.payments.api.decisions import AppealViewSet, PayingViewSet
-from evaluation.payments.api.files import PayDecisionsViewSet, PayStatusesViewSet
-from evaluation.payments.api.invitations import InvitedViewSet
+from evaluation.payments.api.files import InvitedViewSet, PayDecisionsViewSet, PayStatusesViewSet
 from evaluation.payments.api.rules import BonusRuleViewSet, PartViewSet
 from evaluation.sample_size.api import PlanViewSet
 from evaluation.triage.api import AcceptingViewSet, TriageViewSet

@@ -50,10 +50,10 @@ def guard(**_: Any) -> None:
 @worker_ready.connect
 def announce(**_: Any) -> None:
     """Report that a background process is running; start the process that queries models."""
-    from evaluation.runs.background import liveness, request_process
+    from evaluation.runs.background import progress, request_process
 
     request_process.start_process()
-    liveness.announcer.start()
+    progress.announcer.start()
 
 
 @worker_shutting_down.connect
@@ -67,8 +67,8 @@ def end_asking(**_: Any) -> None:
 @worker_shutdown.connect
 def withdraw(**_: Any) -> None:
     """Report that the background process has ended, after the one that queries models."""
-    from evaluation.runs.background import liveness, request_process
+    from evaluation.runs.background import progress, request_process
 
     request_process.stop_process()
     request_process.wait_for_end()
-    liveness.announcer.stop()
+    progress.announcer.stop()

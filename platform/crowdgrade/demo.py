@@ -16,7 +16,7 @@ from annotations.models import QuestionSet
 from crowdgrade.checks import DEMO_MARK
 from crowdgrade.home import create_private_folder
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.background.notification import notify_on_commit
+from evaluation.runs.background.leases import notify_on_commit
 from evaluation.runs.imports import import_model_answers
 
 USERNAME = "demo"

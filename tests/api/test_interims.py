@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.models import Interim, Run, WorkerGrade
-from evaluation.models.runs_of_record import RunOfRecord
+from evaluation.models.runs import RunOfRecord
 from evaluation.runs.background import runs as lifecycle
 from tests.api.conftest import Api, problem
 from tests.evaluation.interim.test_turns import hand_in, made, nobody_rings, work

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.question import build_question_report
+from evaluation.grading.results.report.questions import build_question_report
 from evaluation.grading.results.report.run import build_run_report
 from evaluation.grading.results.report.workers import read_worker_rows
 from evaluation.models import Run, RunOfRecord

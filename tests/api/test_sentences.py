@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.api.translations import PUBLISHED, TEXTS
-from evaluation.runs.rest.conflicts import CONFLICTS
+from evaluation.runs.rest.views import CONFLICTS
 
 TEXT_CASES = [
     ("unknown_text", {}, "there is no such text in this version"),

@@ -19,7 +19,7 @@ import tenacity
 from evaluation.core.backends.server import Patience
 from evaluation.runs.files.asking import AskRequest, AskSettings, ask_questions
 from evaluation.runs.flow.asking.asker import Settings
-from evaluation.runs.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES, Prompt
+from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES, Prompt
 from tests.benchmarks import chat_server
 from tests.benchmarks.results import Claim, FailedError, Figure, Findings, timed
 from tests.benchmarks.timing import Contestant, take_turns

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from annotations.exchange import InputError
 from evaluation.consensus import AQER
 from evaluation.core.backends import BackendError, Embedder, get_embedder
-from evaluation.core.backends.embedding.minilm import find_folder
-from evaluation.core.backends.embedding.precision import has_processor_bfloat16
+from evaluation.core.backends.embedding.sentences import find_folder, has_processor_bfloat16
 from evaluation.evidence.data_sets import GradedAnswers, load_mohler
-from evaluation.evidence.request import FIRST_SEED
 from evaluation.evidence.studies.worker_grading import SETTINGS, correlate_with_truth
+from evaluation.evidence.tables import FIRST_SEED
 from tests.benchmarks.results import (
     Claim,
     Figure,

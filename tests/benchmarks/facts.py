@@ -10,8 +10,7 @@ from evaluation.consensus.inputs import Answers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import BackendError
 from evaluation.evidence.data_sets import load_beetle, load_beetle_questions
-from evaluation.evidence.studies.minimal_pair_data import load_pairs
-from evaluation.evidence.studies.pair_facts import QUESTIONS
+from evaluation.evidence.studies.minimal_pairs import QUESTIONS, load_pairs
 from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
 from evaluation.grading.run.grading import grade_answers
 from tests.benchmarks.results import (

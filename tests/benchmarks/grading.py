@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.consensus import AQER
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 from tests.benchmarks.crowds import BenchmarkCrowd, crowd
 from tests.benchmarks.peers import (
     Grading,

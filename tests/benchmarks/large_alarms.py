@@ -18,7 +18,7 @@ import numpy as np
 
 from annotations.exchange import InputError
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.cells import Cells
 from evaluation.evidence.data_sets import load_mohler

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.core.backends.embedding.precision import PROCESSOR_INFO, has_processor_bfloat16
+from evaluation.core.backends.embedding.sentences import PROCESSOR_INFO, has_processor_bfloat16
 
 LIBRARIES = (
     "crowdgrade",

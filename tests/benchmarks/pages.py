@@ -94,9 +94,9 @@ def _remarks(asked: Iterable[RequestedPage], skipped: list[str]) -> Iterator[str
 def values_of(run: Any) -> dict[str, Any]:
     """Return a value for every name that stands in an address."""
     from evaluation.models import JudgementRequest, LLMScore, Prompt, Run
-    from evaluation.runs.flow.asking.prompts import CLOSED, TEMPLATES
-    from evaluation.runs.flow.asking.prompts import Prompt as Asked
-    from evaluation.runs.steps.asking.prompts import create_prompt
+    from evaluation.runs.flow.asking.plan import CLOSED, TEMPLATES
+    from evaluation.runs.flow.asking.plan import Prompt as Asked
+    from evaluation.runs.steps.asking.registration import create_prompt
 
     version = run.version
     grade = run.worker_grades.order_by("rank").first()

@@ -26,8 +26,7 @@ from evaluation.core.backends.chat.local import SAME_TWICE
 from evaluation.core.backends.chat.registry import get_chat
 from evaluation.core.backends.server import Patience
 from evaluation.runs.flow.asking.asker import End, Settings, ask
-from evaluation.runs.flow.asking.plan import Item, plan_requests
-from evaluation.runs.flow.asking.store import MemoryStore
+from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 
 MODEL = smollm2.MODEL
 COMMAND = "python manage.py record_demo"

@@ -107,7 +107,7 @@ def measure(folder: Path) -> dict[str, Any]:
     """Evaluate the files of a folder; seconds, those of the embedding, windows, peak of memory."""
     from evaluation.core.backends import get_embedder
     from evaluation.umwp.files import UmwpRequest, evaluate_umwp
-    from evaluation.umwp.methods.sentences import list_windows
+    from evaluation.umwp.methods.texts import list_windows
     from evaluation.umwp.options import UmwpParameters
 
     encoder = get_embedder("minilm")

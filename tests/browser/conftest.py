@@ -69,7 +69,7 @@ def world(transactional_db, settings, tmp_path, monkeypatch):
     settings.HOME = tmp_path
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     owner = User.objects.create_superuser(demo.USERNAME)
     User.objects.create_user("new", is_staff=True)
     version = demo.load().latest_version()

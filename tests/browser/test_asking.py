@@ -25,7 +25,7 @@ def question_set(transactional_db, settings, tmp_path, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     User.objects.create_superuser(demo.USERNAME)
     return demo.load()
 

@@ -36,7 +36,7 @@ def work():
 def run(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     owner = User.objects.create_user("rana", is_staff=True)
     question_set = QuestionSet(owner=owner, name="problems")
     import_word_problems(question_set, make_bytes_source("problems.jsonl", lines()))

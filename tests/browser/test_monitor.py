@@ -183,7 +183,7 @@ def test_grades_so_far_appear_when_they_are_done(
     browser, client, live_server, made, look, monkeypatch
 ):
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     question_set = made.version.question_set
     question_set.language = "de"  # no model has to be loaded
     question_set.save()

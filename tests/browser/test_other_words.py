@@ -20,7 +20,7 @@ pytestmark = [
 def world(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     made = World(User.objects.create_superuser("rana"))
     yield made
     made.server.close()

@@ -114,7 +114,7 @@ def _file(who, said):
 @pytest.fixture
 def quiet(transactional_db, monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
 
 
 def press(page, name, role="button"):

@@ -8,7 +8,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from annotations.exchange import InputError
-from evaluation.core.options.problems import OptionError, build_problem
+from evaluation.core.options.declaration import OptionError, build_problem
 from tests.contracts.replay import NAMES, facts_of, refusals_of, without_sentences
 from tests.contracts.test_commands import difference
 

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from crowdgrade.management.commands.local_model import STOPPED
 from evaluation.core.backends.chat.smollm2 import MODEL
 from evaluation.models import LanguageModel
-from evaluation.runs.steps.asking.local import NAME, register_local_model
+from evaluation.runs.steps.asking.registration import NAME, register_local_model
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import fake_chat, needs_packaged_model
 from tests.evaluation.runs.background.scratch import Scratch, wait_until

@@ -33,7 +33,7 @@ def own_home(settings, tmp_path, monkeypatch):
     rates = dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES, "100000/minute")
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     return settings.HOME
 
 

@@ -28,8 +28,8 @@ from evaluation.models import (
     Run,
 )
 from evaluation.models import Prompt as StoredPrompt
-from evaluation.runs.flow.asking.prompts import TEMPLATES, Prompt
-from evaluation.runs.steps.asking.prompts import create_prompt
+from evaluation.runs.flow.asking.plan import TEMPLATES, Prompt
+from evaluation.runs.steps.asking.registration import create_prompt
 from evaluation.triage import storage as triaging
 from tests.annotations import world as crowd
 

@@ -15,8 +15,8 @@ from annotations.web.lists import ProblemFilter, SetFilter, TeamFilter
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.language_models.views import models, prompts
 from evaluation.models import LanguageModel, Prompt, Run
-from evaluation.runs.reports import list_filters
-from evaluation.runs.reports.list_filters import ModelFilter, PromptFilter, RunApiFilter, RunFilter
+from evaluation.runs.reports import lists
+from evaluation.runs.reports.lists import ModelFilter, PromptFilter, RunApiFilter, RunFilter
 from evaluation.site import runs
 from tests.annotations.writing.conftest import made_world
 from tests.desk.conftest import User
@@ -190,7 +190,7 @@ def test_every_filter_of_these_rooms_is_among_the_lists_above():
     known = {*LISTS.values(), *BY_REST.values()}
     declared = {
         value
-        for room in (list_filters, models, prompts, runs)
+        for room in (lists, models, prompts, runs)
         for value in vars(room).values()
         if isinstance(value, type)
         and value.__name__.endswith("Filter")

@@ -15,9 +15,9 @@ from evaluation.models import BackgroundWorker, Run, RunOfRecord
 from evaluation.runs.background import runs
 from evaluation.runs.background.leases import claim_oldest
 from evaluation.runs.background.progress import format_duration
-from evaluation.runs.forms.options import form_for
+from evaluation.runs.forms import form_for
 from evaluation.runs.run_types import UnknownKindError
-from evaluation.site.attention import find_items_needing_attention
+from evaluation.site.overview import find_items_needing_attention
 from tests.desk.flashes import flashed
 from tests.evaluation.grading.results.world import ask_model
 
@@ -71,7 +71,7 @@ def test_grading_queues_a_run_and_rings_once_it_is_stored(
     signed_in, world, monkeypatch, django_capture_on_commit_callbacks
 ):
     rung = []
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: rung.append(True))
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: rung.append(True))
     with django_capture_on_commit_callbacks(execute=True):
         response = post_grade(signed_in, world, difficulty="on", bootstrap="50")
     run = Run.objects.latest("pk")

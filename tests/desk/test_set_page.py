@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.models import Collection, Question, QuestionSet
 from evaluation.models import Run
-from evaluation.site.next_step import find_next_step
+from evaluation.site.question_set import find_next_step
 from evaluation.umwp.storage.questions import has_word_problems
 from tests.desk.conftest import import_world
 

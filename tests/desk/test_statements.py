@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.grading.results.report.answer_map import FARTHEST_SHOWN, NEAREST_SHOWN
+from evaluation.grading.results.report.maps import FARTHEST_SHOWN, NEAREST_SHOWN
 from evaluation.triage import storage as triaging
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published

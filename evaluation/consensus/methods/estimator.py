@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.consensus.methods import initialization
-from evaluation.consensus.methods.effects import find_components
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, cap_weights
+from evaluation.consensus.methods import fixed_point
+from evaluation.consensus.methods.exemplary_answers import MeanVote, MeanVoteBuilder
 from evaluation.consensus.methods.fitted import (
     DISCONNECTED,
     FEWER_THAN_3_WORKERS,
@@ -23,22 +22,35 @@ from evaluation.consensus.methods.fitted import (
     FittedCrowd,
     Learned,
 )
-from evaluation.consensus.methods.fixed_point import FixedPoint, Rules, Vote, WorkerMeans, iterate
-from evaluation.consensus.methods.history import History
-from evaluation.consensus.methods.mean_vote import MeanVote, MeanVoteBuilder
+from evaluation.consensus.methods.fixed_point import (
+    FixedPoint,
+    History,
+    Rules,
+    Vote,
+    WorkerMeans,
+    iterate,
+)
 from evaluation.consensus.methods.model_scores import ModelAnswers, ModelScores, score_models
 from evaluation.consensus.methods.question_contrast import Contrasts
-from evaluation.consensus.methods.resampling import DrawnVotes, Draws, DrawStore, Progress, resample
-from evaluation.consensus.methods.scale import (
-    Ceiling,
-    find_supported_workers,
-    number_groups,
-    rank_within_groups,
-)
-from evaluation.consensus.methods.score_intervals import (
+from evaluation.consensus.methods.resampling import (
+    DrawnVotes,
+    Draws,
+    DrawStore,
+    Progress,
     compute_closed_form_errors,
     compute_score_intervals,
     map_to_grades,
+    resample,
+)
+from evaluation.consensus.methods.scale import (
+    EVERYBODY,
+    Ceiling,
+    Electorate,
+    cap_weights,
+    find_components,
+    find_supported_workers,
+    number_groups,
+    rank_within_groups,
 )
 from evaluation.consensus.methods.votes import build_vote, convert_vectors
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
@@ -342,7 +354,7 @@ class AQER:
         ranked = m >= FEWEST_WORKERS
         if ranked and self.weight_cap is not None:
             electorate = electorate.with_cap(self.weight_cap, m)
-        start = initialization.make_equal_weights(m)
+        start = fixed_point.make_equal_weights(m)
         if ranked:
             start = self._compute_start(cells, electorate, initial_scores)
         rules = Rules(
@@ -413,9 +425,7 @@ class AQER:
         """Return the first weight of each worker, from the electorate or the initialisation."""
         start = electorate.start
         if start is None:
-            start = initialization.compute_first_weights(
-                self.init, cells, initial_scores, self.seed
-            )
+            start = fixed_point.compute_first_weights(self.init, cells, initial_scores, self.seed)
         if self.weight_cap is not None:
             start = cap_weights(start[:, None] / start.sum(), self.weight_cap)[:, 0]
         return start

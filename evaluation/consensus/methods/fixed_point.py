@@ -1,4 +1,13 @@
-"""Iteration of AQER: exemplary answers -> scores -> grades -> voting weights, to convergence.
+"""Iteration of AQER: its start, its steps, question weights, and the history of weights.
+
+First voting weights of the iteration (Yahav et al. 2025, section 4.2 and appendix B.1).
+
+Question weights by discrimination: the item-rest correlation of each question.
+
+q_j = max(0, correlation over its answerers of their score on it with their mean score on other
+questions). Questions with fewer than 5 such answerers get the median of the others.
+
+Voting weights and grades after each iteration, for the chart of convergence.
 
 Written for D weight vectors at once, one for the run itself or one for each bootstrap draw.
 (Yahav et al. 2025, section 4.2, algorithm 1.)
@@ -7,18 +16,202 @@ Written for D weight vectors at once, one for the run itself or one for each boo
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from evaluation.consensus.methods.discrimination import compute_item_rest_weights
-from evaluation.consensus.methods.effects import TwoWayEffects
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
-from evaluation.core.stats.cells import Cells, Floats
+from evaluation.consensus.methods.scale import EVERYBODY, Electorate, TwoWayEffects
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.undefined import divide_where_positive
+
+
+def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:
+    """Return the first weight of each worker for the method "equal", "random" or "entailment".
+
+    Raises ValueError where ``init="entailment"`` has not one score for each of N answers.
+    """
+    if init == "random":
+        return draw_random_weights(cells.n_workers, seed)
+    if init == "equal":
+        return make_equal_weights(cells.n_workers)
+    if scores is None:
+        raise ValueError("the entailment initialisation needs initial_scores")
+    of_rows = np.asarray(scores, dtype=float)
+    if of_rows.shape != (len(cells),):
+        raise ValueError(f"initial_scores must be one for each of {len(cells)} answers")
+    return compute_weights_from_scores(of_rows, cells)
+
+
+def make_equal_weights(n_workers: int) -> Floats:
+    """Return the weight 1 / `n_workers` for every worker."""
+    return np.full(n_workers, 1.0 / n_workers)
+
+
+def draw_random_weights(n_workers: int, seed: int) -> Floats:
+    """Return random weights of the workers: uniform, scaled to sum to 1."""
+    weights = np.random.default_rng(seed).random(n_workers)
+    return np.asarray(weights / weights.sum())
+
+
+def compute_weights_from_scores(scores: Floats, cells: Cells) -> Floats:
+    """Return worker weights that are proportional to the mean score of the worker's answers.
+
+    Parameters
+    ----------
+    scores : (N,) one score a cell, in input order and not negative; for the entailment
+        initialisation the mean probability that the other answers to the question entail this one
+        (appendix B.1). NaN where a question has a single answer: left out of the mean.
+
+    Notes
+    -----
+    Equal weights if no score is positive. A worker without a score gets weight 0.
+    """
+    in_cells = scores[cells.row]
+    known = ~np.isnan(in_cells)
+    if np.any(in_cells[known] < 0):
+        raise ValueError("initial scores must not be negative")
+    total = cells.sum_by_worker(np.where(known, in_cells, 0.0))
+    count = cells.sum_by_worker(known.astype(float))
+    mean = divide_where_positive(total, count, 0.0)
+    if mean.sum() <= 0:
+        return make_equal_weights(cells.n_workers)
+    return np.asarray(mean / mean.sum())
+
+
+FEWEST_ANSWERERS = 5
+
+
+def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Floats:
+    """Return question weights: item-rest correlations cut at 0; row per question, column per draw.
+
+    Parameters
+    ----------
+    scores : (N, D) cell scores.
+    times : (N, D) how often a cell counts (0: not at all); equal within a question except for
+        zeros.
+
+    Notes
+    -----
+    A question on which all answerers score the same, or whose answerers all do equally well
+    elsewhere, tells nothing: 0. A worker without another question takes no part. If no question
+    has enough answerers, or all q are zero, every question counts equally (1).
+    """
+    s = np.where(times > 0, scores, 0.0)
+    total = cells.sum_by_worker(times * s)[cells.worker]
+    count = cells.sum_by_worker(times)[cells.worker]
+    others = count - times
+    part = (times > 0) & (others > 0)
+    rest = np.divide(total - times * s, others, out=np.zeros_like(s), where=part)
+    n = cells.sum_by_question(part.astype(float))
+    x = _center_by_question(s, part, n, cells)
+    y = _center_by_question(rest, part, n, cells)
+    xy, xx, yy = (cells.sum_by_question(product) for product in (x * y, x * x, y * y))
+    # A spread below rounding of the values themselves is no spread.
+    floor_x = 1e-24 * cells.sum_by_question(np.where(part, s, 0.0) ** 2)
+    floor_y = 1e-24 * cells.sum_by_question(np.where(part, rest, 0.0) ** 2)
+    varied = (xx > floor_x) & (yy > floor_y)
+    norm = np.sqrt(xx * yy)
+    q = np.maximum(np.divide(xy, norm, out=np.zeros_like(xy), where=varied & (norm > 0)), 0.0)
+    return _fill_with_median(q, n >= FEWEST_ANSWERERS, cells.sum_by_question(times) > 0)
+
+
+def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells) -> Floats:
+    """Return answer scores less their question's mean over the answers in `part`; 0 elsewhere."""
+    inside = np.where(part, values, 0.0)
+    mean = divide_where_positive(cells.sum_by_question(inside), n, 0.0)
+    return np.where(part, values - cells.spread(mean), 0.0)
+
+
+def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
+    """Replace weights of questions with too few answers by the column's median.
+
+    Ones if all are 0.
+    """
+    out = np.ones_like(q)
+    for d in range(q.shape[1]):
+        known = enough[:, d] & present[:, d]
+        if not known.any():
+            continue
+        column = np.where(known, q[:, d], np.median(q[known, d]))
+        if (column[present[:, d]] > 0).any():
+            out[:, d] = column
+    return out
+
+
+# Iterations kept; of a longer run the first ones, where nearly all happens, and the last.
+KEPT = 101
+Small = NDArray[np.float32]
+
+
+class History:
+    """Weights and grades of all workers after each recorded iteration, in float32.
+
+    Parameters
+    ----------
+    start : (M,) the weights before the first iteration.
+    """
+
+    def __init__(self, start: Floats) -> None:
+        nothing = np.full(len(start), np.nan, dtype=np.float32)
+        self._rows: list[tuple[Small, Small]] = [(start.astype(np.float32), nothing)]
+        self._last = self._rows[0]
+        self._n = 0
+
+    def add(self, weights: Floats, grades: Floats) -> None:
+        """Append the weights and grades after one more iteration, as one column each."""
+        self._n += 1
+        self._last = (weights[:, 0].astype(np.float32), grades[:, 0].astype(np.float32))
+        # A long run records its first iterations and the last one, which bounds memory and storage.
+        if len(self._rows) < KEPT - 1:
+            self._rows.append(self._last)
+
+    def of_members(self, unit: Integers) -> History:
+        """Return the history per worker, from this history per unit (group that votes as one).
+
+        `unit` (M,) is whose vote a worker has a part in; -1 for nobody's: weight 0, no grade. The
+        members of a unit share its weight alike.
+        """
+        size = np.bincount(unit[unit >= 0], minlength=len(self._last[0]))
+
+        def spread(row: tuple[Small, Small]) -> tuple[Small, Small]:
+            weights, grades = row
+            share = (weights / np.maximum(size, 1))[unit]
+            nothing = unit < 0
+            return (
+                np.where(nothing, 0, share).astype(np.float32),
+                np.where(nothing, np.nan, grades[unit]).astype(np.float32),
+            )
+
+        out = copy(self)
+        out._rows, out._last = [spread(row) for row in self._rows], spread(self._last)
+        return out
+
+    @property
+    def iterations(self) -> list[int]:
+        """Numbers of the recorded iterations: 0 (the start), 1, ..., and always the last one."""
+        kept = list(range(len(self._rows)))
+        return kept if self._n == kept[-1] else [*kept, self._n]
+
+    @property
+    def weights(self) -> Small:
+        """Voting weights: one row per recorded iteration, one column per worker."""
+        return np.stack([weights for weights, _ in self._list_kept()])
+
+    @property
+    def grades(self) -> Small:
+        """Grades from 0 to 1, one row per recorded iteration.
+
+        NaN at the start and where undefined.
+        """
+        return np.stack([grades for _, grades in self._list_kept()])
+
+    def _list_kept(self) -> list[tuple[Small, Small]]:
+        return self._rows if self._n == len(self._rows) - 1 else [*self._rows, self._last]
+
 
 # Raw scores that differ by less than this, relative to their size, are equal.
 NO_SPREAD = 1e-12

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from evaluation.consensus.methods.mean_vote import SMALL, SMALL_SHARE, ZERO
+from evaluation.consensus.methods.exemplary_answers import SMALL, SMALL_SHARE, ZERO
 from evaluation.consensus.methods.resampling import DrawnVotes
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import CHUNK, Vectors, convert_to_dense

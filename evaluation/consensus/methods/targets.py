@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from evaluation.consensus.methods.majority_vote import MajorityVote, find_majority_words
-from evaluation.consensus.methods.mean_vote import (
+from evaluation.consensus.methods.exemplary_answers import (
+    MajorityVote,
     MeanVote,
     compute_cosines,
     compute_negative_distances,
+    find_majority_words,
 )
 from evaluation.core.stats.cells import Cells, Floats, Integers
 from evaluation.core.stats.grams import CHUNK, NonFiniteError, Vectors, convert_to_dense

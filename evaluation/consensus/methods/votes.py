@@ -1,7 +1,16 @@
-"""Construction of votes from vectors: mean, majority, with camps, with left-out workers."""
+"""Votes: by mean or majority, with one or with several exemplary answers to a question.
+
+Vote with several exemplary answers to a question, one for each camp (cluster) of answers.
+
+An answer is compared with the exemplary answer of every camp of its question; the nearest counts.
+An exemplary answer of a camp is made of the answers in it, by their workers' voting weights.
+
+Construction of votes from vectors: mean, majority, with camps, with left-out workers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,14 +18,162 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from evaluation.consensus.methods.camped_vote import CampedVote
+from evaluation.consensus.methods.exemplary_answers import MajorityVote, MeanVote
 from evaluation.consensus.methods.fixed_point import Vote
-from evaluation.consensus.methods.majority_vote import MajorityVote
-from evaluation.consensus.methods.mean_vote import MeanVote
 from evaluation.consensus.methods.scale import TIE
 from evaluation.consensus.methods.targets import Targets, build_targets
-from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors
+
+
+@dataclass(frozen=True)
+class CampedVote:
+    """Vote over answers with one exemplary answer for each camp (cluster) of a question's answers.
+
+    Attributes
+    ----------
+    whole : all answers, one exemplary answer a question.
+    split : the answers to questions with several camps, each camp as a question of its own.
+    place : (S,) cell of `whole` behind each cell of `split`.
+    question : (V,) question code of each camp.
+    across : answers against the exemplary answers of the other camps of their question, and
+        `across_place` (T,) their cells in `whole`.
+    """
+
+    whole: Vote
+    split: Vote | None
+    place: Integers
+    question: Integers
+    across: Targets | None
+    across_place: Integers
+
+    @classmethod
+    def of(
+        cls, whole: Vote, vectors: Vectors, camps: Integers, make: Callable[[Cells], Vote]
+    ) -> CampedVote:
+        """Build the vote from the camp label of each answer.
+
+        Each label gets one exemplary answer.
+        """
+        cells = whole.cells
+        low = np.minimum.reduceat(camps, cells.starts)
+        several = cells.spread(np.maximum.reduceat(camps, cells.starts) > low)
+        at = np.flatnonzero(several)
+        empty = np.empty(0, dtype=np.int64)
+        if not len(at):
+            return cls(whole, None, empty, empty, None, empty)
+        # A camp is a question of its own; each gets a code.
+        label, _ = encode_labels(camps)
+        key = cells.question[at] * (label.max() + 1) + label[at]
+        camp, keys = encode_labels(key)
+        question = keys.astype(np.int64) // (label.max() + 1)
+        local = Cells.from_codes(cells.worker[at], camp, cells.n_workers, len(keys))
+        place = at[local.row]
+        split = make(local.of_rows(cells.row[at]))
+        cell, other = _pair_answers_with_other_camps(cells.question[at], camp, question)
+        across = build_targets(split, vectors, vectors[cells.row[at[cell]]], other)
+        return cls(whole, split, place, question, across, at[cell])
+
+    @property
+    def cells(self) -> Cells:
+        """Worker and question codes of the answers."""
+        return self.whole.cells
+
+    def similarity(self, weights: Floats, *, leave_one_out: bool) -> Floats:
+        """Return each answer's similarity to its nearest camp, one column per worker weighting.
+
+        With `leave_one_out` an answer is left out of its own camp.
+        """
+        out = self.whole.similarity(weights, leave_one_out=leave_one_out)
+        if self.split is not None and self.across is not None:
+            out[self.place] = self.split.similarity(weights, leave_one_out=leave_one_out)
+            # fmax: with leave-one-out, the only answer of a camp has NaN there and takes the
+            # nearest other camp.
+            np.fmax.at(out, self.across_place, self.across.similarity(weights))
+        return out
+
+    def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
+        """Return one exemplary answer per question, as rows.
+
+        With camps, that of the heaviest camp.
+        """
+        found = self.whole.exemplars(vectors, weights)
+        if self.split is None:
+            return found
+        of_camps = self.split.exemplars(vectors, weights)
+        chosen = self.find_heaviest_camps(weights)
+        if not sparse.issparse(found):
+            found[self.question[chosen]] = of_camps[chosen]
+            return found
+        row = np.arange(self.cells.n_questions)
+        row[self.question[chosen]] = self.cells.n_questions + chosen
+        return sparse.csr_array(sparse.vstack([found, of_camps], format="csr")[row])
+
+    def find_heaviest_camps(self, weights: Floats) -> Integers:
+        """Return the code of the heaviest camp, by voting weight, of each question with camps."""
+        assert self.split is not None
+        cells = self.split.cells
+        total = np.bincount(cells.question, weights=weights[cells.worker])
+        order = np.lexsort((-total, self.question))
+        first = np.unique(self.question[order], return_index=True)[1]
+        return np.asarray(order[first])
+
+    def find_representative_cells(self, weights: Floats) -> Booleans:
+        """Return a flag per answer: false in all camps of a question but the heaviest."""
+        out = np.ones(len(self.cells), dtype=bool)
+        if self.split is not None:
+            out[self.place] = np.isin(self.split.cells.question, self.find_heaviest_camps(weights))
+        return out
+
+    def dispersion(self, weights: Floats) -> Floats:
+        """Return one dispersion per question, over all its answers with the camps pooled."""
+        return self.whole.dispersion(weights)
+
+
+@dataclass(frozen=True)
+class CampedTargets:
+    """Answers of models, compared with the nearest camp's exemplary answer of their question."""
+
+    whole: Targets
+    split: Targets
+    row: Integers
+
+    def similarity(self, weights: Floats) -> Floats:
+        """Return each model answer's similarity to the nearest camp, one column per weighting."""
+        out = self.whole.similarity(weights)
+        out[self.row] = -np.inf
+        np.maximum.at(out, self.row, self.split.similarity(weights))
+        return out
+
+
+@build_targets.register
+def _(vote: CampedVote, vectors: Vectors, targets: Vectors, question: Integers) -> Targets:
+    whole = build_targets(vote.whole, vectors, targets, question)
+    if vote.split is None:
+        return whole
+    row, camp = _pair_answers_with_camps(question, vote.question)
+    return CampedTargets(whole, build_targets(vote.split, vectors, targets[row], camp), row)
+
+
+def _pair_answers_with_camps(
+    question_of_answer: Integers, question_of_camp: Integers
+) -> tuple[Integers, Integers]:
+    """Return index pairs (answer, camp) of each answer with every camp of the same question."""
+    order = np.argsort(question_of_camp, kind="stable")
+    first = np.searchsorted(question_of_camp[order], question_of_answer, side="left")
+    count = np.searchsorted(question_of_camp[order], question_of_answer, side="right") - first
+    row = np.repeat(np.arange(len(question_of_answer)), count)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    return row, order[np.repeat(first, count) + within]
+
+
+def _pair_answers_with_other_camps(
+    question_of_answer: Integers, own_camp: Integers, question_of_camp: Integers
+) -> tuple[Integers, Integers]:
+    """Return index pairs (answer, camp) of each answer with the question's other camps."""
+    row, camp = _pair_answers_with_camps(question_of_answer, question_of_camp)
+    other = camp != own_camp[row]
+    return row[other], camp[other]
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from evaluation.core.backends.embedding.contract import (
     Progress,
     Vectors,
 )
-from evaluation.core.backends.embedding.precomputed import PrecomputedVectors
 from evaluation.core.backends.embedding.registry import (
     EmbedderSpec,
+    PrecomputedVectors,
     find_kind,
     find_model_name,
     find_reserved_kind,

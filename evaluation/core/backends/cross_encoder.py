@@ -1,4 +1,8 @@
-"""Load and run cross-encoders: models that read two texts together."""
+"""Cross-encoders, which read two texts together: entailment models and re-rankers.
+
+Compute entailment and contradiction probabilities of text pairs with an NLI model. Score how well
+texts answer a question, with a cross-encoder re-ranker.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
-from evaluation.core.backends.embedding import hub
+from evaluation.core.backends.embedding import sentences
 from evaluation.core.backends.embedding.contract import Progress, find_distinct, import_library
-from evaluation.core.backends.errors import BackendError
+from evaluation.core.backends.errors import BackendError, EntailmentError, RerankerError
 
 
 class CrossEncoder:
@@ -47,7 +52,7 @@ class CrossEncoder:
             )
         library = import_library("transformers", cls.what)
         torch = import_library("torch", cls.what)
-        source = str(Path(name).expanduser()) if hub.is_folder(name) else name
+        source = str(Path(name).expanduser()) if sentences.is_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
             # Said aloud: left open, transformers asks whoever sits at the standard input.
@@ -58,11 +63,13 @@ class CrossEncoder:
             )
             return model, tokenizer
 
-        model, tokenizer = hub.load_model(source, cls.what, cls.remedy, load)
+        model, tokenizer = sentences.load_model(source, cls.what, cls.remedy, load)
         folder = Path(source)
         commit = getattr(model.config, "_commit_hash", None)
         revision = (
-            hub.compute_folder_revision(folder) if folder.is_dir() else str(commit or "unknown")
+            sentences.compute_folder_revision(folder)
+            if folder.is_dir()
+            else str(commit or "unknown")
         )
         device = "cuda" if torch.cuda.is_available() else "cpu"
         return cls(name, model.eval().to(device), tokenizer, revision)
@@ -109,7 +116,7 @@ class CrossEncoder:
         except (RuntimeError, ValueError, IndexError) as error:
             raise self.error(
                 f"{self.what}: the model {self.name!r} failed on a batch "
-                f"({hub.shorten_error(error)}): {self.remedy}"
+                f"({sentences.shorten_error(error)}): {self.remedy}"
             ) from error
         return unique_logits[[places[pair] for pair in pairs]]
 
@@ -123,3 +130,115 @@ def _find_max_length(model: Any, tokenizer: Any) -> int:
     # A tokenizer without a limit of its own names a huge one; positions end at the model's.
     positions = getattr(model.config, "max_position_embeddings", None) or 512
     return int(min(tokenizer.model_max_length, positions))
+
+
+class EntailmentModel(CrossEncoder):
+    """A cross-encoder that estimates whether one text entails another."""
+
+    what = "the entailment initialisation"
+    remedy = (
+        "name a cross-encoder NLI model, such as cross-encoder/nli-deberta-v3-base, or its folder"
+    )
+    error = EntailmentError
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, revision: str) -> None:
+        super().__init__(name, model, tokenizer, revision)
+        self._entailment = self._find_class("entailment", "entail")
+
+    def probabilities(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Return, for each pair, the probability that the first text entails the second.
+
+        See `logits`, of which they are the softmax.
+        """
+        return self._compute_class_shares(pairs, progress)[:, self._entailment]
+
+    def _compute_class_shares(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress | None
+    ) -> NDArray[np.float64]:
+        """Return class probabilities (softmax), one row per pair of texts."""
+        return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
+
+    def _find_class(self, called: str, begins: str) -> int:
+        """Return the index of the one class whose label begins with `begins`."""
+        # "not_entailment" does not begin with "entail".
+        matches = [int(i) for i, one in self.labels.items() if str(one).lower().startswith(begins)]
+        if len(matches) != 1:
+            raise EntailmentError(
+                f"{self.what}: the model {self.name!r} has no class for {called} (its classes: "
+                f"{self._format_labels()}): {self.remedy}",
+                "no_class",
+                wanted=called,
+                classes=list(map(str, self.labels.values())),
+                purpose=self.what,
+            )
+        return matches[0]
+
+
+class ContradictionModel(EntailmentModel):
+    """An entailment model that also estimates whether two texts contradict each other."""
+
+    what = "contradiction by meaning"
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, revision: str) -> None:
+        super().__init__(name, model, tokenizer, revision)
+        self._contradiction = self._find_class("contradiction", "contradict")
+
+    def both_ways(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return contradiction and entailment probability of each pair, over both orders.
+
+        Each pair is read both ways. Two texts contradict each other whichever is read first, so of
+        the two probabilities the less counts; of entailment, which goes one way, the greater.
+        """
+        n = len(pairs)
+        shares = self._compute_class_shares([*pairs, *((b, a) for a, b in pairs)], progress)
+        forward, backward = shares[:n], shares[n:]
+        contradict = np.minimum(forward, backward)[:, self._contradiction]
+        return contradict, np.maximum(forward, backward)[:, self._entailment]
+
+
+class Reranker(CrossEncoder):
+    """A cross-encoder with one class; its logit scores a (question, text) pair.
+
+    (Nogueira and Cho 2019, Passage re-ranking with BERT.) Only the order of scores means
+    something, so they are not put through a sigmoid, which leaves it as it is and makes high ones
+    equal.
+    """
+
+    what = "re-ranking"
+    remedy = (
+        "name a cross-encoder with one score that is installed, such as "
+        "cross-encoder/ms-marco-MiniLM-L6-v2, or its folder, or leave the re-ranker out"
+    )
+    error = RerankerError
+
+    def __init__(self, name: str, model: Any, tokenizer: Any, revision: str) -> None:
+        super().__init__(name, model, tokenizer, revision)
+        if len(self.labels) != 1:
+            raise RerankerError(
+                f"{self.what}: the model {name!r} has not one score but {len(self.labels)} classes "
+                f"({self._format_labels()}): {self.remedy}",
+                "no_single_score",
+                classes=list(map(str, self.labels.values())),
+            )
+
+    def scores(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Return one score per (question, text) pair; a better answer has a greater score.
+
+        Raises `RerankerError` for a score that is not finite.
+        """
+        logits = self.logits(pairs, progress)[:, 0]
+        if not np.isfinite(logits).all():
+            bad = pairs[int(np.argmin(np.isfinite(logits)))][1]
+            raise RerankerError(
+                f"{self.what}: the model {self.name!r} gave a score that is not finite for the "
+                f"text {bad[:60]!r}: {self.remedy}",
+                "not_finite",
+                text=bad,
+            )
+        return logits

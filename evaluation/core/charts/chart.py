@@ -1,13 +1,33 @@
-"""Define a chart that is drawn for wide and for narrow screens, and as a file to download."""
+"""Charts for wide and narrow screens: rows of estimates, lines, and histories of scores.
+
+Define a chart that is drawn for wide and for narrow screens, and as a file to download. Draw charts
+of estimates: one row each, a dot with an interval on a common scale. Draw line charts, with one
+line for each series of points. Draw the chart of a worker's or model's scores across question sets,
+in time order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from django.utils.safestring import SafeString, mark_safe
 
-from evaluation.core.charts.svg import Drawing
+from evaluation.core.charts.svg import (
+    LETTERS,
+    Drawing,
+    Scale,
+    build_scale,
+    estimate_width,
+    fit_labels,
+    fit_text,
+    format_interval,
+    format_number,
+    format_tick,
+)
+from evaluation.core.stats.inference.estimate import Estimate
 
 WIDE = 960.0
 NARROW = 340.0
@@ -55,3 +75,335 @@ class Chart:
         """Return the chart drawn at a width in pixels, as safe HTML."""
         # `Drawing` escapes every text and attribute; nothing else is in its markup.
         return mark_safe(self.draw(width).markup())  # noqa: S308
+
+
+Look = Literal["", "-weak", "-model"]
+# More rows than this stand closer and without names (the tooltips have them).
+NAMED = 60
+NAMED_HEIGHT = 22.0
+STACKED_HEIGHT = 38.0
+UNNAMED_HEIGHT = 6.0
+TOP = 8.0
+BOTTOM = 44.0
+RIGHT = 14.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a chart: an estimate with its interval, tooltip and link.
+
+    Attributes
+    ----------
+    tip : what its tooltip says, in lines. link : where it leads; "" for nowhere.
+    look : "" for a worker, "-weak" for one of too little support, "-model" for a model.
+    """
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    tip: str
+    link: str = ""
+    look: Look = ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Pixel positions of the rows of a chart of estimates.
+
+    Names are left of their rows, or above them if they would take half of a phone's width.
+    """
+
+    width: float
+    names: Sequence[str]
+    top: float = TOP
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows in the chart."""
+        return len(self.names)
+
+    @property
+    def named(self) -> bool:
+        """Whether there is space for the names of rows."""
+        return self.n_rows <= NAMED
+
+    @property
+    def row_height(self) -> float:
+        """Height of one row in pixels."""
+        if not self.named:
+            return UNNAMED_HEIGHT
+        return STACKED_HEIGHT if self.stacked else NAMED_HEIGHT
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the chart is drawn for a phone (at most 600 pixels wide)."""
+        return self.width <= 600
+
+    @property
+    def stacked(self) -> bool:
+        """Whether the names are drawn above their rows, not beside them."""
+        return self.named and self.is_narrow and self._longest > 0.36 * self.width
+
+    @property
+    def _longest(self) -> float:
+        return max(map(estimate_width, self.names), default=0.0) + 20
+
+    @property
+    def left(self) -> float:
+        """Horizontal position of the scale's left end in pixels."""
+        if not self.named or self.stacked:
+            return 14.0
+        return min(max(96.0, self._longest), 0.36 * self.width)
+
+    @property
+    def right(self) -> float:
+        """Horizontal position of the scale's right end in pixels."""
+        return self.width - RIGHT
+
+    @property
+    def bottom(self) -> float:
+        """Vertical position of the last row's lower edge in pixels."""
+        return self.top + self.n_rows * self.row_height
+
+    @property
+    def height(self) -> float:
+        """Height of the chart in pixels."""
+        return self.bottom + BOTTOM
+
+    def y(self, at: int) -> float:
+        """Return the vertical position in pixels of the dot of row `at`."""
+        top = self.top + at * self.row_height
+        return top + (27 if self.stacked else self.row_height / 2)
+
+    def draw_row(self, drawing: Drawing, at: int) -> None:
+        """Draw a row's name if there is space, and the area that reacts to the pointer."""
+        top = self.top + at * self.row_height
+        drawing.rectangle(0, top, self.width, self.row_height, "hit")
+        if self.stacked:
+            name = self._labels[at]
+            drawing.text(self.left, top + 14, name, "label")
+        elif self.named:
+            name = self._labels[at]
+            drawing.text(self.left - 12, self.y(at) + 4, name, "label", "end")
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        """The row names, shortened to the available space."""
+        room = self.right - self.left if self.stacked else self.left - 14
+        return fit_labels(self.names, room)
+
+    def draw_heading(self, drawing: Drawing, y: float, text: str) -> None:
+        """Draw a heading between rows, in the column of names."""
+        if self.left < 90:
+            drawing.text(self.left, y - 60, text, "label")
+        else:
+            drawing.text(self.left - 12, y, fit_text(text, self.left - 14), "label", "end")
+
+
+def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
+    """Draw the horizontal axis: grid lines from `top`, round numbers, and its title."""
+    for tick in scale.ticks(4 if layout.is_narrow else 6):
+        x = scale(tick)
+        drawing.line(x, top, x, layout.bottom, "grid")
+        drawing.text(x, layout.bottom + 16, format_tick(tick), "faint", "middle")
+    drawing.line(layout.left, layout.bottom, layout.right, layout.bottom, "axis")
+    # Where the letters do not fit over the axis, they get all of the picture's width.
+    middle, most = (layout.left + layout.right) / 2, layout.right - layout.left
+    if len(title) * LETTERS * 0.5 > most:
+        middle, most = layout.width / 2, layout.width
+    drawing.text(middle, layout.bottom + 35, fit_text(title, most * 1.1), "faint", "middle")
+
+
+def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
+    """Draw each row: its interval, its dot (a diamond for a model), and its name."""
+    for at, row in enumerate(rows):
+        y = layout.y(at)
+        drawing.mark(row.tip, row.link)
+        layout.draw_row(drawing, at)
+        if row.low is not None and row.high is not None:
+            drawing.line(scale(row.low), y, scale(row.high), y, f"whisker{row.look}")
+        if row.value is None:
+            drawing.text(layout.left + 4, y + 4, "undefined" if layout.named else "", "faint")
+        elif row.look == "-model":
+            drawing.diamond(scale(row.value), y, "dot-model")
+        else:
+            radius = 4.5 if layout.named else 2.5
+            drawing.dot(scale(row.value), y, f"dot{row.look}", radius)
+        drawing.end_mark()
+
+
+def draw_estimates(
+    name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
+) -> Chart:
+    """Return a chart of estimates with intervals; `axis` is the title of the axis."""
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        drawing = Drawing(width, layout.height, title, f"{axis}, {len(rows)} rows")
+        values = [value for row in rows for value in (row.value, row.low, row.high)]
+        scale = build_scale(values, layout.left, layout.right)
+        draw_axis(drawing, layout, scale, axis)
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(name, title, explanation, draw)
+
+
+HEIGHT = 340.0
+LEFT, LINES_RIGHT, LINES_BOTTOM = 58.0, 20.0, 48.0
+# Looks of lines; a further series begins again with the first one.
+LOOKS = 6
+WHISKERS = ("whisker", "whisker-model", "whisker-weak")
+KEY = 26.0
+KEY_ROW = 20.0
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a chart: its points, and ranges around some of them.
+
+    Attributes
+    ----------
+    points : (x, y) in ascending order of x; where y is None the line has a gap.
+    ranges : (x, low, high) of what spreads around some points, drawn behind the lines.
+    """
+
+    name: str
+    points: Sequence[tuple[float, float | None]]
+    ranges: Sequence[tuple[float, float, float]] = ()
+
+
+def draw_lines(
+    name: str,
+    title: str,
+    explanation: str,
+    axes: tuple[str, str],
+    series: Sequence[Series],
+    heights: tuple[float, float] | None = None,
+) -> Chart:
+    """Return a line chart of several series with titled axes and a key.
+
+    Parameters
+    ----------
+    axes : what stands below the picture and above its left edge.
+    heights : ends of the vertical axis; by default, what holds all points.
+    """
+    places = [x for line in series for x, _ in line.points]
+    values = [y for line in series for _, y in line.points]
+    values += [end for line in series for _, *ends in line.ranges for end in ends]
+
+    def draw(width: float) -> Drawing:
+        keys = _place_keys(series, width)
+        top = 34 + KEY_ROW * (keys[-1][1] + 1 if keys else 0)
+        height = HEIGHT + top
+        drawing = Drawing(width, height, title, f"{axes[1]} by {axes[0]}, {len(series)} lines")
+        bottom = height - LINES_BOTTOM
+        x = build_scale(places, LEFT + 6, width - LINES_RIGHT)
+        y = build_scale(values, bottom, top) if heights is None else Scale(*heights, bottom, top)
+        _draw_axes(drawing, x, y, axes, top)
+        for at, line in enumerate(series):
+            for place, low, high in line.ranges:
+                drawing.line(x(place), y(low), x(place), y(high), WHISKERS[at % len(WHISKERS)])
+        for at, line in enumerate(series):
+            look = f"series-{at % LOOKS}"
+            left, row = keys[at]
+            level = 12 + row * KEY_ROW
+            drawing.line(left, level, left + KEY, level, look)
+            drawing.text(left + KEY + 6, level + 4, line.name, "label")
+            for part in _split_at_gaps(line.points):
+                drawing.path([(x(a), y(b)) for a, b in part], look)
+                for a, b in part:
+                    drawing.mark(
+                        f"{line.name}\n{axes[0]} {format_tick(a)}: {b:.3f}{_format_range(line, a)}"
+                    )
+                    drawing.dot(x(a), y(b), "hit", 8)
+                    drawing.end_mark()
+        return drawing
+
+    return Chart(name, title, explanation, draw)
+
+
+def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top: float) -> None:
+    """Draw both axes with ticks, grid lines and titles."""
+    bottom, right = y.start, x.end
+    for tick in y.ticks(6):
+        drawing.line(LEFT, y(tick), right, y(tick), "grid")
+        drawing.text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
+    for tick in x.ticks(8 if drawing.width > 600 else 5):
+        drawing.text(x(tick), bottom + 17, format_tick(tick), "faint", "middle")
+    drawing.line(LEFT, bottom, right, bottom, "axis")
+    drawing.text((LEFT + right) / 2, bottom + 37, axes[0], "faint", "middle")
+    drawing.text(10, top - 12, axes[1], "faint")
+
+
+def _place_keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
+    """Return the left edge in pixels and the row of each entry of the chart's key."""
+    places, left, row = [], 10.0, 0
+    for line in series:
+        wide = KEY + 6 + estimate_width(line.name) + 18
+        if left > 10 and left + wide > width:
+            left, row = 10.0, row + 1
+        places.append((left, row))
+        left += wide
+    return places
+
+
+def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tuple[float, float]]]:
+    """Return the continuous segments of a line, split where the value is None."""
+    parts: list[list[tuple[float, float]]] = [[]]
+    for x, y in points:
+        if y is None:
+            parts.append([])
+        else:
+            parts[-1].append((x, y))
+    return [part for part in parts if part]
+
+
+def _format_range(line: Series, at: float) -> str:
+    """Return the range around a line's point at x = `at` in words; "" without one."""
+    found = next(((low, high) for place, low, high in line.ranges if place == at), None)
+    return "" if found is None else f"\n{found[0]:.3f} to {found[1]:.3f}"
+
+
+class Occasion(NamedTuple):
+    """One score of a worker or model at a time; `weak` if not comparable or little supported."""
+
+    name: str
+    when: str
+    score: Estimate
+    weak: bool = False
+    link: str = ""
+
+
+def draw_history(occasions: Iterable[Occasion], axis: str, whose: str, of_model: bool) -> Chart:
+    """Return the chart of one worker's or model's scores, one row each, oldest at the top."""
+    strong: Look = "-model" if of_model else ""
+    rows = [
+        Row(
+            name=one.name,
+            value=one.score.value,
+            low=one.score.low,
+            high=one.score.high,
+            tip=f"{one.name}, {one.when}\n{format_number(one.score.value)}"
+            + (
+                f" ({format_interval(one.score.low, one.score.high)})"
+                if one.score.has_interval
+                else ""
+            ),
+            link=one.link,
+            look="-weak" if one.weak else strong,
+        )
+        for one in occasions
+        if one.score.value is not None
+    ]
+    return draw_estimates(
+        "history",
+        f"Scores of {whose} set by set, the oldest at the top",
+        "A dot further right is nearer to what the others agree on. The line through it is the "
+        "range that other questions of the same kind could have given (95%). A hollow dot cannot "
+        "be compared with the others: its set was graded in another way, or too few of its "
+        "answers count.",
+        axis,
+        rows,
+    )

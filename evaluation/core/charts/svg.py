@@ -1,14 +1,19 @@
-"""Draw shapes and text as SVG; every text is escaped here and nowhere else.
+"""Draw shapes and text as SVG, with the scales and shortened labels of charts.
 
 Colours are attributes for a light page. Each shape also has a class, by which a style sheet gives
 it the colours of a dark one; no style attributes, which a strict policy would refuse.
+
+Map numbers to positions in a chart, and format numbers for people. Shorten names to the space in a
+chart, so that different names keep different labels.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from textwrap import wrap
 from typing import Literal
 from xml.etree import ElementTree as ET
@@ -281,3 +286,141 @@ class Drawing:
         """Add a shape with SVG attributes and the CSS class of `look`; return its element."""
         known = {"class": f"chart-{look}", **LOOKS[look], **attributes}
         return ET.SubElement(self._parent, tag, known)
+
+
+STEPS = (1, 2, 2.5, 5, 10)
+
+
+def format_number(value: float | None, missing: str = "–") -> str:
+    """Return a number with three decimals, or in scientific notation below .0005."""
+    if value is None:
+        return missing
+    if value and abs(value) < 0.0005:
+        return f"{value:.2e}"
+    return f"{value:.3f}"
+
+
+def format_interval(low: float | None, high: float | None, missing: str = "–") -> str:
+    """Return an interval as "LOW to HIGH"."""
+    if low is None or high is None:
+        return missing
+    return f"{format_number(low)} to {format_number(high)}"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear map of numbers from `low` to `high` onto positions from `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the position of a number; numbers beyond the range are placed at its ends."""
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Return round numbers within the scale's range, at most `most` + 1."""
+        span = self.high - self.low
+        unit = 10 ** math.floor(math.log10(span / most))
+        step = next(unit * step for step in STEPS if span / (unit * step) <= most)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [tick * step for tick in range(first, last + 1)]
+
+
+def build_scale(values: Iterable[float | None], start: float, end: float) -> Scale:
+    """Return a scale that holds all numbers with 5% margin; 0 to 1 if there are none."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Scale(0.0, 1.0, start, end)
+    low, high = min(known), max(known)
+    air = (high - low) * 0.05 or 0.05
+    return Scale(low - air, high + air, start, end)
+
+
+def format_tick(tick: float) -> str:
+    """Return the number at an axis tick as text, without trailing zeros."""
+    return f"{round(tick, 6) + 0.0:g}"
+
+
+ELLIPSIS = "…"
+FEWEST = 5
+
+
+def fit_labels(names: Sequence[str], width: float, size: float = LETTERS) -> list[str]:
+    """Return the names shortened to one line of at most `width` pixels, still distinct.
+
+    See `told_apart`; the last resort is a number, which may stand out a little.
+    """
+    widest = max(map(estimate_letter_width, names), default=1.0)
+    return shorten_distinctly(names, int(width / (size * widest)))
+
+
+def shorten_distinctly(names: Sequence[str], most: int) -> list[str]:
+    """Return the names shortened to `most` characters each (5 at least), still distinct.
+
+    A name that is too long keeps its beginning and its end. Where that makes different names the
+    same, they keep where they differ instead: what all of them begin or end with is cut. Names that
+    differ in more places than there is room for get a number each at the end.
+    """
+    most = max(FEWEST, most)
+    lines = [" ".join(name.split()) for name in names]
+    distinct = list(dict.fromkeys(lines))
+    short = {name: _cut_middle(name, most) for name in distinct}
+    for alike in _group_equal_labels(short):
+        short |= dict(zip(alike, _shorten_to_difference(alike, most), strict=True))
+    labels_used: set[str] = set()
+    for name in distinct:
+        label, number = short[name], 1
+        while label in labels_used:
+            number += 1
+            end = f"{ELLIPSIS}{number}"
+            label = f"{short[name][: most - len(end)].rstrip(ELLIPSIS + ' ')}{end}"
+        labels_used.add(label)
+        short[name] = label
+    return [short[line] for line in lines]
+
+
+def _group_equal_labels(short: dict[str, str]) -> list[list[str]]:
+    """Return the groups of names that have the same short label."""
+    of: dict[str, list[str]] = {}
+    for name, label in short.items():
+        of.setdefault(label, []).append(name)
+    return [alike for alike in of.values() if len(alike) > 1]
+
+
+def _cut_middle(name: str, most: int) -> str:
+    """Return the name, cut in the middle if it has more than `most` characters."""
+    if len(name) <= most:
+        return name
+    end = most // 2 - 1
+    return f"{name[: most - 1 - end].rstrip()}{ELLIPSIS}{name[len(name) - end :].lstrip()}"
+
+
+def _count_common_letters(names: Sequence[str]) -> int:
+    """Return how many letters at the beginning all names share."""
+    columns = zip(*names, strict=False)
+    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
+
+
+def _shorten_to_difference(alike: Sequence[str], most: int) -> list[str]:
+    """Return names with equal beginning and end, shortened to the part that differs."""
+    first = _count_common_letters(alike)
+    last = _count_common_letters([name[first:][::-1] for name in alike])
+    shortened = []
+    for name in alike:
+        differs = name[first : len(name) - last]
+        # A few letters of the beginning say of what family it is.
+        room = most - 2
+        head = min(first, max(0, (room - len(differs)) // 2))
+        tail = min(last, max(0, room - len(differs) - head))
+        core = differs if len(differs) <= room else _cut_middle(differs, room)
+        before = name[:head].rstrip()
+        after = name[len(name) - tail :].lstrip() if tail else ""
+        cut_before = ELLIPSIS if head < first else ""
+        cut_after = ELLIPSIS if tail < last else ""
+        shortened.append(f"{before}{cut_before}{core}{cut_after}{after}")
+    return shortened

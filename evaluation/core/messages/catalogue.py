@@ -8,11 +8,8 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any
 
-from evaluation.core.messages.failures import FAILURES
-from evaluation.core.messages.graded import GRADED
 from evaluation.core.messages.message import SENTENCE, Message, Sentence, fill_sentence
-from evaluation.core.messages.trends import ACROSS
-from evaluation.core.messages.warnings import WARNINGS
+from evaluation.core.messages.run_sentences import ACROSS, FAILURES, GRADED, WARNINGS
 
 # Sentences of features, which import this package.
 OF_FEATURES: tuple[str, ...] = (

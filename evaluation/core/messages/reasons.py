@@ -1,8 +1,14 @@
-"""Define the reasons why a value is missing, in words that all interfaces share."""
+"""Reasons in words: of missing values, of missing replies, of excluded workers.
+
+Define the reasons why a value is missing, in words that all interfaces share. Define the reasons
+why a model gave no answer, and what the requester can do. Define the reasons for excluding a
+worker, with their sentences.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 WHY_EMPTY: Mapping[str, str] = {
     "fewer_than_3_workers": "fewer than 3 workers answered, so there is nobody to compare with",
@@ -258,3 +264,151 @@ CLOSING = (
     "A person compared your answers with those of the other participants before this was decided; "
     "write to us if you think that it is wrong."
 )
+
+
+@dataclass(frozen=True)
+class FaultWords:
+    """A fault of a model's reply in words: its name in tables, and what to do about it."""
+
+    what: str
+    remedy: str
+
+
+FAULTS = {
+    "connection": FaultWords(
+        "no connection", "Check the address, and that the server is running; then ask again."
+    ),
+    "timeout": FaultWords(
+        "no answer in time", "The server is slow or hangs. Ask again, with fewer at once."
+    ),
+    "cut": FaultWords("connection cut off", "Ask again; if it stays so, look at the server's log."),
+    "rate_limited": FaultWords(
+        "too many requests", "Ask again later, with fewer at once or fewer a minute."
+    ),
+    "server_error": FaultWords("the server failed", "Ask again later; it is the server's fault."),
+    "no_quota": FaultWords("the account is used up", "Pay in at the provider, then ask again."),
+    "unauthorized": FaultWords(
+        "the key was not accepted",
+        "Check on the model's page which variable holds the key, and its value with who runs "
+        "this installation.",
+    ),
+    "not_found": FaultWords(
+        "no such model or address",
+        "Check on the model's page the address (it mostly ends in /v1) and what the server calls "
+        "the model.",
+    ),
+    "bad_request": FaultWords(
+        "the request was refused",
+        "Read what the server says; often a parameter is not known there.",
+    ),
+    "prompt_too_long": FaultWords(
+        "longer than the model can read", "Use shorter passages or a model with a longer context."
+    ),
+    "redirect": FaultWords(
+        "the address leads elsewhere", "Write the final address on the model's page."
+    ),
+    "not_json": FaultWords(
+        "no OpenAI-compatible answer",
+        "Something else answers at this address: check it, up to /v1, on the model's page.",
+    ),
+    "wrong_charset": FaultWords(
+        "unreadable bytes", "Look at what the server sends; it should be UTF-8."
+    ),
+    "no_reply": FaultWords(
+        "an answer without a reply", "Check that it is a model for chats, and what the server says."
+    ),
+    "error_in_reply": FaultWords(
+        "an error in place of an answer", "It is the server's fault, or its provider's. Ask again."
+    ),
+    "too_large": FaultWords("an answer far too long", "Ask for fewer tokens."),
+    "answer_too_long": FaultWords("an answer far too long", "Ask for fewer tokens."),
+    "unsendable": FaultWords(
+        "it cannot be sent",
+        "Check the address and the texts for characters that do not belong there.",
+    ),
+    "address_refused": FaultWords(
+        "the address is not allowed here",
+        "Choose a public address, or ask who runs this installation to allow this one.",
+    ),
+    "key": FaultWords(
+        "the key is broken", "Ask who runs this installation to set its variable anew."
+    ),
+    "not_asked": FaultWords(
+        "not asked", "The model was given up after the errors before; mend those and ask again."
+    ),
+}
+UNKNOWN = FaultWords("error", "Read what it says, then ask again.")
+
+
+def get_fault_words(code: str) -> FaultWords:
+    """Return the words for a fault code; general ones for an unknown code."""
+    return FAULTS.get(code, UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A reason for excluding a worker: its labels, message to the worker, Prolific category.
+
+    Attributes
+    ----------
+    words : as people choose it. briefly : after "Excluded: ".
+    prolific : the category of a rejection on Prolific.
+    told : a sentence to the worker; "" where only own words say it.
+    rejects : whether panels take it as a reason to refuse the work.
+    """
+
+    words: str
+    briefly: str
+    prolific: str = "OTHER"
+    told: str = ""
+    rejects: bool = True
+
+
+OWN = "own"
+
+
+REASONS: Mapping[str, Reason] = {
+    "copied": Reason(
+        "Copied from others",
+        "copied from others",
+        told="Your answers are, but for light edits, the same as another participant's answers to "
+        "the same questions.",
+    ),
+    "low_effort": Reason(
+        "Clear low effort",
+        "clear low effort",
+        "LOW_EFFORT",
+        "Your answers show clear low effort.",
+    ),
+    "instructions": Reason(
+        "Failed the instructions",
+        "failed the instructions",
+        "FAILED_INSTRUCTIONS",
+        "Your answers do not follow the instructions of the task.",
+    ),
+    "skipped": Reason(
+        "Skipped required questions",
+        "skipped required questions",
+        "FAILED_INSTRUCTIONS",
+        "You left questions without an answer that the task asks everybody to answer.",
+    ),
+    "attention": Reason(
+        "Failed an attention check",
+        "failed an attention check",
+        "FAILED_CHECK",
+        "You failed an attention check of the task.",
+    ),
+    "too_fast": Reason(
+        "Far too fast",
+        "far too fast",
+        "TOO_QUICKLY",
+        "You finished the task far too fast to have read what it asks.",
+    ),
+    "machine": Reason(
+        "Looks written by a language model",
+        "looks written by a language model",
+        rejects=False,
+    ),
+    OWN: Reason("Another reason, in my own words", "another reason"),
+}
+"""By code, in the order in which they are offered."""

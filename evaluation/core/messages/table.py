@@ -7,13 +7,10 @@ from pkgutil import resolve_name
 from typing import Any
 
 from evaluation.core.messages.catalogue import Catalogue
-from evaluation.core.messages.exclusion_reasons import REASONS as EXCLUSION_REASONS
-from evaluation.core.messages.failures import FAILURES
-from evaluation.core.messages.graded import GRADED
 from evaluation.core.messages.message import SENTENCE, Message
+from evaluation.core.messages.reasons import REASONS as EXCLUSION_REASONS
 from evaluation.core.messages.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
-from evaluation.core.messages.trends import ACROSS
-from evaluation.core.messages.warnings import WARNINGS
+from evaluation.core.messages.run_sentences import ACROSS, FAILURES, GRADED, WARNINGS
 
 HEAD = """# Messages by code
 

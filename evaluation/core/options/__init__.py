@@ -2,7 +2,7 @@
 
 A run type declares its options as the fields of a frozen dataclass, a subclass of `Parameters`,
 each with an `Option`: type, bounds or choices, label, help, and the option it depends on. The form
-(`evaluation.runs.forms.options`), the serializer (`evaluation.runs.rest.option_serializer`), the
+(`evaluation.runs.forms`), the serializer (`evaluation.runs.rest.runs`), the
 arguments (`evaluation.management.option_arguments`), the signature and the texts on settings are
 built from that. An invalid value is a `Problem`, a code with values; each interface builds its own
 sentence from it (`Words`).
@@ -14,16 +14,18 @@ from evaluation.core.options.declaration import (
     Ids,
     JsonObject,
     Option,
+    OptionError,
+    Problem,
     Real,
     RegisteredModel,
     RegisteredModels,
     Switch,
     Text,
     Whole,
+    build_problem,
     declare_option,
 )
 from evaluation.core.options.parameters import Parameters, Setting, build_signature_parts
-from evaluation.core.options.problems import OptionError, Problem, build_problem
 from evaluation.core.options.words import API, SITE, TERMINAL, Words
 
 __all__ = [

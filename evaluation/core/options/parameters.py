@@ -8,8 +8,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-from evaluation.core.options.declaration import ADVANCED, NOT_SIGNED, Ids, Option, get_default
-from evaluation.core.options.problems import Problem, build_problem
+from evaluation.core.options.declaration import (
+    ADVANCED,
+    NOT_SIGNED,
+    Ids,
+    Option,
+    Problem,
+    build_problem,
+    get_default,
+)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.core.messages.catalogue import Catalogue
-from evaluation.core.messages.warnings import build_english_warning
-from evaluation.core.options.declaration import Option, RegisteredModel, RegisteredModels, Switch
+from evaluation.core.messages.run_sentences import build_english_warning
+from evaluation.core.options.declaration import (
+    Option,
+    Problem,
+    RegisteredModel,
+    RegisteredModels,
+    Switch,
+)
 from evaluation.core.options.parameters import Parameters
-from evaluation.core.options.problems import Problem
 
 # What is wrong with a value by itself; it stands beside the option it is about.
 INVALID = {

@@ -1,24 +1,289 @@
-"""Common functions of deletion, undo and erasure: records, audit entries, row batches."""
+"""Records of deletions: what depends on an object, the messages shown before, the log.
+
+Messages shown before something is deleted, erased or undone, by code. Find what depends on a
+question set or run, and what prevents its deletion. Common functions of deletion, undo and erasure:
+records, audit entries, row batches.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from uuid import UUID
 
-from django.db.models import Case, Exists, F, Model, OuterRef, Q, QuerySet, When
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, When
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from annotations.models import GRADED, AuditEntry, Response, Submission, Worker
-from annotations.web.numbers import count_rows_by
-from evaluation.deletion.storage.hanging import Hanging
-from evaluation.models import Removal, Run, WorkerGrade, WorkerVerdict
+from annotations.models import (
+    GRADED,
+    AuditEntry,
+    BonusPayment,
+    Decision,
+    PanelRow,
+    Question,
+    QuestionSet,
+    Response,
+    Submission,
+    Translation,
+    Worker,
+    WritingEvent,
+)
+from annotations.web.numbers import TableCounts, count_rows_by, read_numbers
+from evaluation.core.messages.message import fill_template
+from evaluation.models import (
+    Alarm,
+    AlarmReview,
+    AnswerFact,
+    AnswerScore,
+    Audit,
+    AuditItem,
+    CrowdFact,
+    ExemplaryAnswer,
+    Exhibit,
+    HumanJudgement,
+    JudgementRequest,
+    LLMAnswerScore,
+    LLMResponse,
+    Removal,
+    Run,
+    RunData,
+    WorkerGrade,
+    WorkerVerdict,
+)
 from evaluation.models.runs import ACTIVE, GRADING
-from evaluation.runs.background.notification import notify_on_commit
+from evaluation.runs.background.leases import notify_on_commit
 from evaluation.runs.run_types import list_run_kinds
+
+SENTENCES: Final = {
+    # Runs.
+    "run_of_record": "It is the official run of its question set: afterwards the newest run that "
+    "is done counts.",
+    "decisions_stay": "Kept with the question set: {n:decision} about workers. Later runs still "
+    "leave out {out:worker} because of them. Any other run of the set shows these decisions and "
+    "can take them back.",
+    "sample_judged": "What experts judged in its sample stays with the answers; that these were "
+    "drawn at random is forgotten.",
+    "replies_stay": "The replies that it fetched stay with the question set.",
+    # Question sets.
+    "payments_kept": "{n:,} payments to its workers are in the ledger, which keeps them.",
+    "decisions_kept": "{n:,} decisions about its workers' submissions are kept with reasons.",
+    "writing_kept": "{n:,} entries say who wrote and checked problems for it, and are kept.",
+    "workers_go_with_set": "Workers who answered nowhere else, and about whom nobody wrote a note, "
+    "go with it.",
+    "models_stay": "The models stay registered; their answers to this set's questions go.",
+    "downloads_stay": "Files that somebody downloaded are theirs: nothing here reaches them.",
+    # Models.
+    "other_owners": "It answered in {sets} that its owner may not change: the answers "
+    "there belong to these. Archive it instead.",
+    "answers_in_sets": "Its answers stand in {sets}, and go from there.",
+    "runs_scored": "{n:run} scored it and {lose} its row. All others keep their grades, and the "
+    "results say from then on: not reproducible, so many answers withdrawn. Grade again "
+    "afterwards.",
+    "files_name_it": "Pictures, tables and exports that name it stay as they were made.",
+    "model_in_use": "A run works with it or its answers: it goes once that run has ended.",
+    # Workers.
+    "answers_in_use": "A run works on these answers: they are erased once that run has ended.",
+    "runs_made": "{n} finished {runs_were} made of these answers. Grades and other numbers stay, "
+    "the texts go, and the runs say from then on: not reproducible, so many answers withdrawn.",
+    "copies_go": "Copies go as well: texts that results, alarms, prompts to models and lists for "
+    "experts quote, and the vectors of texts that nobody else wrote.",
+    "appeals_go": "What they wrote against {n:rejection} goes at once, with what they were "
+    "answered.",
+    "reasons_kept": "Kept, with their reasons: {kept}. Read them: they may quote an answer.",
+    "id_stays": "The id {id} stays, so that the person is not invited again. Rows of it in files "
+    "are refused from now on.",
+    "uploads_go": "Files uploaded to these question sets in the last day and not imported yet go "
+    "too: they may hold the answers. Files that somebody downloaded are theirs, and nothing here "
+    "reaches them.",
+    # Imports of answers.
+    "import_in_use": "A run works on these answers: it is undone once that run has ended.",
+    "import_runs": "{n} finished {runs_were} made of these answers ({named}). The grades stay as "
+    "they are, and say from then on: not reproducible, so many answers withdrawn. Grade again "
+    "afterwards.",
+    "repeated_later": "Later files repeated answers that were there already: {files}. Answers that "
+    "came with this import go all the same; import those files again afterwards to have them back.",
+    "questions_stay": "{n} of the questions that it made stay, because runs, models' answers or "
+    "other answers hang on them. Delete those runs first if the questions are to go too.",
+    "workers_stay": "{n} workers stay in the list without these answers, because decisions about "
+    "them or payments to them are kept.",
+    "workers_go": "Workers who answered nothing else and stand in no run go as well.",
+    "asked_anew": "{n:,} of its answers were asked for anew since, and stay.",
+    "models_in_use": "{n:,} of the models that it made stay registered, because they stand in "
+    "runs, answered otherwise too, or somebody described them. Delete them on their pages.",
+    "version_stays": "Version {number}, which it published, stays published.",
+    # Imports of questions and passages; `noun` is one of the two.
+    "published": "Version {number}, into which it came, is published and keeps its {noun}: what "
+    "people are asked does not change under their answers. Open the next version in the editor "
+    "instead and delete the {noun} there.",
+    "none_can_go": "None of its {noun} can be taken out.{why}",
+    "draft_in_use": "A run works on this version: it is undone once that run has ended.",
+    "draft_stays": "The draft itself stays, with everything else in it.",
+    "changed": "{n:,} of its {noun} were changed since, and stay: delete them in the editor.",
+    "passages_needed": "{n:,} of its passages stay, because questions are about them: undo the "
+    "import of those questions first, or delete them in the editor.",
+    "questions_answered": "{n:,} of its questions stay, because answers or answers of models hang "
+    "on them: undo what brought those first.",
+    "deleted_before": "{n:,} of its {noun} were deleted before.",
+    "texts_stay": "{n:,} of its rows gave a text or a translation to {noun} that were there "
+    "before: these texts stay. Change them in the editor.",
+}
+
+
+class Note(str):
+    """Message as a str; `code` is a key of `SENTENCES`, `values` fill its placeholders."""
+
+    __slots__ = ("code", "values")
+
+    code: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, code: str, **values: Any) -> Note:
+        """Create the message of a code, filled with its values."""
+        note = super().__new__(cls, fill_template(SENTENCES[code], values))
+        note.code, note.values = code, values
+        return note
+
+
+def runs_were(n: int) -> str:
+    """Return the verb form ("run was", "runs were") after a number of runs."""
+    return "run was" if n == 1 else "runs were"
+
+
+@dataclass(frozen=True)
+class Hanging:
+    """Rows that would be deleted with an object, and reasons that prevent it.
+
+    Attributes
+    ----------
+    counts : how many of what, in the words of people. rows : all of them, for the progress.
+    obstacles : why it cannot be deleted; () if it can. notes : what else is to be known. Both are
+        of `Note`. inputs : hashes of the runs.
+    """
+
+    counts: dict[str, int]
+    inputs: list[str]
+    obstacles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def rows(self) -> int:
+        """Total number of rows that would be deleted."""
+        return sum(self.counts.values())
+
+    @property
+    def can_go(self) -> bool:
+        """Whether nothing prevents the deletion."""
+        return not self.obstacles
+
+
+def parts_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
+    """Return the named rows that depend on some runs, in a valid order of deletion."""
+    return [
+        ("judgements", HumanJudgement.objects.filter(exhibit__run__in=runs)),
+        ("requests to judge", JudgementRequest.objects.filter(exhibit__run__in=runs)),
+        ("things shown to experts", Exhibit.objects.filter(run__in=runs)),
+        ("alarms", Alarm.objects.filter(run__in=runs)),
+        ("scores of answers", AnswerScore.objects.filter(run__in=runs)),
+        ("grades of workers", WorkerGrade.objects.filter(run__in=runs)),
+        ("consensus answers", ExemplaryAnswer.objects.filter(run__in=runs)),
+        ("scores of models' answers", LLMAnswerScore.objects.filter(run__in=runs)),
+        ("facts of answers", AnswerFact.objects.filter(run__in=runs)),
+        ("facts of the crowd", CrowdFact.objects.filter(run__in=runs)),
+        ("tables and pictures", RunData.objects.filter(run__in=runs)),
+    ]
+
+
+def parts_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
+    """Return the named rows that depend on a set, its runs' first, in a valid deletion order."""
+    version = "version__question_set"
+    runs = Run.objects.filter(**{version: question_set}).values("pk")
+    answer, question = f"submission__{version}", f"question__{version}"
+    return [
+        *parts_of_run(runs),
+        ("runs", Run.objects.filter(**{version: question_set})),
+        (
+            "decisions about workers (triage)",
+            WorkerVerdict.objects.filter(question_set=question_set),
+        ),
+        (
+            "judgements of answers",
+            HumanJudgement.objects.filter(**{f"response__{answer}": question_set}),
+        ),
+        (
+            "requests to judge answers",
+            JudgementRequest.objects.filter(**{f"response__{answer}": question_set}),
+        ),
+        ("answers", Response.objects.filter(**{answer: question_set})),
+        ("rows of panels' files", PanelRow.objects.filter(**{f"file__{version}": question_set})),
+        ("submissions", Submission.objects.filter(**{version: question_set})),
+        ("answers of models", LLMResponse.objects.filter(**{question: question_set})),
+        ("translations", Translation.objects.filter(**{version: question_set})),
+        ("questions", Question.objects.filter(**{version: question_set})),
+    ]
+
+
+def _of_people(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
+    """Return users' decisions and requests on runs, which are deleted last and not in batches."""
+    return [
+        ("samples for experts", Audit.objects.filter(run__in=runs)),
+        ("answers in samples for experts", AuditItem.objects.filter(audit__run__in=runs)),
+        ("notes on alarms", AlarmReview.objects.filter(alarm__run__in=runs)),
+    ]
+
+
+def hanging_on_run(run: Run) -> Hanging:
+    """Return what would be deleted with a run."""
+    counts = counted([*parts_of_run([run.pk]), *_of_people([run.pk])])
+    notes = []
+    if getattr(run, "of_record", None) is not None:
+        notes.append(Note("run_of_record"))
+    if n := WorkerVerdict.objects.filter(run=run).count():
+        question_set = run.version.question_set
+        excluded = [one for one in WorkerVerdict.excluding(question_set) if one.run_id == run.pk]
+        notes.append(Note("decisions_stay", n=n, out=len(excluded)))
+    if AuditItem.objects.filter(audit__run=run).exists():
+        notes.append(Note("sample_judged"))
+    if LLMResponse.objects.filter(run=run).exists():
+        notes.append(Note("replies_stay"))
+    return Hanging(counts, [run.input_hash] if run.input_hash else [], notes=tuple(notes))
+
+
+def hanging_on_set(question_set: QuestionSet) -> Hanging:
+    """Return what would be deleted with a question set, and what prevents it."""
+    of_set = {"submission__version__question_set": question_set}
+    runs = Run.objects.filter(version__question_set=question_set).values("pk")
+    written = "problem__project__version__question_set"
+    kept = {
+        "payments_kept": BonusPayment.objects.filter(**of_set),
+        "decisions_kept": Decision.objects.filter(**of_set),
+        "writing_kept": WritingEvent.objects.filter(**{written: question_set}),
+    }
+    counts = counted(
+        [
+            *parts_of_set(question_set.pk),
+            *_of_people(runs),
+            ("versions", question_set.versions.all()),
+            ("shares", question_set.shares.all()),
+            *kept.items(),
+        ]
+    )
+    counts.setdefault("versions", 0)
+    obstacles = tuple(Note(code, n=counts.pop(code)) for code in kept if code in counts)
+    hashes = Run.objects.filter(version__question_set=question_set).exclude(input_hash="")
+    notes = tuple(map(Note, ("workers_go_with_set", "models_stay", "downloads_stay")))
+    inputs = sorted(set(hashes.values_list("input_hash", flat=True)))
+    return Hanging(counts, inputs, obstacles, notes)
+
+
+def counted(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
+    """Return the non-zero numbers of rows by name; one query."""
+    found = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
+    return {name: n for name, [(n,)] in found.items() if n}
+
 
 BATCH = 2000
 """Rows of one transaction."""

@@ -1,4 +1,6 @@
-"""Delete and archive sets, runs and language models, and process deletions in turns.
+"""Delete and archive sets, runs and language models.
+
+Delete a language model with its answers; runs keep the results of other models.
 
 A deletion is asked for in one short transaction that hides the thing at once and keeps who asked.
 Its rows then go in batches, each a transaction of its own, by whichever worker has time: SQLite is
@@ -13,31 +15,127 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Count, Model, Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from annotations.models import AuditEntry, QuestionSet
-from evaluation.deletion.storage import discarding, erasing, undoing
-from evaluation.deletion.storage.hanging import (
-    Hanging,
-    hanging_on_run,
-    hanging_on_set,
-    parts_of_run,
-    parts_of_set,
-)
+from evaluation.core.messages.message import format_count as number_of
+from evaluation.deletion.storage import erasing, undoing
 from evaluation.deletion.storage.record import (
     ForbiddenRemovalError,
+    Hanging,
+    Note,
+    Parts,
     Went,
     ask,
+    counted,
     end,
+    hanging_on_run,
+    hanging_on_set,
     known,
+    note_withdrawn,
+    parts_of_run,
+    parts_of_set,
     take_some,
+    works_on,
 )
-from evaluation.models import LanguageModel, Removal, Run
-from evaluation.models.removals import IMPORT
+from evaluation.models import (
+    AnswerFact,
+    AuditItem,
+    HumanJudgement,
+    JudgementRequest,
+    LanguageModel,
+    LanguageModelNote,
+    LLMAnswerScore,
+    LLMComparison,
+    LLMResponse,
+    LLMScore,
+    RawReply,
+    Removal,
+    Run,
+)
+from evaluation.models.collecting import IMPORT
+from evaluation.models.runs import UNFINISHED
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.work import FOLLOW_SCORES
+
+MODEL = "language_model"
+SCORES = "scores in runs"
+
+
+def hanging_on_model(model: LanguageModel) -> Hanging:
+    """Return what is deleted with a model, and what prevents it: answers in other users' sets."""
+    answers = LLMResponse.objects.filter(model=model).order_by()
+    in_set = "question__version__question_set"
+    own = QuestionSet.objects.editable_by(model.owner).values("pk")
+    n_sets, others = answers.aggregate(
+        all=Count(in_set, distinct=True),
+        others=Count(in_set, distinct=True, filter=~Q(**{f"{in_set}__in": own})),
+    ).values()
+    counts = counted(_parts(model.pk))
+    obstacles = []
+    if others:
+        obstacles.append(Note("other_owners", n=others, sets=number_of(others, "question set")))
+    notes = []
+    if n := n_sets:
+        notes.append(Note("answers_in_sets", n=n, sets=number_of(n, "question set")))
+    if n := counts.get(SCORES, 0):
+        notes.append(Note("runs_scored", n=n, lose="loses" if n == 1 else "lose"))
+    notes.append(Note("files_name_it"))
+    if _is_needed(model.pk, str(model.public_id)):
+        notes.append(Note("model_in_use"))
+    scored_in = Run.objects.filter(llm_scores__model=model).exclude(input_hash="")
+    inputs = sorted(set(scored_in.values_list("input_hash", flat=True)))
+    return Hanging(counts, inputs, tuple(obstacles), tuple(notes))
+
+
+def step(removal: Removal) -> Went:
+    """Delete a batch of a model's rows; wait while a run uses the model or its answers."""
+    if _is_needed(removal.target, str(removal.target_id)):
+        return Went.WAITS
+    with transaction.atomic():
+        if "runs" not in removal.pending:
+            removal.pending = {"runs": _runs(removal.target)}
+            removal.save(update_fields=["pending"])
+        if take_some(removal, _parts(removal.target)):
+            return Went.SOME
+        LanguageModel.objects.filter(pk=removal.target).delete()
+        if end(removal, AuditEntry.Action.DELETED):
+            note_withdrawn(removal.pending["runs"])
+    return Went.ALL
+
+
+def _runs(model: int) -> dict[str, int]:
+    """Return by run the number of this model's answers that it used."""
+    scored = LLMAnswerScore.objects.filter(llm_response__model=model).order_by().values("run")
+    return {str(run): n for run, n in scored.annotate(n=Count("pk")).values_list("run", "n")}
+
+
+def _is_needed(model: int, public_id: str) -> bool:
+    """Return whether an unfinished run uses the model's answers or names it in its options."""
+    answered = LLMResponse.objects.filter(model=model).order_by()
+    if works_on(answered.values("question__version")):
+        return True
+    waiting = Run.objects.filter(state__in=UNFINISHED).values_list("parameters", flat=True)
+    return any(public_id in str(parameters) for parameters in waiting.iterator())
+
+
+def _parts(model: int) -> Parts:
+    of = {"llm_response__model": model}
+    return [
+        ("judgements", HumanJudgement.objects.filter(**of)),
+        ("requests to judge", JudgementRequest.objects.filter(**of)),
+        ("answers in samples for experts", AuditItem.objects.filter(**of)),
+        ("scores of answers", LLMAnswerScore.objects.filter(**of)),
+        ("facts of answers", AnswerFact.objects.filter(**of)),
+        ("raw replies", RawReply.objects.filter(response__model=model)),
+        ("answers", LLMResponse.objects.filter(model=model)),
+        ("comparisons in runs", LLMComparison.objects.filter(Q(model_a=model) | Q(model_b=model))),
+        (SCORES, LLMScore.objects.filter(model=model)),
+        ("notes", LanguageModelNote.objects.filter(model=model)),
+    ]
+
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +146,7 @@ Thing = QuestionSet | Run | LanguageModel
 def hanging_on(thing: Thing) -> Hanging:
     """Return what would be deleted with a set, a run or a model."""
     if isinstance(thing, LanguageModel):
-        return discarding.hanging_on_model(thing)
+        return hanging_on_model(thing)
     return hanging_on_run(thing) if isinstance(thing, Run) else hanging_on_set(thing)
 
 
@@ -141,7 +239,7 @@ def _step(removal: Removal) -> Went:
 
 STEPS: dict[str, Callable[[Removal], Went]] = {
     IMPORT: undoing.step,
-    discarding.MODEL: discarding.step,
+    MODEL: step,
     erasing.WORKER: erasing.step,
     erasing.SUBMISSION: erasing.step,
 }
@@ -177,7 +275,7 @@ def name_of(thing: Thing) -> str:
 
 def _kind(thing: Thing) -> str:
     if isinstance(thing, LanguageModel):
-        return discarding.MODEL
+        return MODEL
     return RUN if isinstance(thing, Run) else QUESTION_SET
 
 

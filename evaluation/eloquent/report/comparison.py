@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.core.stats.inference.comparison import Comparison
-from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.inference.significance import Correction
 from evaluation.eloquent.report.results import SetTexts, build_set_texts, load_findings_with_people
 from evaluation.eloquent.run.findings import Findings, SetRow
 from evaluation.eloquent.run.metrics import (
@@ -21,7 +21,7 @@ from evaluation.eloquent.run.metrics import (
 )
 from evaluation.eloquent.storage import load_parameters
 from evaluation.models import Run
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 
 # Items with texts on a page.
 ITEMS_SHOWN = 10

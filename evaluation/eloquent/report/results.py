@@ -14,10 +14,11 @@ from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
 from evaluation.core.estimates import Exclusion, list_exclusions
 from evaluation.core.messages.reasons import describe_reason
-from evaluation.core.text.differences import Piece, mark_differences
+from evaluation.core.text.matching import Piece, mark_differences
 from evaluation.eloquent.methods import JudgeAgreement
 from evaluation.eloquent.run.evaluation import evaluate_judgements
 from evaluation.eloquent.run.findings import (
+    STUDY_TABLES,
     Findings,
     ReplySimilarity,
     SetKey,
@@ -25,14 +26,13 @@ from evaluation.eloquent.run.findings import (
 )
 from evaluation.eloquent.run.judging import Judgement, is_human
 from evaluation.eloquent.run.replies import Reply
-from evaluation.eloquent.run.result_tables import STUDY_TABLES
 from evaluation.eloquent.storage import EloquentSummary, load_findings, load_parameters
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.flow.result_tables import StudyTable
+from evaluation.runs.flow.stored import StudyTable
 from evaluation.runs.judging import Choice, Exhibit, ExpertJudgement, Judging, Part, load_judgements
 from evaluation.runs.judging.declaration import Key
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 
 
 def _build_exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
-from evaluation.consensus.vectors import Progress
+from evaluation.consensus.inputs import Progress
 from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.eloquent.methods import SetScores, compare_judges, compute_set_scores
 from evaluation.eloquent.options import EloquentParameters

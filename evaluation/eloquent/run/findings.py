@@ -1,7 +1,9 @@
-"""Findings of an evaluation: table rows, similarity of replies, and the submission format.
+"""Findings of an evaluation and their result tables.
 
 Similarities are cosines of vectors of replies, within a set and across the languages of an item.
 The submission format is that of the lab of 2025: one document for each system and language.
+
+Result tables of ELOQUENT, each declared once for files, downloads and pages.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
-from evaluation.consensus.vectors import Progress, build_truncation_warning
+from evaluation.consensus.inputs import Progress, build_truncation_warning
 from evaluation.core.backends import EmbedderInfo, get_embedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import Comparison
 from evaluation.core.stats.undefined import convert_nan_to_none
-from evaluation.core.text.languages import check_language
+from evaluation.core.text.quality import check_language
 from evaluation.eloquent.methods import (
     JudgeAgreement,
     compute_set_similarity,
@@ -31,6 +33,7 @@ from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.judging import Judgement
 from evaluation.eloquent.run.replies import Reply
 from evaluation.runs.flow.metrics import MetricRow
+from evaluation.runs.flow.stored import StudyTable
 
 SetKey = tuple[str, str, str]
 """System, item and language of a set of replies."""
@@ -281,3 +284,93 @@ def build_file_name(form: dict[str, Any]) -> str:
     """Return the file name of a submission form, such as submission_small_en.json."""
     parts = [re.sub(r"[^\w.-]+", "-", str(form[name]))[:60] for name in ("system", "language")]
     return f"submission_{'_'.join(parts)}.json"
+
+
+class ReplyRow(NamedTuple):
+    """A row of replies.csv: one reply; `variant` numbers the wordings of an item from 1."""
+
+    system: str
+    item: str
+    language: str
+    variant: int
+    reply: str
+    status: str
+    prompt: str
+    changed: str
+    change_reason: str | None
+    turns: int
+    follow_ups: str | None
+
+
+class JudgementRow(NamedTuple):
+    """A row of judgements.csv: one judge's score of one set of replies."""
+
+    system: str
+    item: str
+    language: str | None
+    judge: str
+    repeat: str
+    score: float | None
+    reason: str | None
+    notes: str | None
+    judge_reply: str | None
+    asked: int
+
+
+def build_reply_rows(findings: Findings) -> Iterator[ReplyRow]:
+    """Yield the row of replies.csv for each reply."""
+    for reply in findings.replies:
+        yield ReplyRow(
+            *(
+                reply.system,
+                reply.item,
+                reply.language,
+                reply.place + 1,
+                reply.text,
+                reply.status.value,
+            ),
+            *(reply.prompt, "yes" if reply.changed else "no", reply.note or None, len(reply.turns)),
+            "\n".join(turn.question for turn in reply.turns[1:]) or None,
+        )
+
+
+def build_judgement_rows(findings: Findings) -> Iterator[JudgementRow]:
+    """Yield the row of judgements.csv for each judgement, with None for an empty text."""
+    for judgement in findings.judgements:
+        yield JudgementRow(
+            *(
+                judgement.system,
+                judgement.item,
+                judgement.language or None,
+                judgement.judge,
+                judgement.repeat,
+                judgement.score,
+            ),
+            *(
+                judgement.reason,
+                judgement.notes or None,
+                judgement.reply or None,
+                judgement.n_asked,
+            ),
+        )
+
+
+METRICS: StudyTable[Findings, MetricRow] = StudyTable(
+    "metrics", MetricRow, "metrics.csv", lambda findings: findings.metrics
+)
+ITEMS: StudyTable[Findings, ItemRow] = StudyTable(
+    "items", ItemRow, "items.csv", lambda findings: findings.items
+)
+SETS: StudyTable[Findings, SetRow] = StudyTable(
+    "reply-sets", SetRow, "reply_sets.csv", lambda findings: findings.sets
+)
+REPLIES = StudyTable("replies", ReplyRow, "replies.csv", build_reply_rows)
+JUDGEMENTS = StudyTable("judgements", JudgementRow, "judgements.csv", build_judgement_rows)
+AGREEMENT: StudyTable[Findings, JudgeAgreement] = StudyTable(
+    "agreement", JudgeAgreement, "agreement.csv", lambda findings: findings.agreements
+)
+
+STUDY_TABLES: tuple[StudyTable[Findings, Any], ...] = (
+    *(METRICS, ITEMS, SETS, REPLIES, JUDGEMENTS, AGREEMENT),
+)
+"""The tables of a study, in the order in which a run lists them."""

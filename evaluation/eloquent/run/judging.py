@@ -13,7 +13,7 @@ from annotations.exchange.reading.judgements import JudgementRow
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.backends.chat.contract import Message
-from evaluation.core.text.similarity_scores import parse_score
+from evaluation.core.text.items import parse_score
 from evaluation.eloquent.run.replies import Reply
 
 # Judges named "human" or "human:NAME" are people.

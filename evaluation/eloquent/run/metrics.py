@@ -21,8 +21,8 @@ from evaluation.core.stats.inference.comparison import (
     compare_models,
     rank_by_significance,
 )
-from evaluation.core.stats.inference.corrections import CORRECTIONS, Correction
 from evaluation.core.stats.inference.estimate import SampleEstimate
+from evaluation.core.stats.inference.significance import CORRECTIONS, Correction
 from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.eloquent.methods import rank_by_sum
 from evaluation.eloquent.options import EloquentParameters

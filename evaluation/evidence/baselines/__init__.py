@@ -20,19 +20,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.core.stats.cells import Floats
-from evaluation.evidence.baselines import (
-    consistency,
-    contradiction,
-    exemplars,
-    judge,
-    lexical,
-    patterns,
-    reliability,
-    tokens,
-)
-from evaluation.evidence.baselines.aqer import VARIANTS, Variant
+from evaluation.evidence.baselines import judge, overlap, weighting
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, UnavailableError
-from evaluation.evidence.baselines.standardised import Standardised
+from evaluation.evidence.baselines.weighting import VARIANTS, Standardised, Variant
 
 __all__ = [
     "CONTRADICTION",
@@ -76,16 +66,16 @@ class Method:
 
 
 _ALL = (
-    Method("frequent", exemplars.score_by_modal_answer),
-    Method("mean_vote", exemplars.score_by_mean_vote),
-    Method("bleu1", lexical.score_by_bleu1),
-    Method("bleu4", lexical.score_by_bleu4),
-    Method("f1", lexical.score_by_token_f1),
-    Method("bertscore", tokens.score_by_bertscore),
-    Method("rasa", reliability.score_by_rasa),
-    Method("hrrasa", reliability.score_by_hrrasa, core=False),
-    Method("chai2022", consistency.score_by_error_consistency),
-    Method("roy2016", patterns.score_by_shared_patterns),
+    Method("frequent", overlap.score_by_modal_answer),
+    Method("mean_vote", overlap.score_by_mean_vote),
+    Method("bleu1", overlap.score_by_bleu1),
+    Method("bleu4", overlap.score_by_bleu4),
+    Method("f1", overlap.score_by_token_f1),
+    Method("bertscore", overlap.score_by_bertscore),
+    Method("rasa", weighting.score_by_rasa),
+    Method("hrrasa", weighting.score_by_hrrasa, core=False),
+    Method("chai2022", weighting.score_by_error_consistency),
+    Method("roy2016", overlap.score_by_shared_patterns),
     Method("judge", judge.score_by_judge, core=False),
     *(
         Method(name, variant, "aqer", core=name != "aqer_entailment_init")
@@ -93,12 +83,12 @@ _ALL = (
     ),
     Method("tfidf_char+standardised", Standardised(("tfidf-char",)), "aqer"),
     Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
-    Method("length", lexical.score_by_length, "control"),
-    Method("reference_answer", exemplars.score_by_reference, "supervised"),
+    Method("length", overlap.score_by_length, "control"),
+    Method("reference_answer", overlap.score_by_reference, "supervised"),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
 # For studies that look at contradiction: the tables of the others have no row of it.
-CONTRADICTION = Method("contradiction", contradiction.score_contradiction, core=False)
+CONTRADICTION = Method("contradiction", weighting.score_contradiction, core=False)
 
 
 def list_methods(*, core: bool = False) -> list[Method]:

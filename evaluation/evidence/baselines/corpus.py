@@ -1,4 +1,4 @@
-"""Corpus of answers with similarity tables, and crowds of workers drawn from it.
+"""Corpus of answers with similarity tables; worker scores as means of answers' scores.
 
 A study draws many crowds out of one corpus. Whatever compares two texts is therefore computed once
 for all pairs of answers to a question, and each crowd only picks its pairs out of the table.
@@ -231,3 +231,19 @@ class Crowd:
         """
         voting = np.ones(self.n_workers, dtype=bool) if self.voting is None else self.voting
         return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)
+
+
+@dataclass(frozen=True)
+class MeanOfAnswers:
+    """Decorator that turns a function scoring answers into a method scoring workers.
+
+    Attributes
+    ----------
+    answers : from a crowd to (N,) scores of its answers, higher is better, NaN where one has none.
+    """
+
+    answers: Callable[[Crowd], Floats]
+
+    def __call__(self, crowd: Crowd) -> Floats:
+        """Return each worker's mean answer score; NaN for a worker without scores."""
+        return crowd.compute_worker_means(self.answers(crowd))

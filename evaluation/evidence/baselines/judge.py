@@ -12,13 +12,11 @@ from evaluation.core.backends.chat.registry import get_chat
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.core.stats.cells import Floats
-from evaluation.evidence.baselines.corpus import Crowd, UnavailableError
-from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
+from evaluation.evidence.baselines.corpus import Crowd, MeanOfAnswers, UnavailableError
 from evaluation.llm_judge.prompts import SCORE
 from evaluation.llm_judge.prompts import read_score as read_score
 from evaluation.runs.flow.asking.asker import Settings, ask
-from evaluation.runs.flow.asking.plan import Item, plan_requests
-from evaluation.runs.flow.asking.store import MemoryStore
+from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 
 AGAIN = SCORE.again
 # Letters enough for a number and a word or two around it.

@@ -11,11 +11,9 @@ from annotations.exchange.graded import GradedAnswer
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Booleans, Integers, encode_labels
-from evaluation.evidence.answer_assignment import CROWD, AnswerAssignment, assign_answers
 from evaluation.evidence.baselines import Corpus, Crowd
-from evaluation.evidence.data_sets import GradedAnswers
-from evaluation.evidence.labelled_crowd import LabelledCrowd
-from evaluation.evidence.methods_table import FEWEST_WORKERS, Trial
+from evaluation.evidence.data_sets import CROWD, AnswerAssignment, GradedAnswers, assign_answers
+from evaluation.evidence.labelled_crowd import FEWEST_WORKERS, LabelledCrowd, Trial
 
 # Whatever compares two texts does so for all pairs of answers to a question: beyond these many,
 # workers, or answers to deal from, are drawn at random.

@@ -10,21 +10,20 @@ from django.utils.text import capfirst
 
 from annotations.exchange import InputError
 from annotations.exchange.graded import Labels
+from evaluation.consensus.inputs import Embedded
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, combine_hashes
-from evaluation.consensus.vectors import Embedded
 from evaluation.core.options import SITE, build_signature_parts
 from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import Corpus, list_methods
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.summary import build_summary
-from evaluation.evidence.graded.trust import Aside, compare_on_grades
-from evaluation.evidence.request import FIRST_SEED
+from evaluation.evidence.graded.trust import Aside, build_summary, compare_on_grades
+from evaluation.evidence.tables import FIRST_SEED
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.graded.options import GradedOptions
+from evaluation.runs.flow.graded import GradedOptions
+from evaluation.runs.steps.answers import load_graded_answers
 from evaluation.runs.steps.cache import embed_texts
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
-from evaluation.runs.steps.graded_answers import load_graded_answers
 
 # Scores of methods, put aside under this name when a turn ends.
 ASIDE = "tried-methods"

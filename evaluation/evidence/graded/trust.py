@@ -1,4 +1,4 @@
-"""Compare all methods on expert-graded answers, and recommend which to trust.
+"""Compare all methods on expert-graded answers, and build the stored summary.
 
 Of many methods the best one looks better than it is. So the questions are parted into two random
 halves (by the seed): the method without an answer key that agrees best with the grades on one half
@@ -19,26 +19,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotations.exchange.graded import MarkedFile
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Booleans, Floats
-from evaluation.core.stats.inference.correlation_differences import (
+from evaluation.core.stats.inference.correlations import (
     compare_correlations,
     compute_mean_correlation,
 )
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.evidence.baselines import METHODS, Corpus, Method
-from evaluation.evidence.baselines.aqer import VARIANTS
+from evaluation.evidence.baselines.weighting import VARIANTS
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.heldout import MethodChoice, choose_method, draw_choosing_half
-from evaluation.evidence.methods_table import (
+from evaluation.evidence.labelled_crowd import (
     FEWEST_WORKERS,
     MethodScores,
     Trial,
     build_rows,
     score_trials,
 )
+from evaluation.evidence.method_comparison import MethodChoice, choose_method, draw_choosing_half
 from evaluation.evidence.tables import EvidenceRow
-from evaluation.runs.flow.graded.summary import DEFAULT, MethodRow, Verdict
+from evaluation.runs.flow.graded import DEFAULT, VERSION, GradedSummary, MethodRow, Verdict
 
 REAL, DEALT = "workers", "dealt"
 HELD_OUT = "-heldout"
@@ -313,3 +314,35 @@ def find_run_options(name: str) -> dict[str, str] | None:
     }
     spec = variant.embedders[0]
     return {**({} if spec is None else {"embedder": spec}), **switches}
+
+
+def build_summary(
+    graded_file: MarkedFile,
+    crowds: GradedCrowds,
+    comparison: MethodComparison,
+    seeds: range,
+    seed: int,
+) -> GradedSummary:
+    """Return the stored summary of a comparison of methods."""
+    assignment = "best" if crowds.best else "random"
+    notes = [*(Message.of(text) for text in graded_file.warnings), *crowds.notes]
+    return GradedSummary(
+        version=VERSION,
+        file=graded_file.name,
+        layout=graded_file.layout,
+        dealt="" if crowds.workers is not None else assignment,
+        answers=len(crowds.answers.texts),
+        workers=crowds.n_workers,
+        compared=comparison.compared,
+        questions=len(np.unique(crowds.answers.questions)),
+        held=comparison.held,
+        repetitions=1 if crowds.workers is not None else len(seeds),
+        seed=seed,
+        verdict=comparison.verdict,
+        method=comparison.method,
+        best=comparison.best,
+        rival=comparison.rival,
+        lead=comparison.lead,
+        rows=comparison.rows,
+        notes=tuple(note.as_dict() for note in notes),
+    )

@@ -17,7 +17,7 @@ from evaluation.evidence.prompting.study import (
     study_prompting,
 )
 from evaluation.runs.files.asking import AskSettings
-from evaluation.runs.flow.asking.prompts import SYSTEM
+from evaluation.runs.flow.asking.plan import SYSTEM
 from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns
 from evaluation.runs.run_types.kind import Progress, Studied, Study
 

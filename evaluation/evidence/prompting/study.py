@@ -18,11 +18,11 @@ from annotations.exchange import AnswerStatus, ColumnNames, InputError, OutputFo
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
 from evaluation.consensus import AQER
-from evaluation.consensus.vectors import Progress
+from evaluation.consensus.inputs import Progress
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import compare_models
-from evaluation.core.stats.inference.corrections import CORRECTIONS
-from evaluation.core.stats.statistics.correlation import pearson, spearman
+from evaluation.core.stats.inference.significance import CORRECTIONS
+from evaluation.core.stats.statistics.descriptive import pearson, spearman
 from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.evidence.baselines import Corpus, Crowd, UnavailableError, list_methods
 from evaluation.evidence.corpus import CorpusVectors
@@ -32,10 +32,10 @@ from evaluation.runs.files.answers import read_worker_answers
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace
 from evaluation.runs.files.study import Step, StudyFolder
-from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.prompts import (
+from evaluation.runs.flow.asking.plan import (
     CLOSED,
     TEMPLATES,
+    Item,
     Prompt,
     TemplateError,
     build_item_fields,

@@ -1,5 +1,7 @@
 """Measure how often alarms are raised in honest crowds, and whether they find planted groups.
 
+Edit copied answers lightly, as a copier who hides the copying does.
+
 Thresholds were set on other seeds (platform/docs/alarms.md). The honest crowds are simulated ones,
 student answers dealt to workers, and samples of the workers of real crowds; the others are crowds
 of which a part errs together (app. F.1), and dealt crowds of which four workers paste one of their
@@ -19,9 +21,9 @@ from scipy import sparse
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
+from evaluation.consensus.inputs import Progress
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.consensus.vectors import Progress
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.simulation import (
     WorkerGroup,
@@ -29,22 +31,50 @@ from evaluation.core.stats.simulation import (
     build_honest_groups,
     simulate,
 )
-from evaluation.evidence.answer_assignment import CROWD, assign_answers
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
+    CROWD,
     MOHLER,
     Translations,
+    assign_answers,
     list_crowdwsa_files,
     load_crowdwsa,
     load_mohler,
 )
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
-from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.light_edits import edit_lightly
 from evaluation.evidence.studies.worker_grading import SETTINGS
-from evaluation.evidence.tables import write_table
+from evaluation.evidence.tables import Request, StudyTable, write_table
 from evaluation.grading.alarms.methods import Finding, build_findings, survey_run
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
+
+FILLERS = ("really", "basically", "just", "also", "simply", "actually")
+# One word in so many is touched.
+EVERY = 8
+# How often an opening is put before the text.
+OPENED = 0.3
+
+
+def edit_lightly(text: str, rng: np.random.Generator) -> str:
+    """Return the text with every eighth word dropped, swapped, misspelt, capitalised or added."""
+    words = text.split()
+    for _ in range(max(1, len(words) // EVERY) if words else 0):
+        at, kind = int(rng.integers(len(words))), int(rng.integers(5))
+        if kind == 0 and len(words) > 3:
+            words.pop(at)
+        elif kind == 1 and at + 1 < len(words):
+            words[at], words[at + 1] = words[at + 1], words[at]
+        elif kind == 2 and len(words[at]) > 3:
+            letter = int(rng.integers(len(words[at]) - 1))
+            word = words[at]
+            words[at] = word[:letter] + word[letter + 1] + word[letter] + word[letter + 2 :]
+        elif kind == 3:
+            words[at] = words[at].capitalize()
+        else:
+            words.insert(at, str(rng.choice(FILLERS)))
+    if rng.random() < OPENED:
+        words = ["I", "think", *words]
+    return " ".join(words)
+
 
 RINGING = ("copies", "clique", "two_camps", "leverage", "grader_disagreement")
 HEADER = ("setting", "crowds", *RINGING, "any", "partly_copied", "found_exactly")

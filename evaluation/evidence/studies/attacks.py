@@ -22,12 +22,12 @@ import numpy as np
 
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
+from evaluation.consensus.inputs import Progress
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.consensus.vectors import Progress
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import convert_to_dense
-from evaluation.core.text.length import count_words
+from evaluation.core.text.quality import count_words
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -36,8 +36,7 @@ from evaluation.evidence.data_sets import (
     load_beetle,
     load_beetle_questions,
 )
-from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.tables import write_table
+from evaluation.evidence.tables import Request, StudyTable, write_table
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 HEADER = (

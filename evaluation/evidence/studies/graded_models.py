@@ -21,14 +21,13 @@ from annotations.exchange import (
 )
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.duplicates import Duplicates
+from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes
-from evaluation.consensus.vectors import Progress
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.lines import Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, draw_lines
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines import Corpus, Crowd, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
-from evaluation.evidence.methods_table import (
+from evaluation.evidence.labelled_crowd import (
     FEWEST_WORKERS,
     MethodScores,
     Trial,
@@ -36,8 +35,14 @@ from evaluation.evidence.methods_table import (
     find_best_baselines,
     score_trials,
 )
-from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.tables import EvidenceRow, build_study_table, write_evidence, write_table
+from evaluation.evidence.tables import (
+    EvidenceRow,
+    Request,
+    StudyTable,
+    build_study_table,
+    write_evidence,
+    write_table,
+)
 from evaluation.runs.files.answers import read_worker_answers
 from evaluation.runs.files.metrics import refuse_to_replace
 

@@ -1,4 +1,12 @@
-"""Measure whether cosine separates wrong facts from paraphrases, on 200 minimal pairs.
+"""Measure whether cosine or facts separate wrong facts from paraphrases, on 200 minimal pairs.
+
+Load the project's 200 minimal pairs and derive the harder ones.
+
+Measure whether extracted facts separate wrong facts from paraphrases, on minimal pairs.
+
+The crowd of each pair are four workers who say the original. Models, who have no vote, answer with
+its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with the wrong
+fact in it.
 
 Each original has a paraphrase, which says the same in other words, and a minimal change, in which
 one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be
@@ -9,31 +17,143 @@ paraphrase.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
 
 import numpy as np
 
-from annotations.exchange import OutputFolder
+from annotations.exchange import AnswerStatus, OutputFolder
+from evaluation.consensus.inputs import Answers, ModelAnswers, Progress
 from evaluation.consensus.signatures import collect_versions, hash_file
-from evaluation.consensus.vectors import Progress
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.rows import Row, draw_estimates
-from evaluation.core.stats.cells import Floats
+from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
-from evaluation.core.stats.statistics.roc import auc
+from evaluation.core.stats.statistics.descriptive import auc
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.request import Request, StudyTable
-from evaluation.evidence.studies.minimal_pair_data import (
-    KINDS,
-    PAIRS,
-    MinimalPair,
-    build_harder_pairs,
-    list_texts,
-    load_pairs,
-)
-from evaluation.evidence.studies.pair_facts import Contradictions, count_contradictions
-from evaluation.evidence.tables import write_charts, write_table
+from evaluation.evidence.tables import Request, StudyTable, write_charts, write_table
+from evaluation.grading.facts.methods import Verdict
+from evaluation.grading.facts.run import find_crowd_facts
+from evaluation.grading.facts.run.reading import MODEL
+
+PAIRS = Path(__file__).with_name("minimal_pairs.jsonl")
+KINDS = ("year", "name", "number", "negation")
+
+
+@dataclass(frozen=True)
+class MinimalPair:
+    """Minimal pair: an original sentence, its paraphrase, and a copy with one fact changed."""
+
+    id: str
+    kind: str
+    domain: str
+    original: str
+    paraphrase: str
+    changed: str
+
+
+def load_pairs() -> list[MinimalPair]:
+    """Return the minimal pairs of the packaged file."""
+    with PAIRS.open(encoding="utf-8") as file:
+        return [MinimalPair(**json.loads(line)) for line in file]
+
+
+def list_texts(pairs: Sequence[MinimalPair]) -> list[str]:
+    """Return all originals, then all paraphrases, then all changes."""
+    return [
+        *(pair.original for pair in pairs),
+        *(pair.paraphrase for pair in pairs),
+        *(pair.changed for pair in pairs),
+    ]
+
+
+def build_harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
+    """Return the pairs with the wrong fact moved into the paraphrase's words.
+
+    Those whose paraphrase lacks the words that were changed, as nearly all negations, have none.
+    """
+    return [replace(pair, changed=text) for pair in pairs if (text := _move_change(pair))]
+
+
+def _move_change(pair: MinimalPair) -> str:
+    """Return the paraphrase with the fact changed; "" if the changed words are missing in it."""
+    old, new = pair.original.split(), pair.changed.split()
+    text = pair.paraphrase
+    for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if operation == "equal":
+            continue
+        old_words, new_words = (" ".join(words).strip(".,") for words in (old[i:j], new[k:m]))
+        match = (
+            re.search(rf"\b{re.escape(old_words)}\b", text, re.IGNORECASE) if old_words else None
+        )
+        if match is None or not new_words:
+            return ""
+        # A sentence begins with a capital letter, whatever it says.
+        replacement = (
+            new_words.capitalize() if match[0][0].isupper() and new_words.islower() else new_words
+        )
+        text = f"{text[: match.start()]}{replacement}{text[match.end() :]}"
+    return text
+
+
+WORKERS = 4
+# What each kind's question asks for; it must not say what the answers state. Names contradict only
+# where it asks who, where or which.
+QUESTIONS = {
+    "year": "When?",
+    "name": "Who, where or which?",
+    "number": "How many?",
+    "negation": "What happened?",
+}
+PARAPHRASE, CHANGED = "paraphrase", "changed"
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """Numbers of facts of each changed or paraphrased text that contradict the original's."""
+
+    paraphrase: Integers
+    changed: Integers
+
+    def select(self, chosen: Sequence[bool]) -> Contradictions:
+        """Return the numbers of the selected pairs."""
+        return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+
+    @property
+    def auc(self) -> float | None:
+        """AUC of the changes' contradictions (positive) against the paraphrases'."""
+        return auc(self.changed, self.paraphrase)
+
+    @property
+    def flagged(self) -> tuple[int, int]:
+        """Numbers of paraphrases and of changes with at least one contradicting fact."""
+        return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
+
+
+def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
+    """Count the facts of paraphrases and of changes that contradict the originals."""
+    answers = Answers.of(
+        (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
+        for pair in pairs
+        for worker in range(WORKERS)
+    )
+    texts_by_name = {PARAPHRASE: [p.paraphrase for p in pairs], CHANGED: [p.changed for p in pairs]}
+    models = ModelAnswers.of(
+        (f"{pair.id}/{name}", name, pair.id, text, AnswerStatus.TEXT, 0)
+        for name, texts in texts_by_name.items()
+        for pair, text in zip(pairs, texts, strict=True)
+    )
+    facts = find_crowd_facts({pair.id: QUESTIONS[pair.kind] for pair in pairs}, answers, models)
+    row_of_pair = {pair.id: row for row, pair in enumerate(pairs)}
+    counts = {name: np.zeros(len(pairs), dtype=np.int64) for name in texts_by_name}
+    for fact in facts.answers:
+        if fact.kind == MODEL and fact.verdict == Verdict.CONTRADICTS:
+            counts[fact.name][row_of_pair[fact.question]] += 1
+    return Contradictions(counts[PARAPHRASE], counts[CHANGED])
+
 
 ALL, FACTS = "all", "facts"
 HEADER = ("embedder", "kind", "auc", "n")

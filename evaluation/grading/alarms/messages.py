@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.core.messages.message import Sentence, format_count
+from evaluation.core.messages.message import Sentence, ThresholdNumber, format_count
 from evaluation.core.messages.reasons import describe_unchecked
-from evaluation.core.messages.threshold_number import ThresholdNumber
 from evaluation.grading.methods.check_results import Result, find_needed
 
 

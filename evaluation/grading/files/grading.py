@@ -1,4 +1,10 @@
-"""Grade a file of answers, as ``manage.py evaluate aqer`` does.
+"""Grade a file of answers, with files of remedies and facts by a chat model.
+
+Read the input files of remedies: lists of workers, and answers graded by an expert.
+
+Facts of a file of answers, extracted by a chat model (``--facts-model SPEC``).
+
+Requests and replies are saved in the journal of the folder, so that the same command continues.
 
 Read the answers of workers and models, grade them, and write all tables together. If a step fails,
 no table is written.
@@ -6,38 +12,49 @@ no table is written.
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annotations.exchange import (
+    AnchorFile,
+    AnswerFile,
     ColumnNames,
     InputError,
     OutputFolder,
+    WorkerList,
     read_anchors,
     read_model_answers,
 )
 from annotations.exchange.ids import read_as_wording
+from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.outside_information import read_worker_argument
 from annotations.exchange.reading.questions import read_questions
-from evaluation.consensus.inputs import choose_question_groups, select_graded_answers
-from evaluation.consensus.methods.electorate import RemedyError
+from evaluation.consensus.inputs import (
+    GradingInput,
+    Progress,
+    choose_question_groups,
+    select_graded_answers,
+)
+from evaluation.consensus.methods.scale import RemedyError
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Progress
 from evaluation.core.backends import parse_spec
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
-from evaluation.grading.files.graded import FileGrading
-from evaluation.grading.files.model_facts import add_model_facts, refuse_idle_model
-from evaluation.grading.files.summary import refuse_to_replace_results
-from evaluation.grading.files.tables import ANCHORS, list_files, write_tables
-from evaluation.grading.remedies.files import (
-    find_anchor_rows,
-    read_listed_workers,
-    refuse_problems,
-    refuse_to_exclude_all,
-    refuse_to_replace_grades,
+from evaluation.core.text.matching import format_suggestion
+from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
+from evaluation.grading.facts.run.meaning import copy_meaning
+from evaluation.grading.facts.run.reading import extract_by_model
+from evaluation.grading.files.tables import (
+    ANCHORS,
+    FileGrading,
+    list_files,
+    refuse_to_replace_results,
+    write_tables,
 )
-from evaluation.grading.run.grading import grade_answers
+from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.runs.files.answers import (
     check_not_empty,
     convert_answers,
@@ -47,7 +64,144 @@ from evaluation.runs.files.answers import (
 )
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.metrics import refuse_to_replace
-from evaluation.runs.files.study import StudyFolder
+from evaluation.runs.files.problem_messages import add_problem, build_error
+from evaluation.runs.files.study import Step, StudyFolder
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
+
+LOOK = "Check the id; ids are case-sensitive."
+
+
+def read_listed_workers(
+    text: str, columns: ColumnNames, answers: AnswerFile, given: GradingInput
+) -> WorkerList:
+    """Return the graded workers listed in a file or in the text of the option itself.
+
+    Raises `InputError` for every id that is in no answer, with similar ids.
+    """
+    listed = read_worker_argument(text, columns)
+    graded_workers = set(given.workers)
+    known_workers = dict.fromkeys(record.worker for record in answers.records)
+    problems = Problems(listed.name)
+    for worker, line in listed.lines.items():
+        if worker not in known_workers:
+            add_problem(
+                problems,
+                line or None,
+                "worker" if line else None,
+                "listed_worker_unknown",
+                worker=format_suggestion(worker, known_workers),
+                answers=answers.name,
+                look=LOOK if line else f"{LOOK} There is no file of that name either.",
+            )
+    problems.raise_if_any()
+    # Whose answers were all rejected has no vote already.
+    lines = {worker: line for worker, line in listed.lines.items() if worker in graded_workers}
+    return replace(listed, lines=lines)
+
+
+def refuse_to_exclude_all(excluded: WorkerList, given: GradingInput) -> None:
+    """Raise `InputError` if all graded workers would be excluded."""
+    if len(excluded.lines) == len(given.workers):
+        raise InputError.single(
+            excluded.name, "all workers are in it", "Leave somebody to grade by."
+        )
+
+
+def refuse_problems(name: str, parameters: AqerParameters) -> None:
+    """Raise `InputError` for contradictory parameters; `name` is the file it is reported for."""
+    for problem in parameters.problems():
+        raise InputError.single(
+            name, TERMINAL.told(AqerParameters, problem), "Give both, or neither."
+        )
+
+
+def find_anchor_rows(
+    anchors: AnchorFile, answers: str, given: GradingInput
+) -> list[tuple[int, float]]:
+    """Return row and grade of each expert-graded answer; `InputError` for unknown answers."""
+    answered = given.answered
+    keys = zip(answered.workers, answered.questions, strict=True)
+    row_of = {key: row for row, key in enumerate(keys)}
+    workers, questions = set(given.workers), set(given.questions)
+    problems = Problems(anchors.name)
+    anchor_rows = []
+    for anchor in anchors.records:
+        row = row_of.get((anchor.worker, anchor.question))
+        if row is not None:
+            anchor_rows.append((row, anchor.grade))
+        elif anchor.worker not in workers:
+            unknown = {"worker": anchor.worker[:60], "answers": answers, "look": LOOK}
+            add_problem(problems, anchor.line, "worker", "listed_worker_unknown", **unknown)
+        elif anchor.question not in questions:
+            unknown = {"question": anchor.question[:60], "answers": answers, "look": LOOK}
+            add_problem(problems, anchor.line, "question", "graded_question_unknown", **unknown)
+        else:
+            labels = {"worker": anchor.worker[:60], "question": anchor.question[:60]}
+            add_problem(problems, anchor.line, None, "anchor_unknown", **labels)
+    problems.raise_if_any()
+    return anchor_rows
+
+
+def refuse_to_replace_grades(anchors: Path) -> None:
+    """Raise `InputError` if suggestions would replace a file that holds an expert's grades."""
+    try:
+        with anchors.open(encoding="utf-8-sig", newline="") as file:
+            graded = any((row.get("grade") or "").strip() for row in csv.DictReader(file))
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, csv.Error):
+        graded = True  # not as it was written: somebody's work, or somebody's file
+    if graded:
+        raise build_error(anchors.name, "grades_replaced", path=anchors)
+
+
+def refuse_idle_model(parameters: AqerParameters, asking: AskSettings) -> None:
+    """Raise `InputError` for a facts model with facts off, or a budget without prices."""
+    if not parameters.facts:
+        raise build_error("--facts-model", "facts_model_idle")
+    if asking.budget is not None and asking.prices is None:
+        raise build_error("--facts-budget", "budget_without_prices")
+
+
+def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
+    """Return the grading with facts that the study folder's chat model extracted.
+
+    Verdicts of an entailment model stay beside them. Raises `EndedEarlyError`, and the error of a
+    model that cannot be loaded.
+    """
+
+    def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
+        return folder.ask(Step(name, prompt.template, prompt.again), items)
+
+    inputs = grading.given
+    reader = extract_by_model(_build_columns(inputs), ask, folder.system)
+    facts: CrowdFacts = find_crowd_facts(
+        inputs.wordings,
+        inputs.answered,
+        inputs.models,
+        grading.votes,
+        frozenset(inputs.excluded),
+        read_by=reader,
+    )
+    facts = replace(facts, read_by=reader.about)
+    earlier_facts = grading.known_facts
+    if earlier_facts is not None and earlier_facts.meaning is not None:
+        facts = copy_meaning(facts, earlier_facts)
+    return replace(grading, known_facts=facts)
+
+
+def _build_columns(inputs: GradingInput) -> AnswerColumns:
+    """Return the answers of workers and models as columns, with the questions' texts."""
+    answered, model_answers = inputs.answered, inputs.models and inputs.models.with_text()
+    return AnswerColumns(
+        [*answered.workers, *(model_answers.models if model_answers else ())],
+        [True] * len(answered) + [False] * len(model_answers or ()),
+        [*answered.questions, *(model_answers.questions if model_answers else ())],
+        [*answered.texts, *(model_answers.texts if model_answers else ())],
+        inputs.wordings,
+        {},
+    )
 
 
 @dataclass(frozen=True)

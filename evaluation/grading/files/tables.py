@@ -1,40 +1,261 @@
-"""Write the result tables of a graded file of answers."""
+"""Write the result tables, facts and summary of a graded file of answers.
+
+Record of a graded file of answers: the grading, and the files it was made from. Build summary.json:
+signature, parameters, counts, alarms, facts and warnings.
+
+Write the tables of facts of a graded file, and agreement columns of other tables.
+
+platform/docs/data-formats.md, "facts.csv", describes them.
+"""
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from annotations.exchange import OutputFolder
+from annotations.exchange import AnswerFile, ModelAnswerFile, OutputFolder
+from annotations.exchange.reading.duplicates import Duplicates
+from evaluation.consensus import ModelScores
 from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import combine_hashes
+from evaluation.core.messages.message import Message
+from evaluation.core.options import TERMINAL
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
 from evaluation.grading.crowd import Undefined
-from evaluation.grading.facts.files import (
-    AGREEMENT,
-    ANSWER_FACTS,
-    FACTS,
-    add_agreement,
-    write_facts,
-)
-from evaluation.grading.facts.run.records import MODEL, WORKER
-from evaluation.grading.files.graded import FileGrading
-from evaluation.grading.files.summary import build_alarm_cells, build_summary
-from evaluation.grading.run.grade_changes import GradeChange, GradeChanges
+from evaluation.grading.facts.run import CrowdFacts
+from evaluation.grading.facts.run.reading import MODEL, WORKER, count_facts
 from evaluation.grading.run.grading import Grading
 from evaluation.grading.run.results import (
     NO_ANSWERS,
     AnswerRow,
     ContrastCells,
+    GradeChange,
+    GradeChanges,
     ModelAnswerRow,
     ModelRow,
     Results,
     WorkerRow,
     compute_left_out_means,
 )
+from evaluation.runs.files.problem_messages import build_error
+
+
+@dataclass(frozen=True)
+class FileGrading:
+    """A grading with its input files, from which all result tables are written.
+
+    Attributes
+    ----------
+    answers, models : the files as they were read. input_hashes : SHA-256 of each input file.
+    asked : what a chat model was asked, by step: requests, tokens, cost. is_complete : whether each
+        of these has its reply.
+    """
+
+    grading: Grading
+    answers: AnswerFile
+    models: ModelAnswerFile | None
+    input_hashes: dict[str, str]
+    asked: Sequence[Mapping[str, Any]] = ()
+    is_complete: bool = True
+
+    @property
+    def input_hash(self) -> str:
+        """One SHA-256 hash of all input files together."""
+        return combine_hashes(self.input_hashes.values())
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the files and the grading, each as a sentence."""
+        of_models = self.models.warnings if self.models else []
+        of_files: list[Message | str] = [*self.answers.warnings, *of_models]
+        return TERMINAL.all_said([*of_files, *self.grading.warnings])
+
+
+SUMMARY = "summary.json"
+
+
+def build_summary(graded: FileGrading, undefined: Undefined) -> dict[str, Any]:
+    """Return the contents of summary.json; call it after the tables, which fill `undefined`."""
+    grading = graded.grading
+    parameters, info = grading.given.parameters, grading.embedded.info
+    grading_summary = grading.summary()
+    return {
+        "signature": grading.signature(graded.input_hash),
+        "parameters": {
+            **parameters.as_dict(),
+            **_describe_duplicates(graded.answers),
+            "precision": info.precision,
+            "precision_requested": parameters.precision,
+        },
+        "embedding": grading_summary["embedding"],
+        "counts": _build_counts(graded),
+        "iterations": grading_summary["iterations"],
+        "converged": grading_summary["converged"],
+        "trace": grading_summary["trace"],
+        "ceiling": grading_summary["ceiling"],
+        "model_comparisons": _build_comparisons(grading.graded.models),
+        "remedies": _build_remedies(grading),
+        "warnings": graded.warnings,
+        "alarms": [build_alarm_cells(alarm) for alarm in grading.alarms.found],
+        "alarm_checks": grading_summary["alarm_checks"],
+        "length": grading_summary["length"],
+        "facts": _build_facts(grading),
+        **({"asked": graded.asked} if graded.asked else {}),
+        "undefined": undefined.as_list(),
+        "versions": grading_summary["versions"],
+        "input_hash": graded.input_hash,
+        "input_hashes": graded.input_hashes,
+    }
+
+
+def _build_facts(grading: Grading) -> dict[str, Any] | None:
+    """Return the counts of facts; None if facts are switched off."""
+    if grading.facts is None:
+        return None
+    found = asdict(count_facts(grading.facts))
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
+    """Return an alarm's values by column of alarms.csv, with its message as text."""
+    outcome = "" if alarm.outcome is None else TERMINAL.said(alarm.outcome)
+    return {**alarm.as_dict(), "message": TERMINAL.said(alarm.message), "outcome": outcome}
+
+
+def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:
+    """Raise `InputError` if the output folder holds results of other input files.
+
+    Inputs are compared by kind (answers, models, ...) and hash. The same answers may be graded
+    again in the same folder with other settings or with further files.
+    """
+    path = output / SUMMARY
+    try:
+        inputs = dict(json.loads(path.read_text("utf-8"))["input_hashes"])
+        inputs["answers"]  # whatever was graded, these were read
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, KeyError, TypeError):
+        raise build_error(str(path), "summary_unknown") from None
+    # A kind of file that is not read now is no contradiction.
+    replaced = [name for name, old_hash in inputs.items() if hashes.get(name, old_hash) != old_hash]
+    if replaced:
+        raise build_error(str(path), "results_replaced", inputs=", ".join(replaced))
+
+
+def _describe_duplicates(answers: AnswerFile) -> dict[str, str]:
+    """Return the rule that resolved repeated answers; empty if none was needed."""
+    duplicates = answers.duplicates
+    return {} if duplicates in (None, Duplicates.REFUSE) else {"duplicates": str(duplicates)}
+
+
+def _build_counts(graded: FileGrading) -> dict[str, int]:
+    """Return the numbers of rows, answers, workers and questions that were graded."""
+    aqer, given = graded.grading.graded.aqer, graded.grading.given
+    counts = {
+        "rows": graded.answers.n_rows,
+        "repeated_rows": given.n_repeated,
+        "empty_answers": given.n_empty,
+        "answers": len(given.answered),
+        "workers": len(aqer.workers_),
+        "questions": len(aqer.questions_),
+        "single_answer_questions": int((aqer.n_workers_of_question_ == 1).sum()),
+    }
+    if _describe_duplicates(graded.answers):
+        counts["superseded_rows"] = graded.answers.n_superseded
+    if graded.models is not None:
+        models = graded.models
+        counts |= {"model_rows": models.n_rows, "repeated_model_rows": models.n_repeated}
+    return counts
+
+
+def _build_remedies(grading: Grading) -> dict[str, Any] | None:
+    """Return the effects of the remedies, for summary.json; None without remedies."""
+    report, changes = grading.graded.remedies, grading.changes()
+    if report is None or changes is None:
+        return None
+    remedies = report.as_dict()
+    no_source = dict.fromkeys(("first", "n_first", "n_timed"))
+    if "groups" in remedies:
+        remedies["groups"] = [{**group, **no_source, **group} for group in remedies["groups"]]
+    return {
+        **remedies,
+        "groups_not_asked_for": report.left,
+        "gone": [build_alarm_cells(alarm) for alarm in grading.alarms.gone],
+        "camps_now": [asdict(camp) for camp in grading.alarms.camps_now],
+        "compared_with_plain": changes.summary(),
+    }
+
+
+def _build_comparisons(scores: ModelScores | None) -> list[dict[str, Any]]:
+    """Return the pairwise comparisons of models, for summary.json; empty without models."""
+    return [
+        {
+            "model_a": pair.model_a,
+            "model_b": pair.model_b,
+            "difference": pair.difference,
+            "low": pair.low,
+            "high": pair.high,
+            "p_value": pair.p_value,
+            "adjusted_p_value": pair.adjusted_p_value,
+            "smallest_detectable": pair.smallest_detectable,
+            "n": pair.n,
+            "reason": pair.reason,
+            "test": pair.test,
+        }
+        for pair in (scores.comparisons if scores else [])
+    ]
+
+
+FACTS, ANSWER_FACTS = "facts.csv", "answer_facts.csv"
+OF_CROWD = ("question", "slot", "value", "mentions", "of", "state")
+OF_ANSWERS = ("kind", "name", "question", "slot", "value", "verdict", "of")
+AGREEMENT = ("facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high")
+
+
+def write_facts(folder: OutputFolder, facts: CrowdFacts) -> None:
+    """Write facts.csv (values that workers state) and answer_facts.csv (verdicts on answers)."""
+    crowd = (
+        (one.question, one.slot, one.value, one.mentions, one.of, one.state.value)
+        for one in facts.crowd
+    )
+    answers = (
+        (one.kind, one.name, one.question, one.slot, one.value, one.verdict.value, one.of)
+        for one in facts.answers
+    )
+    folder.write_csv(FACTS, OF_CROWD, crowd)
+    folder.write_csv(ANSWER_FACTS, OF_ANSWERS, answers)
+
+
+def add_agreement(
+    kind: str, rows: Iterable[tuple[Any, ...]], facts: CrowdFacts | None, undefined: Undefined
+) -> Iterator[tuple[Any, ...]]:
+    """Add to each row the number of judged facts, and the share that agrees with the crowd.
+
+    The first cell of a row is the id. The four cells are empty where facts are switched off, the
+    share below 5 facts; `undefined` collects the reasons.
+    """
+    table = f"{kind}s.csv"
+    for row in rows:
+        name = row[0]
+        agreement = None if facts is None else facts.agreement(kind, name)
+        if agreement is None:
+            cells: tuple[Any, ...] = (None,) * len(AGREEMENT)
+            reason = "not_asked_for"
+        else:
+            cells = (agreement.facts, agreement.agreement, agreement.low, agreement.high)
+            reason = "fewer_than_5_facts"
+        for column, cell in zip(AGREEMENT, cells, strict=True):
+            if cell is None:
+                undefined.note(table, column, name, reason)
+        yield (*row, *cells)
+
 
 # Numbers written at once.
 PART = 4_000_000

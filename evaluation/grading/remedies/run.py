@@ -14,24 +14,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, RemedyError
-from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.consensus.methods.resampling import DrawStore, Progress
+from evaluation.consensus.methods.scale import EVERYBODY, Electorate, RemedyError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.alarms.methods import Group, Pairs
-from evaluation.grading.alarms.run.copied_texts import is_copied_group
+from evaluation.grading.alarms.run.texts import is_copied_group
 from evaluation.grading.crowd import OutsideInformation
-from evaluation.grading.remedies.methods.anchors import Choice, choose_candidate, suggest_anchors
-from evaluation.grading.remedies.methods.candidates import Candidates, find_candidates
-from evaluation.grading.remedies.methods.copies import NamedGroup, find_named_groups
+from evaluation.grading.remedies.methods.camps import (
+    CampedQuestion,
+    Candidates,
+    Choice,
+    choose_candidate,
+    find_candidates,
+    label_camps,
+    suggest_anchors,
+)
+from evaluation.grading.remedies.methods.copies import (
+    NamedGroup,
+    Units,
+    find_named_groups,
+    find_source,
+)
+from evaluation.grading.remedies.methods.copies import build_units as units_of
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
-from evaluation.grading.remedies.methods.question_camps import CampedQuestion, label_camps
-from evaluation.grading.remedies.methods.sources import find_source
-from evaluation.grading.remedies.methods.units import Units
-from evaluation.grading.remedies.methods.units import build_units as units_of
 
 
 def keep_id(identifier: Any) -> Any:

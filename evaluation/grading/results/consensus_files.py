@@ -12,8 +12,7 @@ from annotations.exchange.writing.archive import Files
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.formats import write_csv, write_jsonl
 from evaluation.grading.results.report.consensus import NEXT, ConsensusReport, ConsensusRow
-from evaluation.runs.exports.items import passages
-from evaluation.runs.exports.table import Row
+from evaluation.runs.exports import Row, passages
 
 HEADER = (
     *("question", "text", "passage", "category", "language", "consensus", "similarity", "reason"),

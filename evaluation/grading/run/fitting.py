@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import GradingInput
+from evaluation.consensus.inputs import (
+    Embedded,
+    EmbedTexts,
+    GradingInput,
+    Progress,
+    embed,
+    embed_graded_answers,
+)
 from evaluation.consensus.methods.resampling import DrawStore
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, embed_graded_answers
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.grams import Vectors
 from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels

@@ -14,20 +14,21 @@ import numpy as np
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER, ModelScores
-from evaluation.consensus.inputs import GradingInput, ModelAnswers
-from evaluation.consensus.methods.resampling import DrawStore
-from evaluation.consensus.signatures import build_aqer_signature, collect_versions
-from evaluation.consensus.vectors import (
+from evaluation.consensus.inputs import (
     Embedded,
     EmbedTexts,
+    GradingInput,
+    ModelAnswers,
     Progress,
     compute_entailment_scores,
     embed,
     embed_graded_answers,
 )
-from evaluation.core.backends.nli import ContradictionModel
+from evaluation.consensus.methods.resampling import DrawStore
+from evaluation.consensus.signatures import build_aqer_signature, collect_versions
+from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.core.messages.message import Message
-from evaluation.core.text.short import check_short_answers
+from evaluation.core.text.quality import check_short_answers
 from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
@@ -38,10 +39,9 @@ from evaluation.grading.crowd import ModelColumns, OutsideInformation
 from evaluation.grading.facts.run import CrowdFacts, add_meaning, find_crowd_facts
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.fitting import Graded, grade_vectors
-from evaluation.grading.run.grade_changes import GradeChanges, build_standings
 from evaluation.grading.run.length import check_length, measure_length
 from evaluation.grading.run.outcomes import Look, add_outcomes
-from evaluation.grading.run.results import Results
+from evaluation.grading.run.results import GradeChanges, Results, build_standings
 from evaluation.grading.summary import LengthFound
 
 GROUPS_SHOWN = 10

@@ -14,9 +14,9 @@ import numpy as np
 
 from evaluation.consensus import AQER
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.statistics.correlation import pearson
-from evaluation.core.text.length import compute_log_words
-from evaluation.grading.alarms.methods.ranking import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
+from evaluation.core.stats.statistics.descriptive import pearson
+from evaluation.core.text.quality import compute_log_words
+from evaluation.grading.alarms.methods.survey import BY_LENGTH, FEWEST_RANKED, TOO_FEW_RANKED
 from evaluation.grading.run.results import compute_left_out_means
 from evaluation.grading.summary import LengthFound
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import ModelAnswers
+from evaluation.consensus.inputs import ModelAnswers, Progress
 from evaluation.consensus.methods.votes import convert_vectors
-from evaluation.consensus.vectors import Progress
 from evaluation.core.stats.cells import Cells, Floats, encode_labels
 from evaluation.core.stats.undefined import convert_nan_to_none
-from evaluation.grading.methods.overview import compute_mean_by_code, compute_overview
 from evaluation.grading.methods.projection import (
     compute_exemplar_paths,
+    compute_mean_by_code,
+    compute_overview,
     compute_principal_axes,
     compute_question_maps,
     is_unit_length,

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.electorate import Electorate
+from evaluation.consensus.methods.scale import Electorate
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.alarms.methods import sort_findings
 from evaluation.grading.alarms.run.detection import (
     Alarm,

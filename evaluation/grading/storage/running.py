@@ -1,7 +1,15 @@
-"""Compute a grading run: read its answers, grade them, save the results.
+"""Compute a grading run, and read again what a finished run graded.
 
 `grade_run` calls the steps; `evaluation.grading.run` computes. Each step may run twice: embedding
 stores vectors by the content of the text, and saving replaces what an earlier attempt wrote.
+
+Read again the answers and vectors that a finished run graded, without a model.
+
+Compute grades and ranks of a run without one more worker, from stored vectors.
+
+The computation is that of a run, with the same answers, vectors and settings, without bootstrap
+draws, which change no grade and no rank. Where it would be slow, or differ from what a run
+computes, a code says why.
 """
 
 from __future__ import annotations
@@ -9,33 +17,46 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
+from uuid import UUID
 
 import numpy as np
+from django.db.models import Count
 from numpy.typing import NDArray
 
+from annotations.models import Response, Worker
 from annotations.query_plans import refresh_statistics
-from evaluation.consensus.inputs import GradingInput, select_graded_answers
-from evaluation.consensus.methods.electorate import RemedyError
+from evaluation.consensus.inputs import GradingInput, Progress, embed, select_graded_answers
+from evaluation.consensus.methods.scale import RemedyError
 from evaluation.consensus.signatures import collect_versions, combine_hashes
-from evaluation.consensus.vectors import Progress
+from evaluation.core.backends import BackendError
+from evaluation.core.stats.grams import Vectors
+from evaluation.grading.crowd import OutsideInformation
+from evaluation.grading.run.fitting import grade_vectors
 from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.grading.run.maps import map_answers
+from evaluation.grading.run.results import Results
 from evaluation.grading.storage.save import save_results
-from evaluation.models import DrawPart, LanguageModel, Run
+from evaluation.grading.summary import read_summary
+from evaluation.models import (
+    DrawPart,
+    EmbedderVersion,
+    LanguageModel,
+    LLMAnswerScore,
+    Run,
+    text_hash,
+)
 from evaluation.runs.steps.answers import (
+    compute_mean_judgements,
+    convert_to_run_input_error,
+    find_worker_keys,
     read_answers,
     read_model_answers,
     read_parameters,
     read_question_groups,
     read_wordings,
 )
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.cache import embed_texts, has_stored_vectors, load_stored_vectors
 from evaluation.runs.steps.checkpoints import RunInputError, Turn
-from evaluation.runs.steps.remedy_inputs import (
-    compute_mean_judgements,
-    convert_to_run_input_error,
-    find_worker_keys,
-)
 
 # Draws are put aside this often: what a worker that dies may lose. A short run never is.
 SECONDS_BETWEEN_PARTS = 30.0
@@ -167,3 +188,150 @@ def load_inputs(run_id: int) -> GradingInput:
         wordings=read_wordings(run.version_id) if parameters.facts else {},
         question_groups=read_question_groups(run.version_id, inputs.answered.questions),
     )
+
+
+# These make vectors of words and letters at once; others need a model, or a file.
+OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
+
+
+class NotAtOnceError(Exception):
+    """Error: a result cannot be computed at once; `code` is a key of `NOT_AT_ONCE`."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def read_graded_input(run: Run) -> GradingInput:
+    """Return the workers' answers that a finished run graded, without models' answers.
+
+    Models' answers change no grade of a worker. Raises `NotAtOnceError` if answers changed since.
+    """
+    try:
+        given = load_inputs(run.pk)
+    except RunInputError:
+        raise NotAtOnceError("changed") from None
+    if known := read_summary(run).people_hash:
+        same = given.people_hash() == known
+    else:
+        same = _select_scored_models(run, given).hash() == run.input_hash
+    if not same:
+        raise NotAtOnceError("changed")
+    return replace(given, models=None)
+
+
+def _select_scored_models(run: Run, given: GradingInput) -> GradingInput:
+    """Return the inputs with only those models' answers that the run scored."""
+    if given.models is None:
+        return given
+    scored = set(LLMAnswerScore.objects.filter(run=run).values_list("llm_response_id", flat=True))
+    models = given.models.kept(key in scored for key in given.models.keys)
+    return replace(given, models=models if len(models) else None)
+
+
+def read_graded_vectors(run: Run, given: GradingInput) -> Vectors:
+    """Return the vectors of the answers that a run graded, one row per answer with a text.
+
+    Raises `NotAtOnceError` where they are not stored and a model would have to make them.
+    """
+    parameters = read_parameters(run.parameters)
+    if parameters.spelling is not None:
+        raise NotAtOnceError("slow_settings")
+    texts = given.answered.texts
+    if parameters.embedder in OF_WORDS:
+        try:
+            return embed(parameters, texts, None).answers
+        except BackendError:
+            raise NotAtOnceError("no_vectors") from None
+    if not has_stored_vectors(parameters.embedder):
+        raise NotAtOnceError("no_vectors")
+    embedding_info = read_summary(run).embedding
+    version = EmbedderVersion.objects.filter(
+        model=embedding_info.model,
+        revision=embedding_info.revision,
+        precision=embedding_info.precision,
+        max_length=embedding_info.max_length or 0,
+        prefix="",
+    ).first()
+    distinct = list(dict.fromkeys(texts))
+    by_hash = {text_hash(text): text for text in distinct}
+    vectors_of_texts = None if version is None else load_stored_vectors(version, by_hash)
+    if vectors_of_texts is None:
+        raise NotAtOnceError("no_vectors")
+    index_of_text = {text: at for at, text in enumerate(distinct)}
+    return vectors_of_texts[np.array([index_of_text[text] for text in texts])]
+
+
+# Answers that are graded while somebody waits for a page. With stored vectors 20,000 took a tenth
+# of the time of the run (alarms.md); more would take as much longer as there are more.
+MOST_ANSWERS = 20_000
+# Words and letters become vectors anew, and many numbers each: pairs of answers to the same
+# question cost most there. At these, a second or two of processor time.
+MOST_BY_WORDS = 10_000
+MOST_PAIRS_BY_WORDS = 250_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Grade and rank of a worker if another worker were excluded; None if undefined."""
+
+    grade: float | None
+    rank: int | None
+
+
+def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
+    """Return grade and rank of every other worker if `worker` were excluded, by public id.
+
+    Raises `NotAtOnceError`.
+    """
+    if {str(worker.public_id), worker.external_id} & set(run.parameters.get("exclude_workers", ())):
+        raise NotAtOnceError("out_already")
+    if _is_large(run):
+        raise NotAtOnceError("large")
+    given = read_graded_input(run)
+    if read_parameters(run.parameters).init == "entailment":
+        raise NotAtOnceError("slow_settings")
+    return _replace_keys(_grade_without(given, read_graded_vectors(run, given), worker))
+
+
+def _is_large(run: Run) -> bool:
+    """Return whether the run has too many answers, or pairs of answers, to grade at once."""
+    rows = Response.objects.filter(
+        question__version=run.version_id, state=Response.State.SUBMITTED
+    ).values("question")
+    counts = list(rows.annotate(n=Count("pk")).values_list("n", flat=True))
+    n_answers, n_pairs = sum(counts), sum(n * n for n in counts)
+    if run.parameters.get("embedder") in OF_WORDS:
+        return n_answers > MOST_BY_WORDS or n_pairs > MOST_PAIRS_BY_WORDS
+    return n_answers > MOST_ANSWERS
+
+
+def _grade_without(inputs: GradingInput, vectors: Vectors, worker: Worker) -> dict[int, Outcome]:
+    """Grade without `worker`; return grade and rank of each other worker, by primary key."""
+    parameters = replace(
+        inputs.parameters,
+        bootstrap=0,
+        exclude_workers=(*inputs.parameters.exclude_workers, str(worker.public_id)),
+    )
+    answers, anchors = inputs.answered, inputs.anchors
+    outside = OutsideInformation(
+        texts=answers.texts,
+        excluded=list(dict.fromkeys([*inputs.excluded, worker.pk])),
+        anchor_rows=[row for row, _ in anchors],
+        anchor_grades=[grade for _, grade in anchors],
+    )
+    try:
+        graded = grade_vectors(
+            parameters, vectors, answers.workers, answers.questions, outside=outside
+        )
+    except RemedyError:
+        raise NotAtOnceError("nobody_left") from None
+    rows = Results(replace(inputs, models=None), graded).workers()
+    excluded = set(outside.excluded)
+    return {row.worker: Outcome(row.grade, row.rank) for row in rows if row.worker not in excluded}
+
+
+def _replace_keys(found: dict[int, Outcome]) -> dict[UUID, Outcome]:
+    """Return the outcomes keyed by the workers' public ids instead of primary keys."""
+    names = dict(Worker.objects.filter(pk__in=found).values_list("pk", "public_id"))
+    return {names[key]: outcome for key, outcome in found.items()}

@@ -26,9 +26,9 @@ from annotations.web.scope import (
 )
 from evaluation.models import Prompt as StoredPrompt
 from evaluation.models import PromptVersion
-from evaluation.runs.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt, TemplateError
-from evaluation.runs.reports.list_filters import PromptFilter
-from evaluation.runs.steps.asking.prompts import LONGEST_TEXT, create_prompt, edit_prompt
+from evaluation.runs.flow.asking.plan import SYSTEM, TEMPLATES, Prompt, TemplateError
+from evaluation.runs.reports.lists import PromptFilter
+from evaluation.runs.steps.asking.registration import LONGEST_TEXT, create_prompt, edit_prompt
 
 NAME_TAKEN = "You have a prompt of this name."
 

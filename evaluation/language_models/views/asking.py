@@ -1,38 +1,105 @@
-"""Page to ask models: choose them, preview requests and maximum cost, start."""
+"""Page to ask models: form, preview, start; progress and results of such a run.
+
+Form to ask models: checkboxes of models, a list of prompts, and the options. Page parts of a run
+that asks models: progress, results and errors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from annotations.models import QuestionSet, QuestionSetVersion
+from annotations.models.access import AnyUser
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
+from evaluation.core.messages.reasons import FaultWords, get_fault_words
 from evaluation.core.options import OptionError
-from evaluation.language_models.views.ask_form import AskForm
-from evaluation.language_models.views.models import offers_packaged
+from evaluation.language_models.views.models import Place, offers_packaged, place_of
+from evaluation.models import LanguageModel, Run
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.liveness import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_running
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.forms.earlier_settings import like_of
-from evaluation.runs.forms.options import hash_options
-from evaluation.runs.forms.run_label import RunLabelForm
+from evaluation.runs.flow.asking.summary import (
+    BUDGET,
+    DONE,
+    ENDS,
+    FAILED,
+    GIVEN_UP,
+    AskedModel,
+    AskSummary,
+)
+from evaluation.runs.forms import RunLabelForm, form_for, hash_options, like_of
 from evaluation.runs.run_types import get_kind
+from evaluation.runs.run_types.kind import Page
+from evaluation.runs.run_types.run_list import build_progress, list_priced
 from evaluation.runs.steps.asking.preview import (
     Estimate,
     Preview,
     estimate_askings,
     preview_askings,
 )
+from evaluation.runs.steps.asking.registration import UnknownPromptError, find_prompt, list_prompts
+
+MOST_CHOSEN = 5
+"""Models that are chosen beforehand; where there are more, people choose."""
+FITTING = "What suits each model: closed book, or beside its passage"
+
+
+@dataclass(frozen=True)
+class ModelBox:
+    """A model with its checkbox in the form, and the server it runs on."""
+
+    box: Any
+    model: LanguageModel
+    place: Place
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether the model's prices are known."""
+        return self.model.price_in is not None
+
+
+class AskForm(form_for(AskOptions)):  # type: ignore[misc]
+    """Form of `AskOptions` in which models and prompts are chosen by name, not id."""
+
+    def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
+        super().__init__(user, *args, **kwargs)
+        few = self.askable if len(self.askable) <= MOST_CHOSEN else []
+        begun = [str(one) for one in self.initial.get("models") or ()]
+        self.initial["models"] = begun or [str(row.public_id) for row in few]
+        self.fields["prompt"] = forms.ChoiceField(
+            label="Prompt",
+            required=False,
+            choices=[("", FITTING), *((prompt.id, prompt.name) for prompt in list_prompts(user))],
+            help_text="The instruction to models and the wording of each question. It is shown "
+            "below.",
+        )
+
+    def boxes(self) -> list[ModelBox]:
+        """Return the models with their checkboxes."""
+        boxes = zip(self["models"], self.askable, strict=True)
+        return [ModelBox(box, model, place_of(model)) for box, model in boxes]
+
+    def others(self) -> list[forms.BoundField]:
+        """Return the basic fields of the form except the models."""
+        return [field for field in self.basic() if field.name != "models"]
+
+    def begun_options(self) -> AskOptions:
+        """Return the initial options of the form."""
+        known = {name: self.initial.get(name) for name in AskOptions.options()}
+        return AskOptions(**{**known, "prompt": known["prompt"] or None})
+
 
 ASK = "ask"
 
@@ -165,3 +232,100 @@ def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
         names = tuple(one.model for one in same)
         found.append(SharedPreview(prompt, same[0].conversations, names))
     return found
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of one code: number, description, and a server message as an example."""
+
+    count: int
+    words: FaultWords
+    message: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model that was asked, with explanations of its counts.
+
+    Attributes
+    ----------
+    came : the counts. has_prices : whether `came.cost` means anything.
+    end : how it ended, in words; "" where everything was asked. remedy : what to do about that.
+    errors : by kind, most first.
+    """
+
+    came: AskedModel
+    has_prices: bool
+    end: str
+    remedy: str
+    errors: tuple[Errors, ...]
+
+    @property
+    def model_id(self) -> UUID:
+        """Public id of the model."""
+        return UUID(self.came.id)
+
+
+REMEDIES = {
+    BUDGET: "Ask again with a higher budget: what is there is not asked, or paid for, twice.",
+    GIVEN_UP: "Mend what stands beside it, try the model on its page, then run it again: what is "
+    "there is not asked twice.",
+    FAILED: "Look at the model's page: where it runs, and its key. Then run it again.",
+}
+"""What to do about a model that was not asked to the end."""
+
+GONE = "one that is not there any more"
+
+
+def standing(run: Run) -> Mapping[str, Any]:
+    """Return the progress of each model; for a finished run its reply counts."""
+    if run.state == Run.State.DONE:
+        return results(run)
+    return build_progress(run)
+
+
+def results(run: Run) -> Mapping[str, Any]:
+    """Return the reply counts of each model, and advice on missing replies."""
+    summary = AskSummary.of(run.summary)
+    known = list_priced([one.id for one in summary.models])
+    return {
+        "asked": [_asked(one, one.id in known) for one in summary.models],
+        "spent": summary.cost if len(known) == len(summary.models) else None,
+        "complete": summary.complete,
+        "samples": summary.samples,
+        "question_set_id": run.version.question_set.public_id,
+    }
+
+
+def named(run: Run) -> Mapping[str, str]:
+    """Return display names of the models and the prompt whose ids the options contain."""
+    ids = [str(one) for one in run.parameters.get("models", ())]
+    rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
+    names = {str(public_id): name for public_id, name in rows}
+    found = {
+        "models": ", ".join(names.get(one, "a model that is not there any more") for one in ids)
+    }
+    if prompt := run.parameters.get("prompt"):
+        try:
+            found["prompt"] = find_prompt(str(prompt)).name
+        except UnknownPromptError:
+            found["prompt"] = GONE
+    return found
+
+
+def _asked(came: AskedModel, has_prices: bool) -> Asked:
+    errors = [
+        Errors(count, get_fault_words(code), came.error_messages.get(code, ""))
+        for code, count in came.errors.items()
+    ]
+    return Asked(
+        came,
+        has_prices,
+        "" if came.end == DONE else ENDS.get(came.end, came.end),
+        REMEDIES.get(came.end, ""),
+        tuple(sorted(errors, key=lambda one: -one.count)),
+    )
+
+
+STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", standing)
+RESULTS = Page("", "What came of it", "evaluation/ask/results.html", results)

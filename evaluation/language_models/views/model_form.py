@@ -12,10 +12,10 @@ from django.utils.text import capfirst
 
 from annotations.models.access import AnyUser
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.backends.specs import split_model_at_url
+from evaluation.core.backends.errors import split_model_at_url
 from evaluation.core.options import SITE, OptionError, Parameters, Problem
 from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.registration import LOCAL, OPENAI, ModelOptions
+from evaluation.runs.flow.asking.options import LOCAL, OPENAI, ModelOptions
 from evaluation.runs.steps.asking.registration import (
     convert_to_columns,
     find_registration_problems,

@@ -1,4 +1,4 @@
-"""Pages of language models: list, details, form, and a trial question."""
+"""Pages of language models, and notes about them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.models import QuestionSet, is_requester
 from annotations.models.notes import may_note
+from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.pages import build_breadcrumbs, load_page
 from annotations.web.paging import Keyset
 from annotations.web.scope import (
@@ -29,18 +30,17 @@ from annotations.web.scope import (
     select_visible,
 )
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.history import Occasion, draw_history
-from evaluation.deletion.storage.discarding import MODEL
-from evaluation.language_models.report.history import ModelHistory, model_history
-from evaluation.language_models.views import trial_runs
+from evaluation.core.charts.chart import Chart, Occasion, draw_history
+from evaluation.deletion.storage.removals import MODEL
+from evaluation.language_models.report import ModelHistory, model_history
+from evaluation.language_models.views import trials
 from evaluation.language_models.views.model_form import ModelForm, NoteForm, name_taken
-from evaluation.language_models.views.trying import TryForm, prepared
+from evaluation.language_models.views.trials import TryForm, prepared
 from evaluation.model_overview.views import model_link
 from evaluation.models import LanguageModel, LLMResponse, Removal
-from evaluation.runs.flow.asking.registration import LOCAL, parse_url
-from evaluation.runs.reports.across.notes import list_notes
-from evaluation.runs.reports.list_filters import ModelFilter, annotate_answers
+from evaluation.runs.flow.asking.options import LOCAL, parse_url
+from evaluation.runs.reports.across import list_notes
+from evaluation.runs.reports.lists import ModelFilter, annotate_answers
 from evaluation.workers.views import sent
 
 BY_QUESTION = Keyset(
@@ -115,7 +115,7 @@ def models(request: HttpRequest) -> HttpResponse:
 def model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Show a model: description, connection, and a form for a trial question."""
     shown = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
-    trial = trial_runs.look(get_user_id(request), request.GET.get("trial", ""))
+    trial = trials.look(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
         return shown_model(request, shown)
     form = TryForm(request.user, initial=dict(trial.asked))
@@ -143,8 +143,8 @@ def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return shown_model(request, asked, form, status=400)
     try:
-        name = trial_runs.begin(get_user_id(request), prepared(asked, form), form.cleaned_data)
-    except trial_runs.TrialRefusedError as error:
+        name = trials.begin(get_user_id(request), prepared(asked, form), form.cleaned_data)
+    except trials.TrialRefusedError as error:
         form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
         return shown_model(request, asked, form, status=429)
     return redirect(f"{trial_address(asked, name)}#reply")
@@ -309,3 +309,29 @@ def offers_packaged(request: HttpRequest) -> bool:
 
 def _way_here() -> list[tuple[str, str]]:
     return [("Language models", reverse("admin:models"))]
+
+
+@require_POST
+def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Add a note about a model."""
+    noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    check_note_rights(request, noted)
+    form = NoteForm(request.POST)
+    if not form.is_valid():
+        return shown_model(request, noted, note=form, status=400)
+    create_note(request, noted, form.cleaned_data["text"])
+    messages.success(request, "The note is kept.")
+    return _back(model_id)
+
+
+@require_POST
+def remove_note(request: HttpRequest, model_id: UUID, model_note_id: UUID) -> HttpResponse:
+    """Delete one's own note about a model."""
+    noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
+    delete_note(request, noted, model_note_id)
+    messages.success(request, "The note is gone.")
+    return _back(model_id)
+
+
+def _back(model_id: UUID) -> HttpResponse:
+    return redirect(reverse("admin:model", args=[model_id]) + "#notes")

@@ -1,10 +1,15 @@
-"""Pages of prompts: list, versions with a preview, and forms for prompts and versions."""
+"""Pages of prompts, and their form.
+
+Form of a prompt: system text and question template. Pages of prompts: list, versions with a
+preview, and forms for prompts and versions.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
@@ -22,24 +27,97 @@ from annotations.web.scope import (
     require_requester,
     select_visible,
 )
-from evaluation.language_models.views.prompt_form import STRATEGIES, PromptForm
-from evaluation.models import Prompt
-from evaluation.runs.reports.list_filters import PromptFilter, annotate_versions
-from evaluation.runs.steps.asking.items import build_fields
-from evaluation.runs.steps.asking.prompts import (
+from evaluation.models import Prompt as StoredPrompt
+from evaluation.runs.flow.asking.plan import (
+    CLOSED,
+    PASSAGE,
+    SYSTEM,
+    TEMPLATES,
+    Prompt,
+    TemplateError,
+)
+from evaluation.runs.reports.lists import PromptFilter, annotate_versions
+from evaluation.runs.steps.asking.model_askings import build_fields
+from evaluation.runs.steps.asking.registration import (
     BUILT_IN,
+    LONGEST_TEXT,
     build_built_in_prompt,
     create_prompt,
     edit_prompt,
     name_prompt,
 )
 
+STRATEGIES = {
+    CLOSED: "Closed book: from memory",
+    PASSAGE: "With the passage of the question",
+}
+WRONG = {
+    "braces": "The braces do not match: write {{{{ for a brace itself.",
+    "bare": "In {field} only the name may stand between the braces.",
+    "unknown": "There is no field {field}: the template may use {known}.",
+    "of_passage": "{field} is only there beside a passage: choose that above, or leave it out.",
+    "missing": "The field {field} is missing; without it the model would not see it.",
+}
+
+
+class PromptForm(forms.Form):
+    """Form of a prompt; `named` adds the name field, for the first version."""
+
+    name = forms.CharField(
+        label="Name", max_length=200, help_text="For yourself, such as One short sentence."
+    )
+    strategy = forms.ChoiceField(label="How it is asked", choices=list(STRATEGIES.items()))
+    system = forms.CharField(
+        label="System text",
+        required=False,
+        strip=False,
+        max_length=LONGEST_TEXT,
+        help_text="The system message. Empty: none.",
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    template = forms.CharField(
+        label="Template",
+        strip=False,
+        max_length=LONGEST_TEXT,
+        help_text="The message about each question. {question} and {choices} are filled in, also "
+        "{category} and {language}; beside a passage {passage} and {title}.",
+        widget=forms.Textarea(attrs={"rows": 7, "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, named: bool = True, **kwargs: Any) -> None:
+        start = {"strategy": CLOSED, "system": SYSTEM, "template": TEMPLATES[CLOSED]}
+        kwargs["initial"] = {**start, **(kwargs.get("initial") or {})}
+        super().__init__(*args, **kwargs)
+        if not named:
+            del self.fields["name"]
+
+    def clean(self) -> dict[str, Any]:
+        """Validate that the template can be filled in."""
+        values: dict[str, Any] = super().clean() or {}
+        # A browser sends line breaks of its own, and the hash of a prompt is of its characters.
+        for name in ("system", "template"):
+            if name in values:
+                values[name] = values[name].replace("\r\n", "\n")
+        if not self.errors:
+            try:
+                self.prompt()
+            except TemplateError as error:
+                said = WRONG[error.code].format(**error.values)
+                self.add_error("template", ValidationError(said, error.code))
+        return values
+
+    def prompt(self) -> Prompt:
+        """Return the prompt from the form. Raises TemplateError."""
+        values = self.cleaned_data
+        return Prompt(values["strategy"], values["template"], values["system"])
+
+
 SETS_OFFERED = 50
 
 
 def prompts(request: HttpRequest) -> HttpResponse:
     """List the user's prompts, newest first, and the built-in ones."""
-    asked = PromptFilter(request.GET, select_visible(request, Prompt.objects.all()))
+    asked = PromptFilter(request.GET, select_visible(request, StoredPrompt.objects.all()))
     context = {
         "title": "Prompts",
         "subtitle": "The instruction to language models and the wording of their questions.",
@@ -56,7 +134,7 @@ def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
 
     `set` in the address names the question set whose first question is put into it.
     """
-    shown = get_visible_or_404(request, Prompt.objects.all(), prompt_id)
+    shown = get_visible_or_404(request, StoredPrompt.objects.all(), prompt_id)
     versions = list(shown.versions.select_related("author").order_by("-number"))
     asked = parse_number(request.GET, "version", 1, 10**6, blank=True)
     version = next((one for one in versions if one.number == asked), None)
@@ -99,7 +177,7 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
 
 def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
     """Create another version of a prompt; earlier versions stay unchanged."""
-    changed = get_editable(request, Prompt.objects.all(), prompt_id)
+    changed = get_editable(request, StoredPrompt.objects.all(), prompt_id)
     latest = changed.latest()
     begin = {name: getattr(latest, name) for name in ("strategy", "system", "template")}
     form = PromptForm(request.POST or None, named=False, initial=begin)
@@ -114,7 +192,11 @@ def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
 
 
 def _form(
-    request: HttpRequest, form: PromptForm, title: str, button: str, prompt: Prompt | None = None
+    request: HttpRequest,
+    form: PromptForm,
+    title: str,
+    button: str,
+    prompt: StoredPrompt | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
         "title": title,

@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import AnswerStatus
-from evaluation.core.backends.chat.completion import LIMITS
+from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.messages.console import (
     BAD_INPUT,
     Bars,
@@ -30,7 +30,7 @@ from evaluation.runs.files.asking import (
     estimate_requests,
     write_batch_file,
 )
-from evaluation.runs.flow.asking.prompts import SYSTEM, TEMPLATES
+from evaluation.runs.flow.asking.plan import SYSTEM, TEMPLATES
 
 INCOMPLETE = 3
 EPILOG = f"""\

@@ -22,7 +22,7 @@ from evaluation.runs.flow.asking.summary import AskSummary
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.steps.asking.model_askings import find_problems_at_start
 from evaluation.runs.steps.asking.preview import Estimate, estimate_askings, preview_askings
-from evaluation.runs.steps.asking.prompts import BUILT_IN
+from evaluation.runs.steps.asking.registration import BUILT_IN
 
 INCOMPLETE = 3
 

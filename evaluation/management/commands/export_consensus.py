@@ -16,8 +16,7 @@ from evaluation.core.messages.console import (
 from evaluation.grading.results.consensus_files import write_files
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.management.exporting import ExportCommand
-from evaluation.runs.exports import ChoiceError, chosen_run
-from evaluation.runs.exports.choosing import RECORD
+from evaluation.runs.exports import RECORD, ChoiceError, chosen_run
 
 
 class Command(ExportCommand):

@@ -24,7 +24,7 @@ from evaluation.core.messages.console import (
     report_bad_input,
 )
 from evaluation.evidence.registry import OF_A_FILE, STUDIES
-from evaluation.evidence.request import Request
+from evaluation.evidence.tables import Request
 
 
 class Command(BaseCommand):

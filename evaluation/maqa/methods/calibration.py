@@ -16,7 +16,7 @@ from scipy import sparse
 from evaluation.core.stats.cells import Booleans, Floats
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.estimate import SampleEstimate
-from evaluation.core.stats.statistics.roc import auc, average_precision
+from evaluation.core.stats.statistics.descriptive import auc, average_precision
 from evaluation.core.stats.undefined import divide_where_positive
 
 NO_CASES = "no_cases"

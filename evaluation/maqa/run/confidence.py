@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from math import exp, isfinite
 
 from annotations.exchange.reading.several_answers import FirstTokenScores
-from evaluation.core.backends.chat.distributions import TokenLogprob
+from evaluation.core.backends.chat.contract import TokenLogprob
 
 OUT_OF_RANGE = "confidence_out_of_range"
 UNREADABLE = "confidence_unreadable"

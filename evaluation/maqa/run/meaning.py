@@ -16,19 +16,19 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from evaluation.consensus.vectors import build_truncation_warning
+from evaluation.consensus.inputs import build_truncation_warning
 from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder
-from evaluation.core.backends.nli import EntailmentModel
+from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats, Integers
-from evaluation.core.stats.statistics.threshold import ThresholdErrors, tune_threshold
-from evaluation.core.text.languages import check_language
+from evaluation.core.stats.statistics.descriptive import ThresholdErrors, tune_threshold
 from evaluation.core.text.matching import extract_numbers
+from evaluation.core.text.quality import check_language
 from evaluation.maqa.methods.set_scores import build_key
 from evaluation.maqa.methods.uncertainty import find_clusters
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply, RightAnswers
-from evaluation.runs.flow.text_similarity import (
+from evaluation.runs.flow.metrics import (
     ALL_BUT_1,
     Bools,
     compute_cosines_among,

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from evaluation.core.backends.chat.contract import Message
-from evaluation.core.text.dont_know import is_dont_know
+from evaluation.core.text.quality import is_dont_know
 
 _CONFIDENCE = (
     'On the next line write "Confidence: " and a number from 0 to 100: how sure you are that {} is '

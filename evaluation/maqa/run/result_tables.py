@@ -17,7 +17,7 @@ from evaluation.maqa.run.tables import (
     PositionRow,
 )
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.flow.result_tables import StudyTable
+from evaluation.runs.flow.stored import StudyTable
 
 
 class ReplyRow(NamedTuple):

@@ -5,8 +5,13 @@ from evaluation.model_comparison.report.leaderboard import (
     LeaderRow,
     leaderboard_report,
 )
-from evaluation.model_comparison.report.pair import PairDetail, pair_detail
-from evaluation.model_comparison.report.questions import ORDERS, Differences, differences
+from evaluation.model_comparison.report.pair import (
+    ORDERS,
+    Differences,
+    PairDetail,
+    differences,
+    pair_detail,
+)
 
 __all__ = [
     "ORDERS",

@@ -1,28 +1,239 @@
-"""Comparison of two models of a run: overall, by question and by group of questions."""
+"""Comparison of two models of a run, question by question, and by correctness.
+
+Questions with the score differences and answers of two models, in pages.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
+from django.db.models import F
 
+from annotations.exchange import AnswerStatus
+from annotations.exchange.records import MISSING
+from annotations.models import Question
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import HOLM
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import Reasoned
-from evaluation.core.stats.cells import Floats
-from evaluation.core.stats.inference.corrections import Correction
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.inference.comparison import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.core.stats.inference.groups import compare_by_group, compute_group_means
-from evaluation.grading.results.report.comparisons import SIGNIFICANT, ModelPair, find_pair
-from evaluation.grading.results.report.model_verdicts import build_pair_verdict
-from evaluation.model_comparison.report.groups import GROUPED_BY, useful_names
-from evaluation.model_comparison.report.questions import SAME
-from evaluation.model_comparison.report.related import relation
-from evaluation.model_comparison.report.rightness import RightOrWrong, right_or_wrong
-from evaluation.model_comparison.report.scores import Asked, ScoreTable
-from evaluation.models import LanguageModel, Run
+from evaluation.core.stats.inference.paired import compute_mcnemar_exact
+from evaluation.core.stats.inference.significance import Correction
+from evaluation.core.text.items import CHOICE, Choices, MultiqaItem, find_accepted_choices
+from evaluation.core.text.matching import normalise
+from evaluation.grading.results.report.comparisons import (
+    SIGNIFICANT,
+    ModelPair,
+    QuestionDifference,
+    find_pair,
+)
+from evaluation.grading.results.report.models import build_pair_verdict
+from evaluation.model_comparison.report.scores import (
+    GROUPED_BY,
+    Asked,
+    ScoreTable,
+    relation,
+    useful_names,
+)
+from evaluation.models import ExemplaryAnswer, LanguageModel, LLMAnswerScore, LLMResponse, Run
 from evaluation.runs.reports.about import RunAbout, build_about
+
+SHOWN = 20
+# Scores that differ by less are the same, but for rounding.
+SAME = 1e-9
+ORDERS = {
+    "largest": "the largest differences",
+    "first": "where the first is better",
+    "second": "where the second is better",
+}
+"""Orders of the questions, and what people call them."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """A page of the questions that two models were scored on, largest difference first.
+
+    Attributes
+    ----------
+    order : "largest" for all questions; "first" or "second" for those on which that one scores
+        higher. start : place of the first of `questions` among `total`.
+    """
+
+    order: str
+    start: int
+    total: int
+    questions: list[QuestionDifference]
+
+    @property
+    def end(self) -> int:
+        """Position of the last question on this page, counted from 1."""
+        return self.start + len(self.questions)
+
+    @property
+    def next(self) -> int | None:
+        """Start of the next page; None on the last one."""
+        return self.end if self.end < self.total else None
+
+
+def differences(
+    run: Run,
+    table: ScoreTable,
+    first: UUID,
+    second: UUID,
+    order: str = "largest",
+    start: int = 0,
+    size: int = SHOWN,
+) -> Differences:
+    """Return a page of questions with both models' answers and the most consensual answer.
+
+    By three queries; `table` holds the scores of both. Raises KeyError for an order or a model that
+    is unknown.
+    """
+    one, other = table.of_model(first), table.of_model(second)
+    ordered = _ordered(one - other, order)
+    rows = ordered[start : start + size]
+    keys = [table.questions[at].key for at in rows]
+    texts = {
+        (row["llm_response__question_id"], row["model"]): row["text"]
+        for row in LLMAnswerScore.objects.filter(
+            run=run,
+            llm_response__question__in=keys,
+            llm_response__model__public_id__in=(first, second),
+        ).values(
+            "llm_response__question_id",
+            model=F("llm_response__model__public_id"),
+            text=select_beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    }
+    nearest = dict(
+        ExemplaryAnswer.objects.filter(run=run, question__in=keys).values_list(
+            "question_id", select_beginning("nearest_response__text", ANSWER_SHOWN)
+        )
+    )
+    asked = dict(Question.objects.filter(pk__in=keys).values_list("pk", select_beginning("text")))
+    found = [
+        QuestionDifference(
+            question=table.questions[at].question,
+            name=table.questions[at].name,
+            text=shorten_text(asked.get(key)),
+            first_score=float(one[at]),
+            first_text=shorten_text(texts.get((key, first)), ANSWER_SHOWN),
+            second_score=float(other[at]),
+            second_text=shorten_text(texts.get((key, second)), ANSWER_SHOWN),
+            nearest=shorten_text(nearest.get(key), ANSWER_SHOWN),
+        )
+        for at, key in zip(rows.tolist(), keys, strict=True)
+    ]
+    return Differences(order, start, len(ordered), found)
+
+
+def _ordered(gaps: Floats, order: str) -> Integers:
+    """Return question indices in the requested order, largest difference first."""
+    wanted = {
+        "largest": ~np.isnan(gaps),
+        "first": gaps > SAME,
+        "second": gaps < -SAME,
+    }[order]
+    columns = np.flatnonzero(wanted)
+    return np.asarray(columns[np.argsort(-np.abs(gaps[columns]), kind="stable")], dtype=np.int64)
+
+
+# Kinds of question that a key settles; a free answer may be right in other words.
+KEYED = (Question.Kind.CHOICE, Question.Kind.EXTRACTIVE)
+NAMED = 50
+
+
+@dataclass(frozen=True)
+class RightOrWrong(Reasoned):
+    """Correctness of two models on the questions with an answer key that both answered.
+
+    Attributes
+    ----------
+    first_right, second_right : how many each got right.
+    only_first, only_second : the questions that only one of them got right, at most 50 of
+        `n_only_first` and `n_only_second`, by their ids in files.
+    p_value, mid_p_value : of the exact McNemar test, and its mid-p; None without a question.
+    """
+
+    n: int
+    first_right: int
+    second_right: int
+    n_only_first: int
+    n_only_second: int
+    only_first: list[str]
+    only_second: list[str]
+    p_value: float | None
+    reason: str
+    mid_p_value: float | None
+
+
+def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
+    """Return both models' correctness in two queries; None if no question has an answer key.
+
+    A choice is read by its text, else by its letter, and has to name all accepted ones; a span of
+    the passage is compared without case, punctuation and articles. An empty or refused answer is
+    wrong; one that could not be fetched is left out.
+    """
+    keyed = {
+        question.pk: question
+        for question in Question.objects.filter(version=run.version_id, kind__in=KEYED)
+        .exclude(accepted_answers=[])
+        .only("pk", "external_id", "position", "kind", "choices", "accepted_answers")
+        .order_by("position", "pk")
+    }
+    if not keyed:
+        return None
+    place = {key: at for at, key in enumerate(keyed)}
+    right = np.full((2, len(keyed)), np.nan)
+    rows = LLMResponse.objects.filter(
+        scores__run=run, question__in=list(keyed), model__public_id__in=(first, second)
+    ).values_list("model__public_id", "question_id", "text", "status")
+    for model, question, text, status in rows:
+        if status not in MISSING:
+            said = text if status == AnswerStatus.TEXT else ""
+            verdict = is_right(keyed[question], said)
+            right[int(model == second), place[question]] = np.nan if verdict is None else verdict
+    return compared([question.external_id for question in keyed.values()], right[0], right[1])
+
+
+def compared(names: Sequence[str], first: Floats, second: Floats) -> RightOrWrong:
+    """Return the comparison of two models' correct (1) and wrong (0) answers; NaN for none."""
+    test = compute_mcnemar_exact(first, second)
+    both = ~np.isnan(first - second)
+    only_first = [name for name, gap in zip(names, first - second, strict=True) if gap == 1]
+    only_second = [name for name, gap in zip(names, first - second, strict=True) if gap == -1]
+    return RightOrWrong(
+        n=test.n,
+        first_right=int(first[both].sum()),
+        second_right=int(second[both].sum()),
+        n_only_first=test.only_a,
+        n_only_second=test.only_b,
+        only_first=only_first[:NAMED],
+        only_second=only_second[:NAMED],
+        p_value=test.p_value,
+        reason=test.reason or "",
+        mid_p_value=test.mid_p_value,
+    )
+
+
+def is_right(question: Question, text: str) -> bool | None:
+    """Return whether an answer is correct; None if the answer key is unreadable."""
+    accepted = [str(answer) for answer in question.accepted_answers]
+    if question.kind != Question.Kind.CHOICE:
+        return bool(text) and normalise(text) in set(map(normalise, accepted))
+    reader = Choices([str(choice) for choice in question.choices])
+    item = MultiqaItem("", CHOICE, "", "", "", reader.texts, tuple(accepted), CHOICE)
+    try:
+        wanted = find_accepted_choices(item, reader)
+    except ValueError:  # an accepted answer is none of the choices
+        return None
+    return bool(text) and reader.read(text).choices == wanted
+
 
 GROUPS_SHOWN = 60
 

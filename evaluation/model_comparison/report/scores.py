@@ -1,11 +1,17 @@
-"""Table of a run's model scores, by model and question."""
+"""Scores of a run's models by question and group, their costs, and related models.
+
+Money, time and tokens spent on models' answers, where recorded. Find related models: versions of
+one family, and one model with two strategies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from itertools import combinations, pairwise
+from typing import Any, Literal, Self
 from uuid import UUID
 
 import numpy as np
@@ -13,9 +19,152 @@ from django.db.models import F
 from django.db.models.fields.json import KeyTextTransform
 
 from annotations.models import Question
-from evaluation.core.stats.cells import Floats
-from evaluation.model_comparison.report.costs import Costs, by_model, told_in
-from evaluation.models import LanguageModel, LLMAnswerScore, LLMScore, Run
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.inference.comparison import SMALL, compute_group_means
+from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.models import LanguageModel, LLMAnswerScore, LLMResponse, LLMScore, Run
+
+# As `ask` calls them, beside an answer.
+SECONDS, COST = "seconds", "cost"
+# Taken from an earlier asking: it cost nothing this time, which says nothing of the model.
+COPIED = "copied"
+TOKENS = ("prompt_tokens", "completion_tokens")
+NOT_TOLD = "cost_not_told"
+
+
+@dataclass(frozen=True)
+class Costs(Reasoned):
+    """Cost, time and tokens of one model's answers in a run.
+
+    Attributes
+    ----------
+    seconds, cost, tokens : means an answer over the answers that came with the number, of which
+        there are `n_timed`, `n_priced`, `n_counted`; None without any. Tokens are those of the
+        prompt and of the reply together.
+    total_cost : sum over the answers that came with a cost, in the currency of the price.
+    reason : code of why one of the numbers is None; "" if none is.
+    """
+
+    seconds: float | None
+    cost: float | None
+    total_cost: float | None
+    tokens: float | None
+    n_timed: int
+    n_priced: int
+    n_counted: int
+    reason: str
+
+    @classmethod
+    def of(cls, answers: Iterable[tuple[Any, ...]]) -> Self:
+        """Sum up answers, each with seconds, cost, prompt tokens and reply tokens."""
+        seconds: list[float] = []
+        costs: list[float] = []
+        tokens: list[float] = []
+        for taken, paid, *counted in answers:
+            seconds += _known(taken)
+            costs += _known(paid)
+            known = _known(*counted)
+            tokens += [sum(known)] if known else []
+        numbers = (_mean(seconds), _mean(costs), sum(costs) if costs else None, _mean(tokens))
+        reason = NOT_TOLD if None in numbers else ""
+        return cls(*numbers, len(seconds), len(costs), len(tokens), reason)
+
+
+def costs_of(run: Run) -> Mapping[int, Costs]:
+    """Return the costs of the answers a run scored, by model key; one query."""
+    rows = LLMResponse.objects.filter(scores__run=run).values_list("model_id", *told_in("extra"))
+    return by_model(rows.iterator(5000))
+
+
+def told_in(extra: str) -> list[KeyTextTransform]:
+    """Return the columns with an answer's cost, given the query path to its `extra`."""
+    return [KeyTextTransform(key, extra) for key in (COPIED, SECONDS, COST, *TOKENS)]
+
+
+def by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
+    """Return the costs by model key, from rows of the key and the columns of `told_in`."""
+    found: dict[int, list[tuple[Any, ...]]] = {}
+    for model, copied, *values in rows:
+        if copied is None:
+            found.setdefault(model, []).append(tuple(values))
+    return {model: Costs.of(values) for model, values in found.items()}
+
+
+def _known(*values: Any) -> list[float]:
+    return [number for number in map(_number, values) if number is not None]
+
+
+def _number(value: Any) -> float | None:
+    """Return a number stored as a number or text; None for any other value."""
+    if value is None or value == "" or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+NOTHING = Costs.of([])
+
+
+Relation = Literal["version", "strategy"]
+
+
+@dataclass(frozen=True)
+class Related:
+    """Two models that differ in version or prompting strategy only.
+
+    Attributes
+    ----------
+    by : "version" (of one family, size, tuning and strategy) or "strategy" (all else alike).
+    newer, older : the later and the earlier version, by when they were registered; of strategies
+        the one with the passage and the one without, or in the order of their names.
+    """
+
+    by: Relation
+    newer: LanguageModel
+    older: LanguageModel
+
+
+def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
+    """Yield consecutive versions, then all strategy pairs of one version.
+
+    A model of which nobody told the family belongs to none.
+    """
+    known = [model for model in models if model.family]
+    for versions in _alike(known, ("family", "size", "tuning", "strategy")):
+        ordered = sorted(versions, key=lambda model: model.pk)
+        for older, newer in pairwise(ordered):
+            if older.version != newer.version:
+                yield Related("version", newer, older)
+    for asked in _alike(known, ("family", "size", "tuning", "version")):
+        ordered = sorted(asked, key=lambda model: ("passage" not in model.strategy, model.strategy))
+        for one, other in combinations(ordered, 2):
+            if one.strategy != other.strategy:
+                yield Related("strategy", one, other)
+
+
+def relation(one: LanguageModel, other: LanguageModel) -> Related | None:
+    """Return in what two models differ if only in version or strategy, else None."""
+    return next(related((one, other)), None)
+
+
+def _alike(
+    models: Iterable[LanguageModel], fields: tuple[str, ...]
+) -> Iterable[list[LanguageModel]]:
+    """Return groups of models with equal values in some fields."""
+    groups: dict[tuple[str, ...], list[LanguageModel]] = {}
+    for model in models:
+        key = tuple(getattr(model, field).strip().casefold() for field in fields)
+        groups.setdefault(key, []).append(model)
+    return groups.values()
+
 
 AT_ONCE = 5000
 
@@ -99,3 +248,99 @@ class ScoreTable:
     def of_model(self, model: UUID) -> Floats:
         """Return a model's score on each question; KeyError for a model not in the table."""
         return np.asarray(self.scores[self._row_of[model]], dtype=np.float64)
+
+
+GROUPED_BY: dict[str, Callable[[Asked], str]] = {
+    "category": lambda question: question.category,
+    "passage": lambda question: question.passage,
+    "language": lambda question: question.language,
+}
+"""By what questions are grouped."""
+
+
+@dataclass(frozen=True)
+class ModelInGroup:
+    """Mean score of a model in a question group, over `n` questions."""
+
+    model: UUID
+    name: str
+    score: Estimate
+    n: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Group of questions with equal category, passage or language.
+
+    Attributes
+    ----------
+    name : "" for questions of which nobody told it. n_questions : on which a model was scored.
+    is_small : whether these are fewer than 10. models : in the order of the table.
+    """
+
+    name: str
+    n_questions: int
+    is_small: bool
+    models: list[ModelInGroup]
+
+    @property
+    def best(self) -> float | None:
+        """The highest mean score in the group."""
+        known = [model.score.value for model in self.models if model.score.value is not None]
+        return max(known, default=None)
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """Question groups by one property, largest first."""
+
+    by: str
+    groups: list[Group]
+
+    @property
+    def n_small(self) -> int:
+        """Number of groups with few questions."""
+        return sum(group.is_small for group in self.groups)
+
+
+def useful_names(questions: list[Asked], by: str) -> list[str] | None:
+    """Return the group of each question; None if all are in one group or each in its own."""
+    names = [GROUPED_BY[by](question) for question in questions]
+    return names if 1 < len(set(names)) < len(names) else None
+
+
+def group_tables(table: ScoreTable) -> list[GroupTable]:
+    """Return the group tables by category, passage and language."""
+    if not table.models:
+        return []
+    scored = np.flatnonzero(~np.isnan(table.scores).all(axis=0))
+    questions = [table.questions[at] for at in scored.tolist()]
+    found = []
+    for by in GROUPED_BY:
+        names = useful_names(questions, by)
+        if names is not None:
+            found.append(GroupTable(by, _groups(table, scored, names)))
+    return found
+
+
+def _groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Group]:
+    sizes = {name: names.count(name) for name in dict.fromkeys(names)}
+    means = [compute_group_means(scores[columns], names) for scores in table.scores]
+    groups = [
+        Group(
+            name=name,
+            n_questions=size,
+            is_small=size < SMALL,
+            models=[
+                ModelInGroup(
+                    model.public_id,
+                    model.name,
+                    Estimate(of[at].mean, of[at].low, of[at].high),
+                    of[at].n,
+                )
+                for model, of in zip(table.models, means, strict=True)
+            ],
+        )
+        for at, (name, size) in enumerate(sizes.items())
+    ]
+    return sorted(groups, key=lambda group: -group.n_questions)

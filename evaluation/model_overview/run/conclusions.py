@@ -23,7 +23,7 @@ from evaluation.model_overview.run.findings import (
     disagreement_of,
 )
 from evaluation.model_overview.run.gathering import Together
-from evaluation.runs.flow.view import Side, View
+from evaluation.runs.flow.stored import Side, View
 
 # Fewer questions tell nothing, whatever their interval says.
 FEW = 10

@@ -20,8 +20,7 @@ from evaluation.model_overview.methods import (
 )
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.gathering import ModelNumber, Source, Together
-from evaluation.runs.flow.stored import RunSummary
-from evaluation.runs.flow.view import Side, View
+from evaluation.runs.flow.stored import RunSummary, Side, View
 
 Progress = Callable[[str, int, int], None]
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from evaluation.core.stats.cells import Booleans, Floats
-from evaluation.runs.flow.view import Side, View, ViewedObservation
+from evaluation.runs.flow.stored import Side, View, ViewedObservation
 
 Reasons = dict[tuple[int, int, int], str]
 

@@ -34,7 +34,7 @@ from evaluation.multiqa.items import Replies, choose_form
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run import meaning, study
 from evaluation.multiqa.run.evaluation import evaluate, score_by_crowd
-from evaluation.multiqa.run.result_tables import CROWD
+from evaluation.multiqa.run.rows import CROWD
 from evaluation.multiqa.run.study import (
     Checker,
     Rewording,

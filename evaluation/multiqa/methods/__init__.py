@@ -1,13 +1,11 @@
 """Statistics of MultiQ&A: how robust a model is when questions are reworded (Cho, Watson 2025).
 
 Each of n items is asked in R wordings; the first wording is the original. `panel` holds the replies
-as arrays, counts their votes and computes the metrics of each item. `robustness` computes the
-metrics of a group of items, with intervals and chance levels. `clusters` groups free texts of the
-same meaning.
+as arrays, counts their votes, computes the metrics of each item, and groups free texts of the same
+meaning. `robustness` computes the metrics of a group of items, with intervals and chance levels.
 """
 
-from evaluation.multiqa.methods.clusters import cluster, find_best_members, find_representatives
-from evaluation.multiqa.methods.panel import Panel
+from evaluation.multiqa.methods.panel import Panel, cluster, find_best_members, find_representatives
 from evaluation.multiqa.methods.robustness import (
     METRIC_NAMES,
     Chance,

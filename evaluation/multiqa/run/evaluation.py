@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import Answers, EmbedTexts, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import EmbedTexts
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
 from evaluation.core.stats.inference.comparison import Comparison, compare_models
-from evaluation.core.stats.statistics.threshold import ThresholdErrors
+from evaluation.core.stats.statistics.descriptive import ThresholdErrors
 from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.core.text.items import MultiqaItem
 from evaluation.grading.run.fitting import compute_aqer_scores

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
-from evaluation.core.text.choices import Choices, Fault
-from evaluation.core.text.items import CHOICE, COSINE, EXACT, MultiqaItem, find_accepted_choices
+from evaluation.core.text.items import (
+    CHOICE,
+    COSINE,
+    EXACT,
+    Choices,
+    Fault,
+    MultiqaItem,
+    find_accepted_choices,
+)
 from evaluation.core.text.matching import is_similar, normalise
 from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, group_by_system
 from evaluation.multiqa.methods.panel import NO_VOTE, Panel

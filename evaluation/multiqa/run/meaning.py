@@ -14,19 +14,23 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.consensus.vectors import build_truncation_warning
+from evaluation.consensus.inputs import build_truncation_warning
 from evaluation.core.backends import EmbedderInfo, get_embedder
-from evaluation.core.backends.reranker import Reranker
+from evaluation.core.backends.cross_encoder import Reranker
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.items import COSINE, MultiqaItem
-from evaluation.core.text.languages import check_language
 from evaluation.core.text.matching import normalise
+from evaluation.core.text.quality import check_language
 from evaluation.multiqa.items import TEXT, Replies, SystemReplies
-from evaluation.multiqa.methods.clusters import cluster, find_best_members, find_representatives
-from evaluation.multiqa.methods.panel import NO_VOTE
+from evaluation.multiqa.methods.panel import (
+    NO_VOTE,
+    cluster,
+    find_best_members,
+    find_representatives,
+)
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.runs.flow.text_similarity import (
+from evaluation.runs.flow.metrics import (
     ALL_BUT_1,
     compute_cosines_among,
     embed_block,

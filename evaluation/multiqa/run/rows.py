@@ -1,4 +1,10 @@
-"""Rows of the tables that a run stores: items, replies, rewordings and comparisons."""
+"""Rows of the tables that a run stores, and the tables.
+
+Result tables of MultiQ&A, each declared once for runs and downloads.
+
+`metrics` and `items` are shown with other columns or more rows than are stored: the numbers of
+each item are stored once, with the item.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +21,10 @@ from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED
 from evaluation.multiqa.methods.panel import ITEM_METRICS
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.evaluation import CrowdResult, MultiqaEvaluation, SystemResult
+from evaluation.multiqa.run.evaluation import CrowdResult, CrowdRow, MultiqaEvaluation, SystemResult
 from evaluation.multiqa.run.study import Reply, Wording
 from evaluation.runs.flow.metrics import MetricRow, build_group_name
+from evaluation.runs.flow.stored import ResultTable
 
 # Metric by which systems are compared where workers answered.
 CROWD_SCORE = "crowd_score"
@@ -253,3 +260,14 @@ def build_comparison_rows(
         scores, systems, n_draws=parameters.bootstrap, seed=parameters.seed, test="permutation"
     ):
         yield SystemPair.build(CROWD_SCORE, pair)
+
+
+METRICS = ResultTable("metrics", MetricRow, "metrics.csv")
+ITEMS = ResultTable("items", ItemRow, "items.csv")
+REPLIES = ResultTable("replies", ReplyRow)
+REWORDINGS = ResultTable("rewordings", RewordingRow)
+COMPARISONS = ResultTable("comparisons", SystemPair)
+CROWD = ResultTable("crowd", CrowdRow, "crowd.csv")
+
+ITEM_COLUMNS = (*ItemRow._fields[:9], *ITEM_METRICS, "original_reply", "modal_reply")
+"""Columns of items.csv: a column for each number of an item."""

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.backends import get_embedder
 from evaluation.core.backends.chat.contract import Message
-from evaluation.core.backends.nli import EntailmentModel
+from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.text.items import MultiqaItem
-from evaluation.core.text.matching import normalise
-from evaluation.core.text.rewording import has_same_names, has_same_numbers
+from evaluation.core.text.matching import has_same_names, has_same_numbers, normalise
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.asking.plan import Item

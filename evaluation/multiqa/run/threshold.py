@@ -17,14 +17,13 @@ import numpy as np
 from evaluation.core.backends import get_embedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats
-from evaluation.core.stats.statistics.threshold import (
+from evaluation.core.stats.statistics.descriptive import (
     ThresholdErrors,
     measure_threshold,
     tune_threshold,
 )
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.runs.flow.metrics import OVERALL, MetricRow
-from evaluation.runs.flow.text_similarity import compute_cosines_among
+from evaluation.runs.flow.metrics import OVERALL, MetricRow, compute_cosines_among
 
 BEETLE = "Beetle"
 ALL_SYSTEMS = ""

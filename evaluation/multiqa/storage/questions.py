@@ -25,14 +25,14 @@ from evaluation.multiqa.run.study import Rewording, build_conversations, list_wo
 from evaluation.multiqa.run.threshold import find_tuned_cosine
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.steps.asking.registered_models import (
+from evaluation.runs.steps.answers import find_worker_problems, remove_workers
+from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.registration import (
     find_problems_with_models,
     list_ids,
     select_registered_models,
 )
-from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.study_asking import Round
-from evaluation.runs.steps.remedy_inputs import find_worker_problems, remove_workers
 
 UNANSWERABLE = "unanswerable"
 TRANSLATION = "wording_in_another_language"

@@ -26,15 +26,13 @@ from evaluation.multiqa.run.evaluation import (
     evaluate,
     score_by_crowd,
 )
-from evaluation.multiqa.run.result_tables import (
+from evaluation.multiqa.run.rows import (
     COMPARISONS,
     CROWD,
     ITEMS,
     METRICS,
     REPLIES,
     REWORDINGS,
-)
-from evaluation.multiqa.run.rows import (
     ItemRow,
     ReplyRow,
     RewordingRow,
@@ -63,11 +61,18 @@ from evaluation.multiqa.storage.questions import VersionItems, find_problem, loa
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.steps.asking.registered_models import list_ids, load_registered_models
+from evaluation.runs.steps.asking.registration import list_ids, load_registered_models
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
 from evaluation.runs.steps.cache import embed_texts, find_lane_of_embedder
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
-from evaluation.runs.steps.findings import keep_rows, keep_table, read_rows, read_table
+from evaluation.runs.steps.checkpoints import (
+    RunEnd,
+    RunInputError,
+    Turn,
+    keep_rows,
+    keep_table,
+    read_rows,
+    read_table,
+)
 
 VERSION = 1
 

@@ -54,9 +54,9 @@ from annotations.web.rest.problems import (
 )
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.payments.api.decisions import VERSION, translate_payment_errors
-from evaluation.payments.api.money import MoneyField, SumField
-from evaluation.payments.storage.scope import get_payable_version
-from evaluation.runs.rest.conflicts import build_conflict_problem
+from evaluation.payments.api.rules import MoneyField, SumField
+from evaluation.payments.storage.evidence import get_payable_version
+from evaluation.runs.rest.views import build_conflict_problem
 
 EVENTS = {"paid": Event.PAID, "failed": Event.FAILED}
 """Events of a payment, by the word of the request."""

@@ -32,9 +32,9 @@ from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.core.options import API
 from evaluation.payments.people_filter import PayFilter
 from evaluation.payments.report import APPEALS, ENDED, PaymentPeople, PayRow
-from evaluation.payments.storage.scope import get_payable_version
-from evaluation.payments.storage.suggestions import ACTIONS
-from evaluation.runs.rest.conflicts import build_conflict_problem
+from evaluation.payments.storage.evidence import get_payable_version
+from evaluation.payments.storage.rules import ACTIONS
+from evaluation.runs.rest.views import build_conflict_problem
 
 VERSION = OpenApiParameter(
     "version", int, description="Its number; the newest in which somebody took part without it."

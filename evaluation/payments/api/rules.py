@@ -1,17 +1,24 @@
-"""REST API: propose and plan bonuses by a rule, and partial payments."""
+"""REST API: bonuses by a rule, partial payments, and fields for money.
+
+Fields for amounts of money, in requests and answers: decimal text with at most two places.
+
+Numbers are refused, because a float cannot hold 0.10 exactly.
+"""
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.utils.text import capfirst
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotations.exchange.money import AmountError, parse_amount, parse_sum
 from annotations.ledger import bonuses, confirmation, errors
 from annotations.ledger.bonuses import PART, find_currency
 from annotations.ledger.parts import PART_REASONS, find_owed_parts
@@ -21,7 +28,7 @@ from annotations.web.rest.idempotency import repeatable
 from annotations.web.rest.problems import build_field_problem
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.payments.api.decisions import VERSION, PayScoreSerializer, translate_payment_errors
-from evaluation.payments.api.money import AmountField, MoneyField, SumField
+from evaluation.payments.storage.evidence import get_payable_version
 from evaluation.payments.storage.rules import (
     KINDS,
     LOW,
@@ -33,10 +40,47 @@ from evaluation.payments.storage.rules import (
     plan_proposed,
     propose,
 )
-from evaluation.payments.storage.scope import get_payable_version
 from evaluation.runs.raw_scores import RAW, SCORES
-from evaluation.runs.rest.conflicts import build_conflict_problem
-from evaluation.runs.rest.message_field import SaidField
+from evaluation.runs.rest.views import SaidField, build_conflict_problem
+
+PATTERN = r"^[0-9]{1,12}(\.[0-9]{1,2})?$"
+AS_TEXT = 'Write it as text with a point and at most two places, such as "1.50".'
+
+
+@extend_schema_field({"type": "string", "pattern": PATTERN})
+class SumField(serializers.Field[Any, Any, Any, Any]):
+    """Field of a requested sum of money, as text such as "12.50"."""
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        """Return the sum as a Decimal.
+
+        Raise ValidationError for a JSON number or an invalid text.
+        """
+        if not isinstance(data, str):
+            raise serializers.ValidationError(AS_TEXT, "not_text")
+        try:
+            return self.read(data)
+        except AmountError as error:
+            raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
+
+    def read(self, text: str) -> Decimal:
+        """Parse a text as a sum; raise AmountError if invalid."""
+        return parse_sum(text)
+
+
+class AmountField(SumField):
+    """Field of an amount from 0.01 to 10,000.00, as text such as "1.50"."""
+
+    def read(self, text: str) -> Decimal:
+        """Parse a text as an amount; raise AmountError if invalid."""
+        return parse_amount(text)
+
+
+class MoneyField(serializers.DecimalField):
+    """Field of an amount in a response, as decimal text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_digits=14, decimal_places=2, **kwargs)
 
 
 class RoundField(serializers.CharField):

@@ -20,7 +20,7 @@ from annotations.languages import own_name
 from annotations.models import QuestionSetVersion, Submission
 from annotations.panels.people import Person, load_decided_people
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.inference.selection_rates import (
+from evaluation.core.stats.inference.intervals import (
     FEWEST,
     SelectionRates,
     compare_selection_rates,

@@ -1,13 +1,15 @@
-"""Bonuses by a rule: propose who gets one, check the rule, and plan the proposal.
+"""Bonuses by a rule, and suggested payment actions.
 
 Planned bonuses still have to be confirmed. If the proposal has changed since the user saw it,
 nothing is planned.
+
+Suggest a payment action for a submission from its evidence; the user decides.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property
@@ -18,13 +20,16 @@ from typing import Any, Final
 from django.db.models import Count
 
 from annotations.exchange.money import LEAST, MOST
+from annotations.exchange.prolific import PAST_APPROVING, describe_status
 from annotations.ledger import bonuses
-from annotations.ledger.bonuses import find_currency
+from annotations.ledger.bonuses import Payment, find_currency
 from annotations.ledger.decisions import load_newest_decisions
 from annotations.models import GRADED, Decision, QuestionSetVersion, Response, Submission
 from annotations.models import Collection as Collecting
 from evaluation.core.messages.message import Message
-from evaluation.payments.storage.evidence import load_seconds
+from evaluation.grading.alarms.report.marks import Mark
+from evaluation.grading.results.report.workers import LOWEST
+from evaluation.payments.storage.evidence import Evidence, load_seconds
 from evaluation.payments.storage.fairness import Comparison, fairness
 from evaluation.runs.raw_scores import RAW, SCORES, RawScore, run_of, scores_of
 
@@ -399,3 +404,80 @@ def plan_proposed(
     if seen is not None and seen != proposal.seen:
         raise ChangedError
     return bonuses.plan(proposal.version, proposal.amounts, user, round_, proposal.rule.said)
+
+
+APPROVE, LOOK, REJECT, NOTHING = "approve", "look", "reject", "nothing"
+ACTIONS = {
+    APPROVE: "Approve",
+    LOOK: "Look first",
+    REJECT: "A rejection is possible",
+    NOTHING: "Nothing to decide",
+}
+"""Labels of the suggestions by code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Suggested payment action for a submission, with its reasons.
+
+    Attributes
+    ----------
+    action : a key of `ACTIONS`. why : reasons. categories : categories of a rejection with enough
+        evidence.
+    """
+
+    action: str
+    why: tuple[Message, ...]
+    categories: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Label of the suggested action."""
+        return ACTIONS[self.action]
+
+
+def suggest_action(
+    submission: Submission,
+    status: str,
+    evidence: Sequence[Evidence],
+    marks: Sequence[Mark],
+    score: RawScore | None,
+    n_ranked: int,
+    graded: bool,
+    part: Payment | None = None,
+) -> Suggestion:
+    """Return the suggested action for one submission; it decides nothing.
+
+    The first rule that applies counts: nothing to decide, evidence for a rejection, reasons to
+    look, approval. `part` is a partial payment of the submission. Signals of how answers were
+    written and contradicted facts are shown elsewhere and never a reason.
+    """
+    # A withdrawn submission has no answers left to judge.
+    if submission.withdrawn_at is not None:
+        return Suggestion(NOTHING, (Message("paying.withdrew"),))
+    # The panel has settled it, so a decision here would have no effect.
+    if status in PAST_APPROVING:
+        return Suggestion(
+            NOTHING, (Message("paying.settled", {"status": describe_status(status)}),)
+        )
+    if part is not None:
+        values = {"amount": str(part.amount), "currency": part.currency, "state": part.state}
+        return Suggestion(NOTHING, (Message("paying.part", values),))
+    if submission.state != Submission.State.SUBMITTED:
+        return Suggestion(NOTHING, (Message("paying.not_handed_in"),))
+    offered = [row for row in evidence if row.offered]
+    if offered:
+        categories = tuple(dict.fromkeys(row.category for row in offered))
+        return Suggestion(REJECT, tuple(row.said for row in offered), categories)
+    look = [row.said for row in evidence]
+    alarm_words = dict.fromkeys(mark.words for mark in marks if mark.rings)
+    look += [Message("paying.alarm", {"words": words}) for words in alarm_words]
+    if score and score.rank_low is not None and score.rank_low > (1 - LOWEST) * n_ranked:
+        look.append(Message("paying.lowest"))
+    if look:
+        return Suggestion(LOOK, tuple(look))
+    if not graded:
+        return Suggestion(APPROVE, (Message("paying.ungraded"),))
+    if score is not None and not score.supported:
+        return Suggestion(APPROVE, (Message("paying.few", {"answers": score.n_answers}),))
+    return Suggestion(APPROVE, (Message("paying.fine"),))

@@ -19,6 +19,7 @@ from annotations.exchange.money import parse_amount, parse_sum
 from annotations.ledger import bonuses, confirmation, errors, parts, tallies
 from annotations.ledger.decisions import WithdrawnError, log_where
 from annotations.models import QuestionSetVersion
+from evaluation.payments.storage.evidence import get_payable_version
 from evaluation.payments.storage.rules import (
     KINDS,
     LOW,
@@ -30,8 +31,7 @@ from evaluation.payments.storage.rules import (
     plan_proposed,
     propose,
 )
-from evaluation.payments.storage.scope import get_payable_version
-from evaluation.payments.views.worker_list import build_frame
+from evaluation.payments.views.people import build_frame
 from evaluation.runs.raw_scores import RAW, SCORES
 
 MAX_LISTED = 200

@@ -2,7 +2,7 @@
 
 A message means "there may be work". The process that receives it claims the oldest free run
 (`leases`), renews the claim while it works on the run for a few minutes (`work`), and sends another
-message (`doorbell`) if there is more. A claim is a lease: if its process dies, the lease expires
-and another process continues from the last checkpoint. `liveness` reports whether any background
+message (`leases`) if there is more. A claim is a lease: if its process dies, the lease expires and
+another process continues from the last checkpoint. `progress` reports whether any background
 process is running.
 """

@@ -127,9 +127,7 @@ class _WorkerIds:
     """External and public ids of the workers who answered a version."""
 
     def __init__(self, version: QuestionSetVersion) -> None:
-        from evaluation.runs.steps.remedy_inputs import (
-            select_answering_workers,  # loads the estimator
-        )
+        from evaluation.runs.steps.answers import select_answering_workers
 
         self._names = dict(
             select_answering_workers(version).values_list("public_id", "external_id")

@@ -1,11 +1,16 @@
-"""Claim runs for a process: a conditional update claims, a heartbeat renews, each write checks.
+"""Claims of runs by processes, and the message that runs wait for work.
+
+Claim runs for a process: a conditional update claims, a heartbeat renews, each write checks.
 
 The database's clock decides, so that workers on several machines agree. `attempt` is the fencing
 token: it grows with every claim, and a worker whose number is no longer the run's has lost it.
+
+Send the message that runs may wait for work; a lost message only delays a run.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -14,12 +19,15 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
+from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce, Now
+from kombu.exceptions import ChannelError, OperationalError
 
-from evaluation.models import Run, RunData
+from evaluation.models import Removal, Run, RunData
+from evaluation.models.collecting import interims_wait
 from evaluation.runs.run_types import list_asking_kinds
 from evaluation.runs.steps.checkpoints import LANE, Lane
 
@@ -214,3 +222,38 @@ class Heartbeat:
                     connection.close()
         finally:
             connection.close()
+
+
+logger = logging.getLogger(__name__)
+
+# The task by its name: whoever rings need not know what is done then.
+WORK = "evaluation.tasks.work"
+
+
+def notify_on_commit() -> None:
+    """Wake the background processes once the surrounding transaction is committed."""
+    transaction.on_commit(notify)
+
+
+def notify() -> bool:
+    """Wake the background processes; log and return False if the broker cannot take a message.
+
+    The run is in the database, and `notify_if_needed` will ring for it again.
+    """
+    try:
+        current_app.send_task(WORK)
+    except (ChannelError, OperationalError, OSError) as error:
+        logger.warning("the broker cannot be reached, the run waits: %s", error)
+        return False
+    return True
+
+
+def notify_if_needed(lane: Lane | None = None) -> bool:
+    """Wake the background processes if a run can be claimed or data has to be deleted.
+
+    Or an interim grading is due, or is done and not told yet. With `lane` only for runs in that.
+    Returns whether it rang.
+    """
+    waits = Run.objects.filter(filter_claimable(lane)).exists()
+    removes = waits or Removal.objects.filter(finished_at=None).exists()
+    return (removes or interims_wait()) and notify()

@@ -1,4 +1,7 @@
-"""Start, pause, resume, cancel, rename and repeat runs, for all interfaces."""
+"""Start, pause, resume, cancel, rename and repeat runs; options that operators reserve.
+
+Check which options of a run are reserved for operators.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,24 @@ from django.db.models import (
 from django.db.models.functions import Now
 
 from annotations.models import QuestionSet, QuestionSetVersion, Response, is_operator
+from annotations.models.access import AnyUser
 from annotations.web.scope import RefusedError
 from evaluation.core.options import OptionError, Parameters, Problem
-from evaluation.core.options.problems import build_problem
+from evaluation.core.options.declaration import build_problem
 from evaluation.models import Run, WorkerVerdict
-from evaluation.models.removals import being_undone
+from evaluation.models.collecting import being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
-from evaluation.runs.background.notification import notify_on_commit
-from evaluation.runs.background.reserved_options import find_reserved_options
+from evaluation.runs.background.leases import notify_on_commit
 from evaluation.runs.run_types import Kind, get_kind, get_run_kind
+
+
+def find_reserved_options(user: AnyUser, options: Parameters) -> list[Problem]:
+    """Return a problem for each option reserved for operators; none for an operator.
+
+    Others name no file and no server, and of models that are loaded by a hub's name or from a
+    folder those that the installation offers (CROWDGRADE_MODELS).
+    """
+    return [] if is_operator(user) else options.reserved(settings.OFFERED_MODELS)
 
 
 class LabelError(ValueError):

@@ -13,11 +13,10 @@ from django.utils.module_loading import import_string
 
 from evaluation.core.backends import BackendError
 from evaluation.models import Run
-from evaluation.models.interims import interims_wait
+from evaluation.models.collecting import interims_wait
 from evaluation.models.runs import GRADING
 from evaluation.runs.background import process_guard
-from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest
-from evaluation.runs.background.notification import notify
+from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest, notify
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
 from evaluation.runs.steps.checkpoints import (
     Lane,

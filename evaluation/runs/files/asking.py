@@ -25,28 +25,37 @@ from annotations.exchange.reading.questions import (
 )
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.chat.registry import get_chat
-from evaluation.runs.files.batches import read_batch, write_batch
 from evaluation.runs.files.journal import NAME, Configuration, Journal
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.files.reply_tables import ANSWERS, SUMMARY, is_cut_short, write_reply_tables
+from evaluation.runs.files.reply_tables import (
+    ANSWERS,
+    SUMMARY,
+    is_cut_short,
+    read_batch,
+    write_batch,
+    write_reply_tables,
+)
 from evaluation.runs.flow.asking.asker import End, Outcome, Progress, Settings, ask
-from evaluation.runs.flow.asking.budget import (
+from evaluation.runs.flow.asking.plan import (
+    CLOSED,
+    PASSAGE,
+    SYSTEM,
+    TEMPLATES,
+    Item,
+    Planned,
+    Prompt,
+    Store,
+    TemplateError,
+    build_item_fields,
+    group_by_key,
+    plan_requests,
+)
+from evaluation.runs.flow.asking.summary import (
     Budget,
     Prices,
     estimate_prompt_tokens,
     find_most_completion_tokens,
 )
-from evaluation.runs.flow.asking.plan import Item, Planned, group_by_key, plan_requests
-from evaluation.runs.flow.asking.prompts import (
-    CLOSED,
-    PASSAGE,
-    SYSTEM,
-    TEMPLATES,
-    Prompt,
-    TemplateError,
-    build_item_fields,
-)
-from evaluation.runs.flow.asking.store import Store
 
 LONGEST_NAME = 255
 

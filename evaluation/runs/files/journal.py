@@ -24,9 +24,7 @@ from annotations.exchange.model_replies import read_reply
 from annotations.exchange.thinking import join_thinking
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.flow.asking.plan import Planned
-from evaluation.runs.flow.asking.prompts import Prompt
-from evaluation.runs.flow.asking.store import KeptReply
+from evaluation.runs.flow.asking.plan import KeptReply, Planned, Prompt
 
 NAME = "requests.jsonl"
 SYNC_SECONDS = 1.0

@@ -25,7 +25,7 @@ from evaluation.core.options import Parameters, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.flow.metrics import Exclusions, MetricRow, sort_overall_first
-from evaluation.runs.flow.result_tables import ResultTable
+from evaluation.runs.flow.stored import ResultTable
 
 METRICS = "metrics.csv"
 ITEMS = "items.csv"

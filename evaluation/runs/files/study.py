@@ -17,9 +17,8 @@ from annotations.exchange import AnswerStatus
 from evaluation.runs.files.asking import AskSettings, ask_until_signal
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.flow.asking.asker import End, Outcome
-from evaluation.runs.flow.asking.budget import Budget, Prices
-from evaluation.runs.flow.asking.plan import Item, plan_requests
-from evaluation.runs.flow.asking.prompts import hash_prompt
+from evaluation.runs.flow.asking.plan import Item, hash_prompt, plan_requests
+from evaluation.runs.flow.asking.summary import Budget, Prices
 
 Progress = Callable[[str, int, int], None]
 

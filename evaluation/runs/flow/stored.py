@@ -1,10 +1,31 @@
-"""Store frozen dataclasses as JSON, and read them back with their types."""
+"""Declared result tables, views on them, and dataclasses stored as JSON.
+
+Store frozen dataclasses as JSON, and read them back with their types. Name the kind of fact that no
+text states: an entailment model's judgement of an answer.
+
+Declare result tables, from which files, storage, REST API and pages are derived.
+
+    ITEMS = StudyTable("items", ItemRow, MaqaStudy.items, "items.csv")
+
+`evaluation.runs.files.metrics` writes such tables as CSV files, `evaluation.runs.steps.checkpoints`
+stores and reads them with a run, and `evaluation.runs.reports.lists` gives them to
+downloads, to the REST API and to pages.
+
+Define views of language models: one number per model and question, read from tables.
+
+Several evaluations look at the same models and questions: how near an answer is to people's, how
+sure the model is, whether it says the same when asked otherwise, whether it notices that there is
+no answer. Each tells its number in a column of one of its tables, and the columns of a run's
+tables are those of the files, so that one declaration serves both.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from enum import StrEnum
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -55,3 +76,235 @@ class RunSummary(Stored):
     def asked_models(self) -> Sequence[Any]:
         """Return each asked model's usage, by step; empty if no model was asked."""
         return ()
+
+
+# The slot of what an entailment model says of a whole answer.
+MEANING = "meaning"
+
+
+RowT = TypeVar("RowT")
+StudyT = TypeVar("StudyT")
+
+
+@dataclass(frozen=True, eq=False)
+class ResultTable(Generic[RowT]):
+    """Declaration of a result table: name, row type, file name, help on its columns.
+
+    Attributes
+    ----------
+    name : in a run: of the stored rows, of the download and in addresses.
+    row : a named tuple or a dataclass; its fields are the columns, with their types.
+    file : the CSV file that commands write; "" if only runs have the table.
+    help : what a column holds, with its unit or range, where
+        `evaluation.runs.run_types.data_sheets` does not say it for all tables.
+    """
+
+    name: str
+    row: type[RowT]
+    file: str = ""
+    help: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the column names, in the order of the row type's fields."""
+        row: Any = self.row
+        if is_dataclass(row):
+            return tuple(one.name for one in fields(row))
+        return tuple(row._fields)
+
+    def cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
+        """Return the rows as sequences of cells, in the order of the columns."""
+        found: Iterable[Any] = rows
+        if is_dataclass(self.row):
+            names = self.columns
+            return ([getattr(row, name) for name in names] for row in found)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class StudyTable(Generic[StudyT, RowT], ResultTable[RowT]):
+    """A result table with the function that extracts its rows from a study's result.
+
+    Attributes
+    ----------
+    rows : returns the rows of a study.
+    """
+
+    rows: Callable[[StudyT], Iterable[RowT]] = lambda _: ()
+
+
+def collect_column_help(tables: Iterable[ResultTable[Any]]) -> dict[str, str]:
+    """Return the help of all columns by ``table.column``, such as "items.f1"."""
+    return {f"{table.name}.{name}": text for table in tables for name, text in table.help.items()}
+
+
+def list_file_names(tables: Iterable[ResultTable[Any]]) -> Iterator[str]:
+    """Yield the CSV file names of the tables that have one."""
+    return (table.file for table in tables if table.file)
+
+
+Cells = Mapping[str, Any]
+"""A row of a table by its columns: text cells of a file, or values of a run."""
+Reads = Callable[[Cells], float | None]
+
+# Why a row tells no number, where its table does not say it.
+NO_NUMBER = "no_number_told"
+
+
+class Side(StrEnum):
+    """Aspect of a model that a view measures, in the order of display."""
+
+    CROWD = "crowd"
+    UNCERTAINTY = "uncertainty"
+    ROBUSTNESS = "robustness"
+    ANSWERABILITY = "answerability"
+
+
+@dataclass(frozen=True)
+class View:
+    """One measure of language models: name, title, range, and whether higher is better.
+
+    Attributes
+    ----------
+    name : in files and addresses; no two kinds may have the same.
+    side : the first view of a side that a set has stands for it where there is room for one.
+    title, words : what people call it, and what it says, in a sentence.
+    lowest, highest : ends of its range; None for an open one.
+    better : "higher" or "lower" where that is better for a model, or surer; "" where it is neither.
+    of : whether it tells a number for each answer, for each question whoever answers it, or for
+        each model over all questions.
+    """
+
+    name: str
+    side: Side
+    title: str
+    words: str
+    lowest: float | None = None
+    highest: float | None = None
+    better: Literal["higher", "lower", ""] = "higher"
+    of: Literal["answer", "question", "model"] = "answer"
+
+
+class Observation(NamedTuple):
+    """One number of a view, for a model and a question ("" where the view has no such).
+
+    `reason` is the code of why `value` is None, else "".
+    """
+
+    model: str
+    question: str
+    value: float | None
+    reason: str
+
+
+def read_column(name: str) -> Reads:
+    """Return a function that reads a row's number from the named column."""
+
+    def read(row: Cells) -> float | None:
+        return parse_number(row.get(name))
+
+    return read
+
+
+def parse_number(cell: Any) -> float | None:
+    """Return the number in a cell, 1 for true, 0 for false; None for an empty cell.
+
+    Raises
+    ------
+    ValueError : it holds something else, or a number that is not finite.
+    """
+    if cell is None or cell == "":
+        return None
+    if cell in ("true", "false"):
+        return float(cell == "true")
+    try:
+        number = float(cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"{cell!r} is no number") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{cell!r} is not finite")
+    return number
+
+
+@dataclass(frozen=True)
+class ViewSource:
+    """Where a result table of a run type holds the numbers of a view.
+
+    Attributes
+    ----------
+    view : what it means.
+    number : reads it from a row; by default the column of the view's name.
+    table : name among the tables of the kind. file : of the command's output; by default
+        TABLE.csv.
+    model, question, reason : columns with the model's name, the question's id in files, and the
+        code of why there is no number; a table may lack the last.
+    only : rows that count, by cells of theirs; by default all.
+    merges : whether numbers of several runs may stand beside each other, each for its models; no
+        for what hangs on who else was in the run.
+    split : column by whose values the view falls apart into several, such as the form in which a
+        problem was put, where these must not be pooled; "" for none.
+    """
+
+    view: View
+    number: Reads | None = None
+    table: str = "items"
+    file: str = ""
+    model: str = "system"
+    question: str = "item"
+    reason: str = "reason"
+    only: Mapping[str, str] = field(default_factory=dict)
+    split: str = ""
+    merges: bool = True
+
+    @property
+    def file_name(self) -> str:
+        """Name of the table's file in the command's output folder."""
+        return self.file or f"{self.table.replace('-', '_')}.csv"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Columns that the table must have for the view, besides that of the number."""
+        whose = {"answer": (self.model, self.question), "question": (self.question,)}
+        return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
+
+
+class ViewedObservation(NamedTuple):
+    """One number together with the view (or part of a view) that it belongs to."""
+
+    view: View
+    told: Observation
+
+
+def select_part(view: View, part: str) -> View:
+    """Return the view of one part, named in its name and title; the view itself for ""."""
+    if not part:
+        return view
+    return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
+
+
+def read_views(
+    views: Sequence[ViewSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Iterator[ViewedObservation]:
+    """Yield the number of each row for each view that the table holds.
+
+    Raises
+    ------
+    ValueError : a cell that should hold a number holds something else.
+    """
+    parts: dict[tuple[str, str], View] = {}
+    reads = [(one, one.number or read_column(one.view.name)) for one in views]
+    for cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        for viewed, read in reads:
+            if any(str(row.get(name, "")) != wanted for name, wanted in viewed.only.items()):
+                continue
+            value = read(row)
+            reason = "" if value is not None else str(row.get(viewed.reason) or NO_NUMBER)
+            of = viewed.view.of
+            model = "" if of == "question" else str(row[viewed.model])
+            question = "" if of == "model" else str(row[viewed.question])
+            part = str(row.get(viewed.split) or "") if viewed.split else ""
+            key = (viewed.view.name, part)
+            if key not in parts:
+                parts[key] = select_part(viewed.view, part)
+            yield ViewedObservation(parts[key], Observation(model, question, value, reason))

@@ -1,14 +1,23 @@
 """Blind judgements by experts, on workers' answers and on the results that a run type declares.
 
-`declaration` defines what is judged and on which scale. `sample` draws items of a run and asks
-experts to judge them, `audit` draws answers of a grading. `tasks` leads an expert from one item to
-the next, `inbox` lists all open requests, `judgements` reads the judgements. `ANSWERS` is the
-declaration for answers of workers and models.
+`declaration` defines what is judged and on which scale, reads the judgements, draws items of a run
+and asks experts to judge them. `audit` draws answers of a grading. `tasks` lists all open requests,
+and leads an expert from one item to the next. `ANSWERS` is the declaration for answers of workers
+and models.
 """
 
-from evaluation.runs.judging.declaration import ANSWERS, Choice, Exhibit, Judging, Part
-from evaluation.runs.judging.judgements import ExpertJudgement, load_judgements
-from evaluation.runs.judging.sample import draw_sample, list_progress, request_judgements
+from evaluation.runs.judging.declaration import (
+    ANSWERS,
+    Choice,
+    Exhibit,
+    ExpertJudgement,
+    Judging,
+    Part,
+    draw_sample,
+    list_progress,
+    load_judgements,
+    request_judgements,
+)
 from evaluation.runs.judging.tasks import (
     NotAskedError,
     Progress,

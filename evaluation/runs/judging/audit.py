@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotations.models import Response
-from evaluation.core.stats.statistics.sampling import draw_stratified_order
+from evaluation.core.stats.statistics.descriptive import draw_stratified_order
 from evaluation.models import (
     AnswerScore,
     Audit,
@@ -32,7 +32,7 @@ from evaluation.models import (
     WorkerVerdict,
 )
 from evaluation.models.judgements import PLACES
-from evaluation.runs.judging.sample import ExpertProgress
+from evaluation.runs.judging.declaration import ExpertProgress
 from evaluation.runs.judging.tasks import filter_excluded
 
 COUNT, MOST = 20, 2_000

@@ -1,25 +1,146 @@
-"""Lead an expert through the items to judge, and store the judgements.
+"""Tasks of experts: everything to judge, item by item, and disagreements to settle.
+
+Find answers on which experts disagree, and ask a third expert to settle them blindly.
+
+Lead an expert through the items to judge, and store the judgements.
 
 An expert sees the question, its passage and the text of an answer, or the parts that a run type
 declares. This module hides everything else: the author, the score, the camp, and the run that asks.
+
+List everything that an expert is asked to judge, by question set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from secrets import randbelow
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import numpy as np
+from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotations.models import QuestionSet, Response
-from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerVerdict
+from evaluation.models import Audit, AuditItem, HumanJudgement, JudgementRequest, Run, WorkerVerdict
 from evaluation.models.judgements import PLACES, THINGS
-from evaluation.runs.judging.adjudication import list_grades_to_settle
 from evaluation.runs.judging.declaration import ANSWERS, Choice, Part, load_parts
+
+# What rounding leaves of a difference of half steps.
+ROUNDING = 1e-9
+
+
+class CannotSettleError(ValueError):
+    """An expert cannot settle a disagreement of others; the message is for people."""
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """An answer of a sample on whose grade experts disagree, and who settles it.
+
+    Attributes
+    ----------
+    grades : by expert, who each graded alone. adjudicator : the key of who was asked to settle it,
+        None for nobody. settled : the grade of this one, None as long as it is missing.
+    """
+
+    item: int
+    response: int | None
+    llm_response: int | None
+    grades: dict[int, float]
+    adjudicator: int | None
+    settled: float | None
+
+    @property
+    def answer(self) -> tuple[int | None, int | None]:
+        """Primary keys of the worker's answer and of the model's answer; one is None."""
+        return self.response, self.llm_response
+
+
+def list_disputes(audit: Audit) -> list[Dispute]:
+    """Return the answers whose grades differ by more than the sample's step; two queries."""
+    given: dict[tuple[int | None, int | None], dict[int, float]] = {}
+    items = AuditItem.objects.filter(audit=audit)
+    for field in ("response", "llm_response"):
+        keys = items.filter(**{f"{field}__isnull": False}).values(field)
+        rows = HumanJudgement.objects.filter(**{f"{field}__in": keys}, grade__isnull=False)
+        for response, llm, expert, grade in rows.values_list(
+            "response_id", "llm_response_id", "expert_id", "grade"
+        ):
+            given.setdefault((response, llm), {})[expert] = grade or 0.0
+    disputes = []
+    for key, response, llm, adjudicator in items.order_by("place").values_list(
+        "pk", "response_id", "llm_response_id", "adjudicator_id"
+    ):
+        grades = given.get((response, llm), {})
+        other_grades = {expert: grade for expert, grade in grades.items() if expert != adjudicator}
+        settled = None if adjudicator is None else grades.get(adjudicator)
+        if settled is not None or has_disagreement(list(other_grades.values()), audit.step):
+            disputes.append(Dispute(key, response, llm, other_grades, adjudicator, settled))
+    return disputes
+
+
+def has_disagreement(grades: Sequence[float], step: float) -> bool:
+    """Return whether any two grades of one answer differ by more than `step`."""
+    return len(grades) > 1 and max(grades) - min(grades) > step + ROUNDING
+
+
+def list_parties(found: Iterable[Dispute]) -> set[int]:
+    """Return the experts who graded an unsettled answer, who thus cannot settle it."""
+    return {expert for one in found if one.settled is None for expert in one.grades}
+
+
+@transaction.atomic
+def ask_to_settle(audit: Audit, expert: int) -> int:
+    """Ask an expert to settle all open disagreements; return the number of answers.
+
+    In an order of their own, drawn with the seed of the sample. Raises `CannotSettleError`.
+    """
+    # The run's row makes two who ask at once wait for each other.
+    Run.objects.select_for_update().get(pk=audit.run_id)
+    found = list_disputes(audit)
+    open_disputes = [one for one in found if one.settled is None and one.adjudicator is None]
+    if not open_disputes:
+        raise CannotSettleError("There is nothing to settle that is not asked about already.")
+    if expert in list_parties(open_disputes):
+        name = get_user_model().objects.get(pk=expert).get_username()
+        raise CannotSettleError(
+            f"{name} graded some of these answers: somebody else has to settle them."
+        )
+    places = np.random.default_rng([audit.seed, expert, 1]).integers(0, PLACES, len(open_disputes))
+    # Who was asked about the sample, too, settles what they have not graded instead.
+    JudgementRequest.objects.bulk_create(
+        [
+            JudgementRequest(
+                response_id=one.response,
+                llm_response_id=one.llm_response,
+                expert_id=expert,
+                place=int(place),
+            )
+            for one, place in zip(open_disputes, places, strict=True)
+        ],
+        ignore_conflicts=True,
+    )
+    AuditItem.objects.filter(pk__in=[one.item for one in open_disputes]).update(adjudicator=expert)
+    return len(open_disputes)
+
+
+def list_grades_to_settle(asked: JudgementRequest) -> list[float]:
+    """Return the differing grades of the answer that an expert is to settle, ascending.
+
+    Nothing tells who gave which. Empty where it is not asked to be settled.
+    """
+    thing = {"response": asked.response_id, "llm_response": asked.llm_response_id}
+    mine = AuditItem.objects.filter(**thing, adjudicator=asked.expert_id)
+    if not mine.exists():
+        return []
+    given = HumanJudgement.objects.filter(**thing, grade__isnull=False)
+    grades = given.exclude(expert=asked.expert_id).values_list("grade", flat=True)
+    return sorted(grade for grade in grades if grade is not None)
+
 
 TO_SETTLE = (
     "Nobody is told who gave which. Your grade counts in place of theirs; it need not be one of "
@@ -291,3 +412,61 @@ def filter_excluded(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
 def build_judging_key(kind: str | None, name: str | None) -> JudgingKey:
     """Return the key of a `Judging` from stored values; `name` is None for an answer."""
     return OF_ANSWERS if name is None else JudgingKey(kind or "", name)
+
+
+_OF_SET = Coalesce(
+    "response__submission__version__question_set",
+    "llm_response__question__version__question_set",
+    "exhibit__run__version__question_set",
+)
+
+
+@dataclass(frozen=True)
+class InboxEntry:
+    """What an expert is asked to judge in one question set on one scale, and the progress."""
+
+    question_set: QuestionSet
+    declared: JudgingKey
+    progress: Progress
+
+
+def load_inbox(
+    sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
+) -> list[InboxEntry]:
+    """Return what an expert is asked to judge in some sets, unfinished first; three queries.
+
+    What has something left comes first, then the newest set. `known` to be asked, it is two.
+    """
+    if not (known or is_asked(expert)):
+        return []
+    rows: dict[tuple[int, JudgingKey], list[Row]] = {}
+    request_rows = select_requests(expert, sets).annotate(set=_OF_SET).order_by("place", "pk")
+    for of_set, task, done, kind, name in request_rows.values_list(
+        "set", "public_id", "is_done", "exhibit__run__kind", "exhibit__judging"
+    ):
+        declared = build_judging_key(kind, name)
+        rows.setdefault((of_set, declared), []).append(Row(task, done, declared))
+    sets_by_key = QuestionSet.objects.defer("description", "notice").in_bulk(
+        {key for key, _ in rows}
+    )
+    waiting = [
+        InboxEntry(sets_by_key[key], declared, compute_progress(mine))
+        for (key, declared), mine in rows.items()
+    ]
+    return sorted(
+        waiting, key=lambda one: (one.progress.next is None, -one.question_set.pk, one.declared)
+    )
+
+
+def sum_by_set(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
+    """Return the expert's progress in each set, over all scales, by the set's primary key."""
+    progress_by_set: dict[int, Progress] = {}
+    for one in waiting:
+        known = progress_by_set.get(one.question_set.pk, Progress(0, 0, None, None))
+        progress_by_set[one.question_set.pk] = Progress(
+            known.total + one.progress.total,
+            known.done + one.progress.done,
+            known.next or one.progress.next,
+            known.first or one.progress.first,
+        )
+    return progress_by_set

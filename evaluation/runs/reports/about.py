@@ -1,17 +1,143 @@
-"""Build the head of every report: facts about the run and its question set."""
+"""Titles of runs, and the head of every report.
+
+Build the titles of runs: the run's name, else its non-default options, else its date. Build the
+head of every report: facts about the run and its question set.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
+from django.utils.text import capfirst
+
+from annotations.models import Worker
+from annotations.web.downloads import build_file_name
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import Parameters, Setting
-from evaluation.models import Run
+from evaluation.core.options.declaration import IDS_SHOWN
+from evaluation.models import LanguageModel, PromptVersion, Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.run_titles import RunTitle, build_title
+
+DEFAULTS = "the defaults"
+# Settings that are told in a list, and characters of a title made of them.
+SHOWN, LONGEST = 5, 90
+_LENGTH_OF_ID = 36
+
+
+@dataclass(frozen=True)
+class RunTitle:
+    """The title of a run, its non-default options, and its date.
+
+    Attributes
+    ----------
+    title : its name; without one what differs from the defaults; without that its date.
+    differs : what differs from the defaults, a few words each, in the order of the form.
+    began : when it was started, where another run of the list has the same title; else "".
+    """
+
+    title: str
+    differs: tuple[str, ...]
+    began: str = ""
+
+    @property
+    def full(self) -> str:
+        """The title, made unique among the runs of a list."""
+        return f"{self.title} ({self.began})" if self.began else self.title
+
+    @property
+    def settings(self) -> str:
+        """The run's non-default options in one line."""
+        more = len(self.differs) - SHOWN
+        shown = "; ".join(self.differs[:SHOWN]) or DEFAULTS
+        return f"{shown}; {more} more" if more > 0 else shown
+
+    @property
+    def beside(self) -> str:
+        """The non-default options to show beside the title; "" if the title has them."""
+        settings = self.settings
+        return "" if self.title == _capitalise(settings) else settings
+
+
+def build_title(run: Run, options: type[Parameters]) -> RunTitle:
+    """Return the title of a run; `options` is the options class of its run type."""
+    attributes: dict[str, Any] = vars(run)
+    if "names_in_parameters" not in attributes:  # a run's parameters never change
+        attributes["names_in_parameters"] = load_names([run.parameters])
+    return _build_title(run, options, attributes["names_in_parameters"])
+
+
+def build_run_file_name(run: Run, what: str) -> str:
+    """Return the name of a downloaded file: question set, run type, title and `what`."""
+    kind = "" if run.kind == GRADING else run.kind
+    title = run.name or f"{run.created_at:%Y-%m-%d-%H%M}"
+    return build_file_name(run.version.question_set.name, kind, title, what)
+
+
+def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
+    """Return the titles of runs, unique among them, by one query at most.
+
+    Runs of the list that share a title get the time at which they were started.
+    """
+    names = load_names(run.parameters for run, _ in runs)
+    titles = [_build_title(run, options, names) for run, options in runs]
+    counts = Counter(title.title for title in titles)
+    return [
+        replace(title, began=f"{run.created_at:%-d %b %Y, %H:%M:%S} UTC")
+        if counts[title.title] > 1
+        else title
+        for (run, _), title in zip(runs, titles, strict=True)
+    ]
+
+
+def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
+    """Return the title of a run; `names` are the names behind its ids."""
+    differs = tuple(options.in_short(run.parameters, names))
+    text = RunTitle("", differs).settings
+    if not differs:
+        text = f"Run of {run.created_at:%-d %B %Y, %H:%M} UTC"
+    elif len(text) > LONGEST:
+        text = f"{text[: LONGEST - 1].rstrip()}…"
+    return RunTitle(run.name or _capitalise(text), differs)
+
+
+def _capitalise(text: str) -> str:
+    return capfirst(text)
+
+
+def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield those stored values that may be public ids of models, prompts or workers."""
+    for value in parameters.values():
+        for one in value[:IDS_SHOWN] if isinstance(value, list) else [value]:
+            if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_id(one):
+                yield one
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the names behind the ids in stored parameters, by one query at most."""
+    ids = {id for parameters in stored for id in _list_ids(parameters)}
+    if not ids:
+        return {}
+    models, *others = (
+        rows.filter(public_id__in=ids).order_by().values_list("public_id", name)
+        for rows, name in (
+            (LanguageModel.objects.all(), "name"),
+            (PromptVersion.objects.all(), "prompt__name"),
+            (Worker.objects.all(), "external_id"),
+        )
+    )
+    return {str(id): name for id, name in models.union(*others, all=True)}
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from uuid import UUID
 from annotations.models import QuestionSet
 from evaluation.core.options import SITE
 from evaluation.models import Run
-from evaluation.runs.flow.graded.summary import (
+from evaluation.runs.flow.graded import (
     DEFAULT,
     METHODS_HEADER,
     GradedSummary,
     MethodRow,
     build_method_rows,
 )
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 
 KIND = "graded"
 

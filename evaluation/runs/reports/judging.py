@@ -1,20 +1,36 @@
-"""Report experts' judgements of a run: progress, counts by choice, and agreement."""
+"""Reports of experts' judgements of a run, and their correlation with scores.
+
+Report experts' judgements of a run: progress, counts by choice, and agreement. Correlate a run's
+scores with experts' grades of the same answers.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import combinations, groupby
+from operator import itemgetter
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotations.models import Share
+from annotations.web.numbers import Numbers, TableCounts
+from evaluation.core.stats.inference.clustered import NO_ROWS, ClusteredEstimate
+from evaluation.core.stats.inference.correlations import (
+    compute_weighted_pearson,
+    estimate_correlation,
+)
 from evaluation.core.stats.inference.raters import RaterAgreement, compute_rater_agreement
-from evaluation.models import Exhibit, Run
+from evaluation.core.stats.statistics.descriptive import compute_partial_correlation
+from evaluation.core.text.quality import compute_log_words
+from evaluation.models import Audit, AuditItem, Exhibit, HumanJudgement, Run, WorkerGrade
 from evaluation.runs.judging import ExpertJudgement, Judging, list_progress, load_judgements
-from evaluation.runs.judging.declaration import Choice, Key
-from evaluation.runs.judging.sample import ExpertProgress
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.judging.declaration import Choice, ExpertProgress, Key
+from evaluation.runs.reports.lists import Table
 
 # Experts that the page lists.
 MOST_EXPERTS = 100
@@ -146,3 +162,324 @@ def build_table(run: Run, judging: Judging) -> Table:
             for one in load_judgements(run, judging)
         ),
     )
+
+
+# Samples of other runs that are looked at for one that is judged.
+MOST_AUDITS = 100
+# Whether it is a model's answer, and its primary key.
+Thing = tuple[bool, int]
+# Grades by expert, when the first was given, when the last was given or changed.
+Graded = tuple[dict[str, float], datetime, datetime]
+# Fewer graded answers say nothing about agreement with experts: with 20 a correlation of .7 is
+# known to about a quarter. The levels are a rule of thumb; that of good also asks of the interval
+# to be above the level of bad.
+FEWEST_JUDGED = 20
+AGREES, DISAGREES = 0.5, 0.2
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """An answer with its experts' grades and its score in the run.
+
+    Attributes
+    ----------
+    stratum : of the sample; "" for an answer that was judged without being sampled.
+    worker, model : who wrote it, one of the two; `author` is the name.
+    score : of a worker's answer the leave-one-out score. grades : by expert, who each graded alone.
+    settled, settled_by : the grade of who settled a disagreement, and who that is; None and "".
+    given_at, judged_at : when the first was given and the last one given or changed.
+    """
+
+    key: int
+    question: UUID
+    question_name: str
+    question_text: str
+    text: str
+    stratum: str
+    worker: UUID | None
+    model: UUID | None
+    author: str
+    score: float
+    grades: Mapping[str, float]
+    given_at: datetime
+    judged_at: datetime
+    settled: float | None = None
+    settled_by: str = ""
+
+    @property
+    def grade(self) -> float:
+        """The valid grade: of the expert who settled a disagreement, else the mean."""
+        if self.settled is not None:
+            return self.settled
+        return sum(self.grades.values()) / len(self.grades)
+
+    @property
+    def of_model(self) -> bool:
+        """Whether a language model wrote the answer."""
+        return self.model is not None
+
+
+@dataclass(frozen=True)
+class ExpertsCheck:
+    """How well experts' grades agree with the scores of a run.
+
+    Attributes
+    ----------
+    answers : correlation over people's answers, weighted back to all of them.
+    n_experts : who graded any of these. agreement : of the two experts with most answers in common.
+    sampled : whether the answers were drawn at random, and not because camps differ on them.
+    chose : whether there are grades, and all of them chose this run's ranking.
+    at_equal_length : partial correlation of the same answers given their log words; None with
+        fewer than 20, or where all have the same length.
+    """
+
+    answers: ClusteredEstimate
+    n_experts: int
+    agreement: Pair | None
+    sampled: bool
+    chose: bool
+    at_equal_length: float | None = None
+
+    @property
+    def confirms(self) -> bool:
+        """Whether enough grades agree with the scores, and did not select the ranking."""
+        found = self.answers
+        if self.chose or found.n < FEWEST_JUDGED or found.value is None or found.low is None:
+            return False
+        return found.value >= AGREES and found.low >= DISAGREES
+
+
+def find_audit(run: Run) -> Audit | None:
+    """Return the graded sample of answers that applies to a run; None without any sample.
+
+    Its own; where that has none yet, the newest of another run over the same version that has.
+    """
+    audits = Audit.objects.filter(run__version=run.version_id).select_related("run")
+    items = AuditItem.objects.filter(audit=OuterRef("pk"))
+    is_judged = Exists(items.filter(response__judgements__isnull=False)) | Exists(
+        items.filter(llm_response__judgements__isnull=False)
+    )
+    found = list(audits.annotate(is_judged=is_judged).order_by("-pk")[:MOST_AUDITS])
+    own_audit = next((audit for audit in found if audit.run_id == run.pk), None)
+    candidates = [
+        *([own_audit] if own_audit else ()),
+        *(audit for audit in found if audit != own_audit),
+    ]
+    return next((audit for audit in candidates if audit.is_judged), own_audit)
+
+
+def build_check_counts(run: Run) -> dict[str, TableCounts]:
+    """Return the counts that show whether grades exist, as parts of `read_numbers`."""
+    judged = HumanJudgement.objects.filter(
+        response__submission__version=run.version_id, grade__isnull=False
+    )
+    return {
+        "audits": TableCounts(Audit.objects.filter(run__version=run.version_id), (Count("pk"),)),
+        "judged": TableCounts(judged, (Count("pk"),)),
+    }
+
+
+def load_experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = None) -> ExpertsCheck:
+    """Return the agreement of a run's scores with experts' grades, of a sample if any.
+
+    `found` is the result of `build_check_counts`, if it was read: it can save queries.
+    """
+    audit = find_audit(run) if found is None or found["audits"] != [(0,)] else None
+    if audit is None and found is not None and found["judged"] == [(0,)]:
+        return build_check(run, None, [])
+    return build_check(run, audit, load_judged_answers(run, audit))
+
+
+def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
+    """Return the graded answers with a score: of the sample, else all workers' answers.
+
+    Without those of workers whom the run left out.
+    """
+    items, strata = [], None
+    if audit is not None:
+        items = _load_items(run, audit)
+        strata = {thing: stratum for thing, of, stratum, _ in items if of == audit.pk}
+    judged = [
+        *_load_worker_answers(run, strata),
+        *(_load_model_answers(run, strata) if strata else ()),
+    ]
+    if judged and audit is None:
+        items = _load_items(run, audit)
+    settlers: dict[Thing, set[str]] = {}
+    for thing, _, _, name in items:
+        if name:
+            settlers.setdefault(thing, set()).add(name)
+    judged = [
+        _separate_settled(one, settlers.get((one.of_model, one.key), set())) for one in judged
+    ]
+    if strata is None:
+        return judged
+    position = {key: at for at, key in enumerate(strata)}
+    return sorted(judged, key=lambda one: position[one.of_model, one.key])
+
+
+def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
+    """Return the answers of a sample, and those for which a settling expert was asked.
+
+    By place; each with the key of its sample, its stratum and who was to settle it.
+    """
+    wanted = Q(audit__run__version=run.version_id, adjudicator__isnull=False) | Q(audit=audit)
+    columns = ("response", "llm_response", "audit", "stratum", "adjudicator__username")
+    return [
+        ((llm is not None, int(response or llm or 0)), of, stratum, name)
+        for response, llm, of, stratum, name in AuditItem.objects.filter(wanted)
+        .order_by("place")
+        .values_list(*columns)
+    ]
+
+
+def _separate_settled(one: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
+    """Return the answer with the settling expert's grade separated from the others."""
+    settlers = sorted(thirds & one.grades.keys())
+    if not settlers:
+        return one
+    own_grades = {expert: grade for expert, grade in one.grades.items() if expert not in thirds}
+    settled = sum(one.grades[name] for name in settlers) / len(settlers)
+    return replace(one, grades=own_grades, settled=settled, settled_by=", ".join(settlers))
+
+
+def _load_worker_answers(run: Run, strata: Mapping[Thing, str] | None) -> Iterator[JudgedAnswer]:
+    """Yield workers' graded answers that have a leave-one-out score in the run."""
+    judgements = HumanJudgement.objects.filter(
+        response__submission__version=run.version_id,
+        grade__isnull=False,
+        response__scores__run=run,
+        response__scores__score_leave_one_out__isnull=False,
+    ).exclude(
+        response__submission__worker__in=WorkerGrade.of_excluded(run).values_list(
+            "worker_id", flat=True
+        )
+    )
+    columns = (
+        *("response__scores__score_leave_one_out", "response__text"),
+        *("response__question__public_id", "response__question__external_id"),
+        *("response__question__text", "response__submission__worker__public_id"),
+        "response__submission__worker__external_id",
+    )
+    for key, of, graded in _group_grades(judgements, "response_id", columns):
+        if strata is not None and (False, key) not in strata:
+            continue
+        score, text, question, name, wording, worker, author = of
+        stratum = strata[False, key] if strata else ""
+        yield JudgedAnswer(
+            *(key, question, name, wording, text, stratum, worker, None, author, score or 0.0),
+            *graded,
+        )
+
+
+def _load_model_answers(run: Run, strata: Mapping[Thing, str]) -> Iterator[JudgedAnswer]:
+    """Yield models' graded answers of the sample that have a score in the run."""
+    judgements = HumanJudgement.objects.filter(
+        llm_response__question__version=run.version_id,
+        grade__isnull=False,
+        llm_response__scores__run=run,
+        llm_response__scores__score__isnull=False,
+    )
+    columns = (
+        *("llm_response__scores__score", "llm_response__text"),
+        *("llm_response__question__public_id", "llm_response__question__external_id"),
+        *("llm_response__question__text", "llm_response__model__public_id"),
+        "llm_response__model__name",
+    )
+    for key, of, graded in _group_grades(judgements, "llm_response_id", columns):
+        if (True, key) not in strata:
+            continue
+        score, text, question, name, wording, model, author = of
+        yield JudgedAnswer(
+            *(key, question, name, wording, text, strata[True, key], None, model, author),
+            *(score or 0.0, *graded),
+        )
+
+
+def _group_grades(
+    judgements: QuerySet[HumanJudgement], field: str, columns: Sequence[str]
+) -> Iterator[tuple[int, Sequence[Any], Graded]]:
+    """Yield each answer's key, columns, and experts' grades with their times; one query."""
+    of_grade = (field, "expert__username", "grade", "created_at", "updated_at")
+    rows = judgements.order_by(field, "pk").values_list(*of_grade, *columns)
+    for key, of_answer in groupby(rows, key=itemgetter(0)):
+        answer_rows = list(of_answer)
+        grades = {expert: grade for _, expert, grade, *_ in answer_rows}
+        first, last = min(row[3] for row in answer_rows), max(row[4] for row in answer_rows)
+        yield key, answer_rows[0][len(of_grade) :], (grades, first, last)
+
+
+def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
+    """Return the agreement of a run's scores with the grades of judged answers."""
+    worker_answers = [one for one in judged if not one.of_model]
+    chose = False
+    if run.parameters.get("anchors") and run.started_at is not None:
+        # What was there when the run began chose its ranking; what came later may confirm it.
+        later = [one for one in worker_answers if one.given_at > run.started_at]
+        chose, worker_answers = bool(worker_answers) and not later, later or worker_answers
+    pairs = sorted(compare_experts(worker_answers), key=lambda pair: -pair.found.n)
+    experts = {expert for one in worker_answers for expert in one.grades}
+    return ExpertsCheck(
+        compute_correlation(worker_answers, audit),
+        len(experts),
+        pairs[0] if pairs else None,
+        sampled=audit is not None,
+        chose=chose,
+        at_equal_length=compute_at_equal_length(worker_answers, audit),
+    )
+
+
+def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
+    """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
+    if not judged:
+        return ClusteredEstimate(reason=NO_ROWS)
+    return estimate_correlation(
+        [one.score for one in judged],
+        [one.grade for one in judged],
+        [str(one.question) for one in judged],
+        compute_weights(judged, audit),
+    )
+
+
+def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
+    """Return the partial correlation of scores with experts' grades given log words.
+
+    None with fewer than 20 graded answers, or where it is undefined.
+    """
+    if len(judged) < FEWEST_JUDGED:
+        return None
+    scores, grades = [one.score for one in judged], [one.grade for one in judged]
+    length = compute_log_words([one.text for one in judged])
+    weights = compute_weights(judged, audit)
+    return compute_partial_correlation(
+        compute_weighted_pearson(scores, grades, weights),
+        compute_weighted_pearson(scores, length, weights),
+        compute_weighted_pearson(grades, length, weights),
+    )
+
+
+def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
+    """Return how many of all answers each judged answer represents in the sample."""
+    if audit is None:
+        return [1.0] * len(judged)
+    counts: dict[str, int] = {}
+    for one in judged:
+        counts[one.stratum] = counts.get(one.stratum, 0) + 1
+    return [audit.strata.get(one.stratum, 0) / counts[one.stratum] for one in judged]
+
+
+def compare_experts(judged: Sequence[JudgedAnswer]) -> list[Pair]:
+    """Return the agreement of each pair of experts on the answers that both graded."""
+    names = sorted({expert for one in judged for expert in one.grades})
+    pairs = []
+    for one, other in combinations(names, 2):
+        both = [answer for answer in judged if {one, other} <= answer.grades.keys()]
+        if both:
+            agreement = compute_rater_agreement(
+                [answer.grades[one] for answer in both],
+                [answer.grades[other] for answer in both],
+                [str(answer.question) for answer in both],
+                graded=True,
+            )
+            pairs.append(Pair(one, other, agreement))
+    return pairs

@@ -13,10 +13,10 @@ from uuid import UUID
 
 from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, Q, QuerySet
 
-from evaluation.core.messages.exclusion_reasons import OWN, REASONS
+from evaluation.core.messages.reasons import OWN, REASONS
 from evaluation.models import Run, WorkerVerdict
 from evaluation.models.runs import GRADING
-from evaluation.runs.steps.remedy_inputs import find_named_workers, select_answering_workers
+from evaluation.runs.steps.answers import find_named_workers, select_answering_workers
 
 COLUMNS = (
     *("public_id", "worker__public_id", "kind", "category", "reason", "rejects"),

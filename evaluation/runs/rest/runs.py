@@ -1,22 +1,299 @@
-"""Serialize runs for the REST API, in a list and one by one."""
+"""Serializers of runs, of run types, and of their options.
+
+Build serializers of run options from their declarations, one field per option. Build the request
+and response serializers of each run type from its declaration. Serialize runs for the REST API, in
+a list and one by one.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache, partial, singledispatch
+from typing import Any, ClassVar, get_type_hints
 
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import (
+    PolymorphicProxySerializer,
+    extend_schema_field,
+    extend_schema_serializer,
+)
 from rest_framework import serializers
 
+from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.rest.renamed_keys import rename_keys
-from evaluation.core.options import API, OptionError
+from annotations.web.rest.serializers import build_serializer
+from evaluation.core.options import (
+    API,
+    Choice,
+    Ids,
+    JsonObject,
+    Option,
+    OptionError,
+    Parameters,
+    Problem,
+    Real,
+    Switch,
+    Text,
+    Whole,
+)
+from evaluation.core.options.declaration import DATABASE
 from evaluation.models import Run
+from evaluation.models.runs import GRADING, LONGEST_NAME, LONGEST_NOTES
+from evaluation.runs.background.exclusions import EXCLUDE
 from evaluation.runs.background.progress import compute_progress
-from evaluation.runs.rest.message_field import SaidField
-from evaluation.runs.rest.run_kinds import build_run_proxy
-from evaluation.runs.run_types import Kind, UnknownKindError, get_run_kind
+from evaluation.runs.background.runs import find_reserved_options
+from evaluation.runs.rest.views import SaidField
+from evaluation.runs.run_types import Kind, UnknownKindError, get_run_kind, list_run_kinds
 from evaluation.runs.run_types.run_list import ListedRun, list_runs
+
+WITHOUT_EXCLUDED = (
+    "Where it is not sent, the workers whom people excluded from the set are left out."
+)
+
+
+class OptionSerializer(StrictSerializer):
+    """The options of a new run; a missing option has its default."""
+
+    options_of: ClassVar[type[Parameters]]
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return valid options; ValidationError lists the problems of each option."""
+        options = self.options_of.options()
+        checked = (options[name].check(value) for name, value in values.items())
+        wrong = [one for one in checked if one is not None]
+        if not wrong:
+            asked = self.options_of(**values)
+            user = self.context["request"].user
+            wrong = find_reserved_options(user, asked) or asked.problems()
+        if wrong:
+            reasons: dict[str, list[str]] = {}
+            for one in wrong:
+                reasons.setdefault(one.option, []).append(self._reason(one))
+            raise serializers.ValidationError(reasons)
+        return values
+
+    def _reason(self, wrong: Problem) -> Any:
+        """Return the API's sentence on an option's problem, with the problem's code."""
+        return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
+
+
+def build_options_serializer(
+    of: type[Parameters], name: str, description: str
+) -> type[OptionSerializer]:
+    """Return the serializer class of an options class; `name` is its name in the schema."""
+    fields: dict[str, Any] = {}
+    for key, option in of.options().items():
+        if DATABASE not in option.places:
+            continue
+        fields[key] = build_field(option, _build_arguments(of, option))
+    return type(name, (OptionSerializer,), {**fields, "options_of": of, "__doc__": description})
+
+
+def _build_arguments(of: type[Parameters], option: Option) -> dict[str, Any]:
+    """Return the serializer field arguments that options of all types have."""
+    help_text = API.described(of, option.name)
+    if isinstance(option, Text) and option.suggestions:
+        help_text = (
+            f"{help_text} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
+        )
+    default: Any = option.default
+    if isinstance(default, dict | tuple):  # a new one each time
+        default = partial(type(default), default) if default else type(default)
+    if option.name == EXCLUDE:  # without it people's decisions say who is left out
+        return {"help_text": f"{help_text.strip()} {WITHOUT_EXCLUDED}", "required": False}
+    common = {"help_text": help_text.strip(), "default": default}
+    return common | ({"allow_null": True} if option.optional else {})
+
+
+class IdsField(serializers.ListField):
+    """Serializer field of a list of distinct ids."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return the ids as the option stores them."""
+        return tuple(dict.fromkeys(map(str, super().to_internal_value(data))))
+
+
+@singledispatch
+def build_field(option: Option, _common: dict[str, Any]) -> Any:
+    """Return the serializer field of an option. Raises TypeError for an unknown option type."""
+    raise TypeError(f"no request has a field for {type(option).__name__}")
+
+
+@build_field.register
+def _(option: Text, common: dict[str, Any]) -> Any:
+    return serializers.CharField(max_length=option.max_length, **common)
+
+
+@build_field.register
+def _(option: Whole, common: dict[str, Any]) -> Any:
+    lowest = 0 if option.or_zero else option.lowest
+    return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
+
+
+@build_field.register
+def _(option: Real, common: dict[str, Any]) -> Any:
+    kind: Any = serializers.FloatField
+    if option.above is not None:
+        described = {"type": "number", "format": "double", "exclusiveMinimum": option.above}
+        if option.highest is not None:
+            described["maximum"] = option.highest
+        # A class of its own: an instance is made anew for each request, without what was set on it.
+        kind = extend_schema_field(described)(type("AboveField", (serializers.FloatField,), {}))
+    return kind(min_value=option.lowest, max_value=option.highest, **common)
+
+
+@build_field.register
+def _(_option: Switch, common: dict[str, Any]) -> Any:
+    return serializers.BooleanField(**common)
+
+
+@build_field.register
+def _(option: Choice, common: dict[str, Any]) -> Any:
+    return serializers.ChoiceField(choices=list(option.choices), **common)
+
+
+@build_field.register
+def _(option: Ids, common: dict[str, Any]) -> Any:
+    child = serializers.UUIDField() if option.uuids else serializers.CharField()
+    return IdsField(child=child, max_length=option.most, **common)
+
+
+@build_field.register
+def _(_option: JsonObject, common: dict[str, Any]) -> Any:
+    return serializers.DictField(**common)
+
+
+Made = type[serializers.Serializer[Any]]
+Described = serializers.Serializer[Any] | Made
+
+
+FORMER_NAME = "The former name of `run_type`, until the next release."
+
+
+@extend_schema_serializer(deprecate_fields=["kind"])
+class NewRunSerializer(StrictSerializer):
+    """Request for a new run: question set, run type, options, and the run's label."""
+
+    question_set = serializers.UUIDField()
+    run_type = serializers.CharField(required=False)
+    kind = serializers.CharField(required=False, help_text=FORMER_NAME)
+    version = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text="Number of the version; the latest that will do, if it is left out.",
+    )
+    parameters = serializers.DictField(required=False)
+    name = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_NAME,
+        help_text="What you call the run.",
+    )
+    notes = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_NOTES,
+        help_text="Why it is made, for people.",
+    )
+
+    def validate_run_type(self, name: str) -> str:
+        """Return the run type's name; ValidationError lists all if it is unknown."""
+        if name not in list_run_kinds():
+            raise serializers.ValidationError(f"There are {', '.join(list_run_kinds())}.")
+        return name
+
+    def validate_kind(self, name: str) -> str:
+        """Return the run type's name, given under the former name of the field."""
+        return self.validate_run_type(name)
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Return the values with `run_type`; ValidationError if `kind` contradicts it."""
+        former = values.pop("kind", None)
+        run_type = values.setdefault("run_type", former or GRADING)
+        if former not in (None, run_type):
+            raise serializers.ValidationError({"kind": "It must equal run_type, or be left out."})
+        return values
+
+
+@cache
+def build_parameters_serializer(kind: Kind) -> type[OptionSerializer]:
+    """Return the serializer class of a run type's options."""
+    told = f"How it is done: {kind.title}. What is left out has its default."
+    return build_options_serializer(
+        kind.options, f"{_build_class_name(kind)}ParametersSerializer", told
+    )
+
+
+@cache
+def build_request_serializer(kind: Kind) -> type[NewRunSerializer]:
+    """Return the serializer class of a request for a run of this type."""
+    names: dict[str, Any] = {"choices": [kind.name], "required": False}
+    fields = {
+        "__doc__": kind.words,
+        "run_type": serializers.ChoiceField(**names),
+        "kind": serializers.ChoiceField(**names, help_text=FORMER_NAME),
+        "parameters": build_parameters_serializer(kind)(required=False),
+    }
+    return type(f"New{_build_class_name(kind)}RunSerializer", (NewRunSerializer,), fields)
+
+
+def find_request_serializer(body: Any) -> type[NewRunSerializer]:
+    """Return the serializer class for a request's body, by the run type it names."""
+    asked = body.get("run_type", body.get("kind", GRADING)) if isinstance(body, dict) else GRADING
+    kind = list_run_kinds().get(asked) if isinstance(asked, str) else None
+    return NewRunSerializer if kind is None else build_request_serializer(kind)
+
+
+@cache
+def _build_run_serializer(kind: Kind, base: Made) -> Made:
+    """Return the serializer class of runs of one type, with their options."""
+
+    @extend_schema_field(build_parameters_serializer(kind))
+    def get_parameters(self: Any, run: Any) -> Any:
+        """All options of the run, including those left to their defaults."""
+        return base.get_parameters(self, run)  # type: ignore[attr-defined]
+
+    fields = {
+        "__doc__": f"A run: {kind.title}.",
+        "kind": serializers.ChoiceField(choices=[kind.name]),
+        "get_parameters": get_parameters,
+    }
+    return type(f"{_build_class_name(kind)}RunSerializer", (base,), fields)
+
+
+def _build_report_serializer(kind: Kind) -> Made:
+    """Return the serializer class of a run type's report, else of its summary."""
+    found: Any = get_type_hints(kind.report)["return"] if kind.report else kind.summary
+    return build_serializer(found)
+
+
+def _build_request_serializers() -> dict[str, Described]:
+    """Return the request serializers of all run types, by run type name."""
+    return {name: build_request_serializer(kind) for name, kind in list_run_kinds().items()}
+
+
+def _list_report_serializers() -> list[Described]:
+    """Return the distinct report serializers of all run types."""
+    return list(dict.fromkeys(_build_report_serializer(kind) for kind in list_run_kinds().values()))
+
+
+NEW_RUN = PolymorphicProxySerializer("NewRun", _build_request_serializers, "run_type")
+REPORT = PolymorphicProxySerializer("Report", _list_report_serializers, None)
+
+
+def build_run_proxy(base: Made, many: bool = False) -> PolymorphicProxySerializer:
+    """Return the API schema of runs of all types; `base` has the shared fields."""
+
+    def of_kinds() -> dict[str, Described]:
+        return {name: _build_run_serializer(kind, base) for name, kind in list_run_kinds().items()}
+
+    return PolymorphicProxySerializer("Run", of_kinds, "run_type", many=many)
+
+
+def _build_class_name(kind: Kind) -> str:
+    """Return a run type's name in CamelCase, for names of serializer classes."""
+    return kind.name.title().replace("-", "").replace("_", "")
 
 
 class ProgressSerializer(serializers.Serializer[Any]):

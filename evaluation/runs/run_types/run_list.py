@@ -1,13 +1,21 @@
-"""Build lists of runs: each run with its title, and whether it is its set's official run."""
+"""Lists of runs, and a run's progress model by model.
+
+Build lists of runs: each run with its title, and whether it is its set's official run. Show a run's
+progress model by model, for run types that send requests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from evaluation.models import Run, RunOfRecord
-from evaluation.runs.reports.run_titles import RunTitle, build_titles
+from evaluation.models import LanguageModel, Run, RunOfRecord
+from evaluation.runs.flow.asking.summary import ENDS
+from evaluation.runs.reports.about import RunTitle, build_titles
+from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.registry import get_options
+from evaluation.runs.steps.asking.conversation import ModelProgress, read_progress_by_model
 
 
 @dataclass(frozen=True)
@@ -40,3 +48,36 @@ def _find_official(runs: list[Run]) -> set[int]:
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
     kept = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])
     return set(kept.values_list("run_id", flat=True))
+
+
+@dataclass(frozen=True)
+class ModelRequests:
+    """One model's progress in a run; its cost is known only if `has_prices`."""
+
+    at: ModelProgress
+    has_prices: bool
+
+    @property
+    def end(self) -> str:
+        """The reason why the model's requests ended, in words; "" while they continue."""
+        return ENDS.get(self.at.end, self.at.end)
+
+
+def build_progress(run: Run) -> Mapping[str, Any]:
+    """Return a template context of each model's progress and the cost; empty when finished."""
+    if run.state == Run.State.DONE:
+        return {}
+    models = read_progress_by_model(run)
+    known = list_priced(one.id for one in models)
+    shown = [ModelRequests(one, one.id in known) for one in models]
+    costs = [one.at.cost for one in shown]
+    return {"going": shown, "spent": sum(costs) if len(known) == len(models) else None}
+
+
+def list_priced(ids: Iterable[str]) -> set[str]:
+    """Return the ids of those models whose token prices are known."""
+    rows = LanguageModel.objects.filter(public_id__in=list(ids), price_in__isnull=False)
+    return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
+
+
+STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", build_progress)

@@ -9,10 +9,10 @@ from typing import Literal, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.consensus.inputs import Embedded, build_truncation_warning, embed
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded, build_truncation_warning, embed
 from evaluation.core.backends import Embedder, EmbedderInfo, get_embedder, parse_spec
-from evaluation.core.text.languages import check_language
+from evaluation.core.text.quality import check_language
 from evaluation.models import EmbedderVersion, Embedding, text_hash
 from evaluation.runs.steps.checkpoints import Lane, Turn
 

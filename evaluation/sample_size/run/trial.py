@@ -11,8 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.consensus.inputs import GradingInput
-from evaluation.consensus.vectors import Embedded, EmbedTexts, Progress, embed, embed_graded_answers
+from evaluation.consensus.inputs import (
+    Embedded,
+    EmbedTexts,
+    GradingInput,
+    Progress,
+    embed,
+    embed_graded_answers,
+)
 from evaluation.core.messages.message import Message
 from evaluation.core.options import build_signature_parts
 from evaluation.core.options.parameters import SHORT

@@ -3,30 +3,31 @@
 from django.urls import path
 
 from evaluation.eloquent.views import show_comparison, show_texts
-from evaluation.experts.views.audit import audit
-from evaluation.experts.views.experts import experts
-from evaluation.grading.results.views.against import show_against
-from evaluation.grading.results.views.alarms import show_alarm, show_alarms
-from evaluation.grading.results.views.anchors import show_anchors
-from evaluation.grading.results.views.comparisons import show_comparisons
+from evaluation.experts.views import audit, experts
+from evaluation.grading.results.views.alarms import show_alarm, show_alarms, show_anchors
 from evaluation.grading.results.views.heat_map import show_heat_map
-from evaluation.grading.results.views.model import show_model
-from evaluation.grading.results.views.models import show_models
-from evaluation.grading.results.views.question import show_question
-from evaluation.grading.results.views.run import questions_by_disagreement, show_results
-from evaluation.grading.results.views.worker import show_worker
-from evaluation.model_comparison.views.pair import pair, two
+from evaluation.grading.results.views.models import show_comparisons, show_model, show_models
+from evaluation.grading.results.views.pages import (
+    questions_by_disagreement,
+    show_against,
+    show_question,
+    show_results,
+    show_worker,
+)
+from evaluation.model_comparison.views import pair, two
 from evaluation.model_overview.views import answers, views
 from evaluation.model_overview.views import model as model_seen
 from evaluation.sample_size.views import send_plan_file, show_planner
-from evaluation.site.results import downloads, kind
-from evaluation.site.results.judging import show_or_ask_judging
-from evaluation.triage.views.batches import confirm_batch, undo_batch
-from evaluation.triage.views.exclusion import send_decision_file, start_run_without_excluded
+from evaluation.site.results import pages
+from evaluation.site.results.pages import show_or_ask_judging
+from evaluation.triage.views.exclusion import (
+    confirm_batch,
+    send_decision_file,
+    start_run_without_excluded,
+    undo_batch,
+)
 from evaluation.triage.views.workers import review_worker, show_queue
-from evaluation.trust.views.decision import decide
-from evaluation.trust.views.summary import summary
-from evaluation.trust.views.trust import trust
+from evaluation.trust.views import decide, summary, trust
 from evaluation.umwp.views import show_replies
 from evaluation.waves.views import show_wave_comparison
 
@@ -35,8 +36,8 @@ WORKER = f"{RUN}workers/<uuid:worker>/"
 QUESTION = f"{RUN}questions/<uuid:question>/"
 
 urlpatterns = [
-    path(RUN, kind.show_first_page, name="results-run"),
-    path(f"{RUN}pages/<slug:slug>/", kind.show_page, name="results-page"),
+    path(RUN, pages.show_first_page, name="results-run"),
+    path(f"{RUN}pages/<slug:slug>/", pages.show_page, name="results-page"),
     path(f"{RUN}judging/<slug:name>/", show_or_ask_judging, name="results-judging"),
     path(f"{RUN}decision/", decide, name="results-decision"),
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
@@ -80,13 +81,13 @@ urlpatterns = [
     path(f"{RUN}views/models/<int:place>/", model_seen, name="results-views-model"),
     path(WORKER, show_worker, name="results-worker"),
     path(QUESTION, show_question, name="results-question"),
-    path(f"{RUN}charts/<slug:name>.svg", downloads.send_chart, name="results-chart"),
-    path(f"{RUN}all.<slug:form>", downloads.send_data_sheets, name="results-data"),
-    path(f"{RUN}tables/<slug:name>.csv", downloads.send_table, name="results-table"),
-    path(f"{WORKER}scores.svg", downloads.send_worker_chart, name="results-worker-chart"),
-    path(f"{WORKER}answers.csv", downloads.send_worker_file, name="results-worker-table"),
-    path(f"{QUESTION}answers.svg", downloads.send_question_chart, name="results-question-chart"),
-    path(f"{QUESTION}map.svg", downloads.send_map_chart, name="results-question-map"),
-    path(f"{QUESTION}map.csv", downloads.send_map_file, name="results-question-map-table"),
-    path(f"{QUESTION}answers.csv", downloads.send_question_file, name="results-question-table"),
+    path(f"{RUN}charts/<slug:name>.svg", pages.send_chart, name="results-chart"),
+    path(f"{RUN}all.<slug:form>", pages.send_data_sheets, name="results-data"),
+    path(f"{RUN}tables/<slug:name>.csv", pages.send_table, name="results-table"),
+    path(f"{WORKER}scores.svg", pages.send_worker_chart, name="results-worker-chart"),
+    path(f"{WORKER}answers.csv", pages.send_worker_file, name="results-worker-table"),
+    path(f"{QUESTION}answers.svg", pages.send_question_chart, name="results-question-chart"),
+    path(f"{QUESTION}map.svg", pages.send_map_chart, name="results-question-map"),
+    path(f"{QUESTION}map.csv", pages.send_map_file, name="results-question-map-table"),
+    path(f"{QUESTION}answers.csv", pages.send_question_file, name="results-question-table"),
 ]

@@ -28,9 +28,9 @@ from django.db.models import (
 from annotations.models import Response, Worker
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.message import Message
-from evaluation.core.text.alignment import AlignedPart, align
+from evaluation.core.text.matching import AlignedPart, align
 from evaluation.grading.alarms.report.marks import NamingAlarm
-from evaluation.grading.alarms.run.copied_texts import SAME, compute_likeness, extract_sequences
+from evaluation.grading.alarms.run.texts import SAME, compute_likeness, extract_sequences
 from evaluation.models import Alarm, AnswerScore, ExemplaryAnswer, LLMAnswerScore, LLMResponse, Run
 from evaluation.triage.report.times import (
     AnswerTimes,

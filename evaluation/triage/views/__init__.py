@@ -1,1 +1,1 @@
-"""Pages of triage: `workers` one at a time, `batches` of acceptances, `exclusion` of workers."""
+"""Pages of triage: `workers` one at a time, `exclusion` of workers and batches of acceptances."""

@@ -1,34 +1,146 @@
-"""Pages that start a run without the excluded workers, and downloads of decisions for panels."""
+"""Pages that accept all undecided workers, and that start a run without excluded ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.exchange.writing.formats import write_csv, write_lines, write_panel_csv
 from annotations.ledger.panel_lists import build_list_name
 from annotations.models import rights
 from annotations.web.downloads import download
-from annotations.web.query import parse_public_id
+from annotations.web.query import parse_choice, parse_flag, parse_public_id
 from annotations.web.scope import RefusedError, get_user_id
 from evaluation.core.messages.message import format_count
 from evaluation.core.options import SITE, OptionError
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.grading.summary import AqerSummary
-from evaluation.models import Run
+from evaluation.models import Run, WorkerVerdict
 from evaluation.models.runs import LONGEST_NAME
 from evaluation.runs.background import exclusions
-from evaluation.runs.forms.run_label import RunLabelForm
-from evaluation.runs.reports.run_titles import build_run_file_name
+from evaluation.runs.forms import RunLabelForm
+from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.result_pages import Context, kind_or_404, run_or_404, way_here
+from evaluation.triage.batches import (
+    MovedMeanwhileError,
+    NobodyLeftError,
+    accept_undecided,
+    take_back_accepted,
+)
 from evaluation.triage.report.exclusion import PanelFiles, Preview, preview_exclusion
+from evaluation.triage.report.queue import MAX_LISTED, WorkerScope, find_undecided
+from evaluation.triage.storage import NothingToTakeBackError
+
+ACCEPT_PROBLEMS = {
+    "none_left": "No worker is left to accept.",
+    "moved": "Somebody decided, or an alarm changed, since this page was opened: nobody was "
+    "accepted. Below is who it would be now: read it, then accept them.",
+}
+"""Sentences that explain why no worker was accepted, by code."""
+
+WHO = {"everybody": "everybody in the run", "look": "who is worth looking at"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def confirm_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show the workers that a batch would accept; a POST accepts them."""
+    if request.method != "POST":
+        return _render_page(request, run=run)
+    graded_run = _get_editable_run(request, run)
+    scope, with_alarms = _read_query(request.POST)
+    try:
+        batch = accept_undecided(
+            graded_run, request.user, request.POST.get("seen", ""), scope, with_alarms=with_alarms
+        )
+    except NobodyLeftError:
+        return _render_problem(request, run, ACCEPT_PROBLEMS["none_left"])
+    except MovedMeanwhileError:
+        return _render_problem(request, run, ACCEPT_PROBLEMS["moved"])
+    messages.success(
+        request,
+        f"{format_count(batch.n, 'person')} accepted. “Take back” on this page undoes it as one.",
+    )
+    return redirect("admin:results-triage", graded_run.public_id)
+
+
+@require_POST
+def undo_batch(request: HttpRequest, run: UUID, together: UUID) -> HttpResponseBase:
+    """Take back all acceptances of a batch."""
+    graded_run = _get_editable_run(request, run)
+    try:
+        taken_back = take_back_accepted(graded_run, request.user, together)
+    except WorkerVerdict.DoesNotExist:
+        raise Http404("nothing of that id was accepted in the run") from None
+    except NothingToTakeBackError:
+        messages.warning(request, "That is taken back already.")
+        return redirect("admin:results-triage", graded_run.public_id)
+    sentence = f"Taken back: {format_count(taken_back.n, 'person')} accepted at once."
+    if taken_back.n_otherwise:
+        n = format_count(taken_back.n_otherwise, "person")
+        sentence += f" What was decided of {n} since stays as it is."
+    messages.success(request, sentence)
+    return redirect("admin:results-triage", graded_run.public_id)
+
+
+@grading_page("evaluation/triage/accept.html")
+def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> Context:
+    """Return the page context: workers who would be accepted, and who stay open and why.
+
+    The query has `who` (scope) and `alarms` (whether alarmed workers are accepted, too).
+    """
+    scope, with_alarms = _read_query(request.GET)
+    undecided = find_undecided(run, scope, with_alarms=with_alarms)
+    queue_link = reverse("admin:results-triage", kwargs={"run": run.public_id})
+    return {
+        "title": "Accept everybody else",
+        "breadcrumbs": [*way_here(run), ("Decide about people", queue_link)],
+        "rest": undecided,
+        "accepted": undecided.accepted_rows,
+        "more": max(0, undecided.n - MAX_LISTED),
+        "silent": undecided.silent_rows,
+        "more_silent": max(0, len(undecided.silent) - MAX_LISTED),
+        "left": undecided.left_rows,
+        "more_left": max(0, undecided.n_left_out + len(undecided.again) - MAX_LISTED),
+        "whos": WHO.items(),
+        "problem": problem,
+        "may": rights(request.user, run.version.question_set).edit,
+    }
+
+
+def _render_problem(request: HttpRequest, run: UUID, problem: str) -> HttpResponseBase:
+    """Render the page again with the user's choices and a problem; status 409."""
+    # `results_page` renders only GET and HEAD.
+    request.method = "GET"
+    # The page reads the user's choices from the query.
+    request.GET = request.POST
+    response: Any = _render_page(request, run=run, problem=problem)
+    response.status_code = 409
+    return response
+
+
+def _read_query(query: Any) -> tuple[WorkerScope, bool]:
+    """Return the scope and whether workers named by alarms are included."""
+    scope = cast(WorkerScope, parse_choice(query, "who", WHO, "everybody"))
+    return scope, parse_flag(query, "alarms")
+
+
+def _get_editable_run(request: HttpRequest, run: UUID) -> Run:
+    """Return a finished AQER run that the user may edit; else raise 404 or RefusedError."""
+    graded_run = run_or_404(request, run)
+    kind_or_404(graded_run, AqerSummary)
+    if not rights(request.user, graded_run.version.question_set).edit:
+        raise RefusedError("change")
+    if graded_run.state != Run.State.DONE:
+        raise Http404("the run has no results")
+    return graded_run
+
 
 FileWriter = tuple[str, Callable[[PanelFiles], Any]]
 
@@ -56,7 +168,7 @@ FILES: dict[str, FileWriter] = {
 def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the effect of a run without the excluded workers; a POST starts the run."""
     if request.method != "POST":
-        return _render_page(request, run=run)
+        return _render_exclusion_page(request, run=run)
     graded_run = run_or_404(request, run)
     kind = kind_or_404(graded_run, AqerSummary)
     if not rights(request.user, graded_run.version.question_set).edit:
@@ -65,7 +177,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
         raise Http404("the run has no results")
     label = RunLabelForm(request.POST)
     if not label.is_valid():
-        return _render_problem(request, run, 400, label=label)
+        return _render_exclusion_problem(request, run, 400, label=label)
     seen = [verdict for verdict in request.POST.get("verdicts", "").split(",") if verdict]
     # All problems but an invalid option mean that the data changed since the page.
     status = 409
@@ -93,22 +205,22 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     else:
         messages.success(request, "Started. Its results will be compared with this run.")
         return redirect("admin:run", new_run.public_id)
-    return _render_problem(request, run, status, problem=problem, label=label)
+    return _render_exclusion_problem(request, run, status, problem=problem, label=label)
 
 
-def _render_problem(
+def _render_exclusion_problem(
     request: HttpRequest, run: UUID, status: int, **values: Any
 ) -> HttpResponseBase:
     """Render the page again with the posted label and a problem, with a given status code."""
     # `results_page` renders only GET and HEAD.
     request.method = "GET"
-    response: Any = _render_page(request, run=run, **values)
+    response: Any = _render_exclusion_page(request, run=run, **values)
     response.status_code = status
     return response
 
 
 @grading_page("evaluation/triage/apply.html")
-def _render_page(
+def _render_exclusion_page(
     request: HttpRequest, run: Run, problem: str | None = None, label: RunLabelForm | None = None
 ) -> Context:
     """Return the page context: excluded workers, what remains, questions below 3 answers."""

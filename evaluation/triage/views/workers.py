@@ -18,16 +18,16 @@ from django.views.decorators.http import require_http_methods
 from annotations.models import Worker, rights
 from annotations.web.query import parse_choice, parse_number
 from annotations.web.scope import RefusedError
-from evaluation.core.messages.exclusion_reasons import OWN, REASONS
 from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import OWN, REASONS
 from evaluation.grading.alarms.report.marks import read_marks_and_naming
 from evaluation.grading.facts.report import read_contradictions
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.signals import read_signals
+from evaluation.grading.results.report.evidence import read_signals
 from evaluation.grading.results.report.workers import build_worker_row_of_grade
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
-from evaluation.runs.forms.decisions import meanwhile, seen
+from evaluation.runs.forms import meanwhile, seen
 from evaluation.runs.reports.verdicts import (
     Decided,
     find_own_last_verdict,

@@ -2,13 +2,20 @@
 
 - `facts`: what is so in one run, each fact with a level, what it means and what to do;
   a verdict sums them up in two sentences.
-- `proven`: what has been measured where, whichever run it is, with its figures.
-- `report`: the queries.
+- `report`: the queries, and the measured evidence for the method with its figures.
 """
 
 from evaluation.trust.report.facts import Fact, Level, Verdict
-from evaluation.trust.report.proven import NOT_SEEN, PROVEN, Figure, Proof
-from evaluation.trust.report.report import TrustReport, trust_of, trust_parts, trust_report
+from evaluation.trust.report.report import (
+    NOT_SEEN,
+    PROVEN,
+    Figure,
+    Proof,
+    TrustReport,
+    trust_of,
+    trust_parts,
+    trust_report,
+)
 
 __all__ = [
     "NOT_SEEN",

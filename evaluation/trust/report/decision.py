@@ -18,8 +18,7 @@ from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report.marks import Mark, Marks, read_marks_and_counts
 from evaluation.grading.results.report.comparisons import ModelPair, read_pairs
-from evaluation.grading.results.report.model_verdicts import build_leader_verdict
-from evaluation.grading.results.report.models import ModelRow, read_model_rows
+from evaluation.grading.results.report.models import ModelRow, build_leader_verdict, read_model_rows
 from evaluation.grading.results.report.workers import (
     COLUMNS,
     WorkerRow,

@@ -13,11 +13,10 @@ from typing import Any, Literal
 
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
-from evaluation.core.messages.message import Message
-from evaluation.core.messages.threshold_number import ThresholdNumber
-from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
+from evaluation.core.messages.message import Message, ThresholdNumber
+from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
-from evaluation.grading.alarms.methods.ranking import (
+from evaluation.grading.alarms.methods.survey import (
     BY_LENGTH,
     FEWEST_RANKED,
     STABLE,
@@ -25,7 +24,7 @@ from evaluation.grading.alarms.methods.ranking import (
 )
 from evaluation.grading.methods.check_results import Result
 from evaluation.grading.summary import LengthFound, Looked
-from evaluation.runs.reports.judged_answers import AGREES, DISAGREES, FEWEST_JUDGED
+from evaluation.runs.reports.judging import AGREES, DISAGREES, FEWEST_JUDGED
 from evaluation.trust.messages import LEVELS, TITLES
 
 Level = Literal["bad", "care", "unknown", "good"]

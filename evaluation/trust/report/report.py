@@ -1,9 +1,18 @@
-"""Build the trust report of a run, by a constant number of queries."""
+"""Trust report of a run, and the measured evidence for the method.
+
+Measured evidence for the method: the figures that pages cite, each defined once.
+
+Every figure stands in platform/docs/evidence.md as well, which a test compares; the commands there
+compute it anew.
+
+Build the trust report of a run, by a constant number of queries.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from django.db.models import Count
 
@@ -15,13 +24,158 @@ from evaluation.grading.results.report.run import RunReport, build_report_parts,
 from evaluation.grading.summary import read_summary
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.runs.reports.about import RunAbout, build_about
-from evaluation.runs.reports.judged_answers import (
-    ExpertsCheck,
-    build_check_counts,
-    load_experts_check,
-)
+from evaluation.runs.reports.judging import ExpertsCheck, build_check_counts, load_experts_check
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import WORST_FIRST, Fact, Verdict
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A cell of a table in evidence.md that a page cites.
+
+    Attributes
+    ----------
+    section : heading. row : the first cells of its row. column : name. value : as written there.
+    label : what it is, for people.
+    """
+
+    section: str
+    row: tuple[str, ...]
+    column: str
+    value: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Evidence on one claim: what was tested, the outcome, and its limits.
+
+    Attributes
+    ----------
+    holds : "yes", "partly" or "no", whether grades were right there.
+    """
+
+    title: str
+    holds: Literal["yes", "partly", "no"]
+    text: str
+    figures: tuple[Figure, ...]
+    limit: str
+
+    @property
+    def word(self) -> str:
+        """Outcome of the test in a word."""
+        return {"yes": "It held", "partly": "It held in part", "no": "It broke"}[self.holds]
+
+
+_STUDENTS = "Real students as workers"
+_MOHLER = "Simulated workers from graded student answers"
+_CROWD = "Real crowds"
+_STRESS = "Stress tests on simulated crowds"
+_PAIRS = "Can vectors see one wrong fact?"
+
+PROVEN = (
+    Proof(
+        "Real students",
+        "partly",
+        "73 students who answered 56 questions on electricity, one course of lessons at a "
+        "computer. Tutors said of every answer whether it is correct. Their grades, found without "
+        "the tutors, were compared with the share of their answers that is correct; 1 is perfect.",
+        (
+            Figure(_STUDENTS, ("aqer",), "all answers", "0.751", "as published, MiniLM"),
+            Figure(_STUDENTS, ("tfidf_char",), "all answers", "0.784", "groups of letters"),
+            Figure(_STUDENTS, ("f1",), "all answers", "0.791", "only counting words in common"),
+            Figure(_STUDENTS, ("aqer",), "40%", "0.692", "MiniLM, some 20 answers a student"),
+        ),
+        "These are people as they are, so look at these figures first. With other students the "
+        "first could be anything from .65 to .83. Counting words in common did no worse. An "
+        "answer that says the contrary of the right one scores as high as one that is partly "
+        "right.",
+    ),
+    Proof(
+        "One university course, with workers put together from its answers",
+        "yes",
+        "Student answers to 87 questions of one computer science course, which two experts had "
+        "graded. The grades found without the experts were compared with theirs; 1 is perfect.",
+        (
+            Figure(_MOHLER, ("aqer",), "10x2", "0.919", "as published, MiniLM"),
+            Figure(_MOHLER, ("tfidf_char",), "10x2", "0.947", "groups of letters"),
+            Figure(_MOHLER, ("aqer",), "noisy", "0.847", "MiniLM, workers less different"),
+        ),
+        "One course, in English. The workers were put together from the answers, so everybody "
+        "answered everything and nobody copied: an orderly crowd, in which grades look better than "
+        "with real people.",
+    ),
+    Proof(
+        "One translation crowd",
+        "partly",
+        "Two real crowds of some 40 people who translated 100 sentences each; every sentence has 6 "
+        "to 10 answers. Their likeness to the right translation is taken for the truth, by words "
+        "in common (GLEU) or by meaning.",
+        (
+            Figure(_CROWD, ("aqer",), "T1", "0.469", "first crowd, by words"),
+            Figure(_CROWD, ("aqer",), "T1-cosine", "0.703", "first crowd, by meaning"),
+            Figure(_CROWD, ("aqer",), "T2", "0.615", "second crowd, by words"),
+            Figure(_CROWD, ("aqer",), "T2-cosine", "0.860", "second crowd, by meaning"),
+        ),
+        "In a real crowd, where people answer few questions each, grades without a key agree "
+        "clearly less with the truth, and simpler measures of overlap did as well or better.",
+    ),
+    Proof(
+        "Groups who err together, in simulation",
+        "no",
+        "Twenty simulated workers, half of them weak and giving more and more the same wrong "
+        "answers. At first nothing happens; then the ranking turns upside down at once (-1), and "
+        "the grades look as sure as before.",
+        (
+            Figure(_STRESS, ("rho=0.6",), "aqer", "1.000", "the weak half alike to degree .6"),
+            Figure(_STRESS, ("rho=0.65",), "aqer", "-0.600", "to degree .65"),
+            Figure(_STRESS, ("rho=0.7",), "aqer", "-1.000", "to degree .7"),
+            Figure(
+                _STRESS,
+                ("weak_share_at_rho_0.7=0.4",),
+                "aqer",
+                "1.000",
+                "four in ten of them, to degree .7",
+            ),
+        ),
+        "No variant of the method prevents it. That is what the alarms are for.",
+    ),
+    Proof(
+        "Very small and very noisy crowds, in simulation",
+        "partly",
+        "Workers who err independently of each other, some more and some less.",
+        (
+            Figure(_STRESS, ("workers=12",), "aqer", "0.993", "12 workers"),
+            Figure(_STRESS, ("workers=6",), "aqer", "0.959", "6 workers"),
+            Figure(_STRESS, ("workers=3",), "aqer", "-0.827", "3 workers"),
+            Figure(_STRESS, ("workers=3",), "leave_one_out", "0.909", "3, with leave-one-out"),
+            Figure(_STRESS, ("noise=4",), "aqer", "0.410", "30 workers, nearly all noise"),
+        ),
+        "Simulated answers are random vectors, not language.",
+    ),
+    Proof(
+        "Telling a right answer from one with a single wrong fact",
+        "no",
+        "200 sentences, each with a paraphrase and with a copy in which one year, name, number or "
+        "“not” is wrong. How often is the paraphrase found more alike? 1 would be always, .5 is a "
+        "coin.",
+        (
+            Figure(_PAIRS, ("minilm",), "all", "0.263", "MiniLM, all kinds"),
+            Figure(_PAIRS, ("minilm",), "name", "0.633", "MiniLM, a wrong name"),
+            Figure(_PAIRS, ("minilm",), "negation", "0.079", "MiniLM, a negation"),
+        ),
+        "Where an answer is a single fact, a grade by vectors says little. Use a key.",
+    ),
+)
+NOT_SEEN = (
+    "Colluders who keep half of their own right content: their answers look like those of honest "
+    "people, to every statistic of likeness.",
+    "An error that everybody shares. If the whole crowd believes it, it is the consensus.",
+    "Who is right, where two camps disagree. Only somebody who knows can say: let an expert grade "
+    "a few answers that tell the camps apart.",
+    "Why two answers are alike: copied from each other, taken from the same page, or both right.",
+)
+
 
 # These compare words or letters: they know no language, and need to know none.
 OF_WORDS = ("tfidf-word", "tfidf-char", "bow")

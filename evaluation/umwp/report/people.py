@@ -21,10 +21,9 @@ from evaluation.models import Run
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part, load_judgements
 from evaluation.runs.judging.declaration import Key
-from evaluation.runs.reports.result_tables import build_readers
-from evaluation.runs.reports.spreadsheet import Table
-from evaluation.runs.steps.findings import read_table
-from evaluation.umwp.methods.agreement import Draws
+from evaluation.runs.reports.lists import Table, build_readers
+from evaluation.runs.steps.checkpoints import read_table
+from evaluation.umwp.methods.detection import Draws
 from evaluation.umwp.problems import build_stratum
 from evaluation.umwp.report import results
 from evaluation.umwp.report.results import Number, build_number

@@ -13,8 +13,8 @@ from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.reports.result_tables import build_readers
-from evaluation.runs.steps.findings import read_table
+from evaluation.runs.reports.lists import build_readers
+from evaluation.runs.steps.checkpoints import read_table
 from evaluation.umwp.problems import NoiseRow
 from evaluation.umwp.run.classification import (
     ANSWERABLE,

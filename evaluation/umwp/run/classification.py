@@ -22,10 +22,16 @@ from annotations.exchange.reading.word_problems import WordProblem, WordProblemR
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.backends import Embedder, EmbedderInfo, Vectors, get_embedder
 from evaluation.core.stats.cells import Floats, Integers
-from evaluation.core.stats.statistics.kappa import cohen_kappa
+from evaluation.core.stats.statistics.agreement import cohen_kappa
 from evaluation.umwp.methods.detection import Detections, choose_threshold, compute_rates
-from evaluation.umwp.methods.sentences import FIXED, list_windows, normalize_sentence
-from evaluation.umwp.methods.texts import find_expression, is_right, read_answer
+from evaluation.umwp.methods.texts import (
+    FIXED,
+    find_expression,
+    is_right,
+    list_windows,
+    normalize_sentence,
+    read_answer,
+)
 
 # Windows embedded at once: vectors of all windows of a large file would not fit into memory.
 BLOCK = 4096

@@ -25,8 +25,13 @@ from evaluation.umwp.methods.detection import (
     measure_separation,
     order_greedily,
 )
-from evaluation.umwp.methods.sentences import WINDOW, list_windows, normalize_sentence, sentences
-from evaluation.umwp.methods.texts import find_expression
+from evaluation.umwp.methods.texts import (
+    WINDOW,
+    find_expression,
+    list_windows,
+    normalize_sentence,
+    sentences,
+)
 from evaluation.umwp.options import MiningParameters
 from evaluation.umwp.run.classification import compute_similarities
 

@@ -26,9 +26,10 @@ from evaluation.core.stats.cells import Integers
 from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
-from evaluation.umwp.methods.agreement import (
+from evaluation.umwp.methods.detection import (
     MISSING_LABEL,
     NO_MAJORITY,
+    Detections,
     Draws,
     compute_annotator_agreement,
     compute_classifier_agreement,
@@ -37,7 +38,6 @@ from evaluation.umwp.methods.agreement import (
     count_labels,
     find_majority,
 )
-from evaluation.umwp.methods.detection import Detections
 from evaluation.umwp.run.classification import ANSWERABLE, REFUSED, JudgedReply, build_detections
 from evaluation.umwp.run.study import (
     NO_PARTNER,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from annotations.exchange.reading.word_problems import WordProblem
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.flow.result_tables import ResultTable, StudyTable
+from evaluation.runs.flow.stored import ResultTable, StudyTable
 from evaluation.umwp.problems import NoiseRow
 from evaluation.umwp.run.people import (
     LabelRow,

@@ -21,7 +21,7 @@ from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 from evaluation.umwp.methods.detection import NO_ANSWERABLE, Detections, compute_rates
-from evaluation.umwp.methods.sentences import list_windows
+from evaluation.umwp.methods.texts import list_windows
 from evaluation.umwp.options import UmwpParameters
 from evaluation.umwp.run.classification import (
     ANSWERABLE,

@@ -12,7 +12,7 @@ from annotations.exchange.reading.systems import System
 from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.core.stats.inference.estimate import SampleEstimate
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.umwp.methods.detection import compute_f1_loss, compute_rates
 from evaluation.umwp.methods.texts import find_expression

@@ -19,7 +19,7 @@ from annotations.exchange.reading.word_problems import (
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.steps.remedy_inputs import find_worker_keys, select_answering_workers
+from evaluation.runs.steps.answers import find_worker_keys, select_answering_workers
 
 
 def list_people_answers(

@@ -19,17 +19,16 @@ from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, cut_off_warnings
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
-from evaluation.runs.steps.asking.registered_models import (
+from evaluation.runs.steps.answers import find_worker_problems
+from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.registration import (
     find_problems_with_models,
     load_registered_models,
     select_registered_models,
 )
-from evaluation.runs.steps.asking.request_forecast import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.cache import find_lane_of_embedder
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
-from evaluation.runs.steps.findings import keep_table, read_table
-from evaluation.runs.steps.remedy_inputs import find_worker_problems
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table, read_table
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
 from evaluation.umwp.prompts import build_conversation, load_own_templates

@@ -1,1 +1,1 @@
-"""Comparison of two waves: `comparison` combines `workers`, `questions` and `models`."""
+"""Comparison of two waves: `comparison` combines `scores` (workers and models) and `questions`."""

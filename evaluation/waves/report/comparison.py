@@ -13,20 +13,16 @@ from uuid import UUID
 from annotations.answering.waves import list_earlier_waves
 from annotations.web.scope import UserRequest, select_visible
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.grading.results.report.exemplars import SCORED_BY, find_embedding_changes
-from evaluation.grading.storage.as_graded import NotAtOnceError
+from evaluation.grading.results.report.against import SCORED_BY, find_embedding_changes
+from evaluation.grading.storage.running import NotAtOnceError
 from evaluation.grading.summary import read_summary
 from evaluation.models import Run
-from evaluation.models.runs import GRADING
-from evaluation.models.runs_of_record import run_that_counts
-from evaluation.runs.reports.about import RunAbout, build_about
-from evaluation.runs.reports.lists import LONG
-from evaluation.runs.reports.run_titles import build_titles
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.models.runs import GRADING, run_that_counts
+from evaluation.runs.reports.about import RunAbout, build_about, build_titles
+from evaluation.runs.reports.lists import LONG, Table
 from evaluation.waves.messages import NOT_TESTED
-from evaluation.waves.report.models import Models, compare_models
 from evaluation.waves.report.questions import QuestionDrift, load_drifts
-from evaluation.waves.report.workers import People, compare_workers
+from evaluation.waves.report.scores import Models, People, compare_models, compare_workers
 from evaluation.waves.storage import Shift, compute_shifts
 
 RUNS_OFFERED = 50

@@ -11,7 +11,7 @@ import numpy as np
 from django.db.models import F
 
 from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
-from evaluation.core.stats.statistics.drift import (
+from evaluation.core.stats.statistics.descriptive import (
     compute_cosine_distances,
     estimate_chance_distances,
 )

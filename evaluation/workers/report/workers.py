@@ -33,17 +33,13 @@ from annotations.models import Response, Submission, Worker, WorkerNote, is_oper
 from annotations.models.access import AnyUser
 from annotations.web.numbers import TableCounts, read_numbers
 from annotations.web.paging import Page
+from evaluation.core.stats.inference.clustered import compute_strata_mean
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.intervals import compute_t_interval
-from evaluation.core.stats.inference.strata import compute_strata_mean
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
 from evaluation.models import Alarm, AnswerScore, WorkerGrade
 from evaluation.models.alarms import SETTLED
-from evaluation.runs.reports.across.official_runs import (
-    Counted,
-    list_answered_versions,
-    load_counted_runs,
-)
+from evaluation.runs.reports.across import Counted, list_answered_versions, load_counted_runs
 
 COPIES = ("copies", "clique")
 """Kinds of alarm that say that people's answers are the same, or nearly so."""

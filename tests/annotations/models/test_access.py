@@ -47,8 +47,8 @@ from evaluation.models import (
     RawReply,
     Run,
 )
-from evaluation.runs.flow.asking import prompts
-from evaluation.runs.steps.asking.prompts import create_prompt
+from evaluation.runs.flow.asking import plan
+from evaluation.runs.steps.asking.registration import create_prompt
 from tests.annotations import world as crowd
 
 ROOMS = ("annotations", "evaluation")
@@ -123,7 +123,7 @@ def world_of(name, owner):
         LLMResponse.objects.create(model=model, question=question, text=name, status="text")
     for reply in model.responses.all():
         RawReply.objects.create(response=reply, request={"model": "m"}, reply={"text": name})
-    create_prompt(owner.pk, name, prompts.Prompt("closed", "{question}"))
+    create_prompt(owner.pk, name, plan.Prompt("closed", "{question}"))
     run = Run.objects.create(owner=owner, version=version)
     for answer in answers:
         AnswerScore.objects.create(run=run, response=answer, score=0.5)

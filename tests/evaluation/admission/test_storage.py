@@ -15,7 +15,7 @@ from annotations.models.base import new_public_id
 from annotations.worker_pages.outcomes import OUTCOMES
 from evaluation.admission import storage as recruiting
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
-from evaluation.models.runs_of_record import choose
+from evaluation.models.runs import choose
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
 from tests.evaluation.grading.results.world import finished

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from evaluation.runs.flow.asking.prompts import CLOSED, TEMPLATES
+from evaluation.runs.flow.asking.plan import CLOSED, TEMPLATES
 from tests.contracts.replay import facts_of
 from tests.evaluation.commands.asking import ask, lines_of, rows_of, summary_of, write_questions
 from tests.evaluation.commands.running import manage

@@ -200,7 +200,7 @@ def test_entailment_gives_the_first_weights_and_the_signature_names_the_model(
                 progress(len(pairs), len(pairs))
             return np.array([len(hypothesis) / 100 for _, hypothesis in pairs])
 
-    monkeypatch.setattr("evaluation.consensus.vectors.EntailmentModel.load", lambda _: Entailment())
+    monkeypatch.setattr("evaluation.consensus.inputs.EntailmentModel.load", lambda _: Entailment())
     ran = evaluate(
         crowd.answers,
         f"--embedder=precomputed:{crowd.vectors}",

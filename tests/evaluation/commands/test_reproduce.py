@@ -54,10 +54,9 @@ def crowdwsa(data_folder, tmp_path_factory):
 
 @pytest.mark.data
 def test_rows_that_need_no_model_are_as_known(data_folder):
-    from evaluation.evidence.answer_assignment import assign_answers
     from evaluation.evidence.corpus import CorpusVectors
-    from evaluation.evidence.data_sets import load_mohler
-    from evaluation.evidence.methods_table import Trial, compare_methods
+    from evaluation.evidence.data_sets import assign_answers, load_mohler
+    from evaluation.evidence.labelled_crowd import Trial, compare_methods
 
     graded = load_mohler(data_folder)
     corpus = Corpus(graded.texts, graded.questions, CorpusVectors(graded.texts).embed_texts)

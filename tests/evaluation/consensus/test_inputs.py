@@ -9,12 +9,13 @@ from scipy import sparse
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import (
     Answers,
+    Embedded,
     ModelAnswers,
     choose_question_groups,
+    embed_graded_answers,
     select_graded_answers,
 )
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded, embed_graded_answers
 from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
 

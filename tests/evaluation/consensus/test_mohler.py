@@ -10,8 +10,8 @@ pytestmark = [pytest.mark.data, pytest.mark.model, pytest.mark.long]
 
 @pytest.fixture(scope="module")
 def mohler(data_folder):
+    from evaluation.consensus.inputs import embed
     from evaluation.consensus.parameters import AqerParameters
-    from evaluation.consensus.vectors import embed
     from evaluation.evidence.data_sets import load_mohler
 
     corpus = load_mohler(data_folder)
@@ -29,7 +29,7 @@ def mohler(data_folder):
     ids=["aqer", "one pass", "discrimination", "discrimination, leave one out"],
 )
 def test_raw_correlates_with_what_was_dealt_as_published(mohler, switches, published, within):
-    from evaluation.evidence.answer_assignment import assign_answers
+    from evaluation.evidence.data_sets import assign_answers
 
     corpus, vectors = mohler
     found = []

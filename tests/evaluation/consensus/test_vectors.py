@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evaluation.consensus import vectors as embedding
+from evaluation.consensus import inputs
+from evaluation.consensus.inputs import build_truncation_warning, compute_entailment_scores, embed
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import build_truncation_warning, compute_entailment_scores, embed
 from evaluation.core.backends import EmbedderInfo
 
 INFO = EmbedderInfo("small", "a small model", "r1", "float32", 2, max_length=8, languages="en")
@@ -36,7 +36,7 @@ class Cutting:
 @pytest.fixture
 def embedder(monkeypatch):
     made, asked = Cutting(), []
-    monkeypatch.setattr(embedding, "get_embedder", lambda *of: asked.append(of) or made)
+    monkeypatch.setattr(inputs, "get_embedder", lambda *of: asked.append(of) or made)
     made.asked = asked
     return made
 
@@ -93,7 +93,7 @@ class Entailing:
 def test_an_answer_is_scored_by_how_the_others_to_its_question_entail_it(monkeypatch):
     asked, loaded, told = [], [], []
     monkeypatch.setattr(
-        embedding.EntailmentModel, "load", lambda name: loaded.append(name) or Entailing(asked)
+        inputs.EntailmentModel, "load", lambda name: loaded.append(name) or Entailing(asked)
     )
     texts, questions = ["a", "bb", "alone", "ccc"], ["q1", "q1", "q2", "q1"]
     found = compute_entailment_scores("nli", texts, questions, lambda *of: told.append(of))

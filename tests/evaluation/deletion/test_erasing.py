@@ -31,7 +31,7 @@ from annotations.models import (
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.crowd_vs_llm.options import PanelsParameters
 from evaluation.deletion.storage import erasing
-from evaluation.deletion.storage.scrubbing import Texts
+from evaluation.deletion.storage.erasing import Texts
 from evaluation.models import (
     EmbedderVersion,
     Embedding,

@@ -9,8 +9,8 @@ from rest_framework.test import APIClient
 from annotations.exchange.problems import InputError
 from annotations.models import AuditEntry, Membership, Team
 from evaluation.deletion.storage import record, removals
-from evaluation.deletion.storage.notes import Note
-from evaluation.language_models.report.history import model_history
+from evaluation.deletion.storage.record import Note
+from evaluation.language_models.report import model_history
 from evaluation.models import (
     LanguageModel,
     LanguageModelNote,
@@ -21,9 +21,9 @@ from evaluation.models import (
     Removal,
     Run,
 )
-from evaluation.runs.forms.options import askable_models
-from evaluation.runs.imports.model_answers import import_model_answers
-from evaluation.runs.steps.asking.registered_models import find_problems_with_models
+from evaluation.runs.forms import askable_models
+from evaluation.runs.imports import import_model_answers
+from evaluation.runs.steps.asking.registration import find_problems_with_models
 from tests.annotations import world as crowd
 from tests.evaluation.site.handles import notices, states
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def silent(monkeypatch):
     """No bell rings."""
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
 
 
 @pytest.fixture

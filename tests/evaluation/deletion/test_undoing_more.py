@@ -26,7 +26,7 @@ from annotations.models import (
 )
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, undoing
-from evaluation.deletion.storage.notes import Note
+from evaluation.deletion.storage.record import Note
 from evaluation.models import (
     HumanJudgement,
     LanguageModel,

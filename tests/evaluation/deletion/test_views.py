@@ -19,7 +19,7 @@ from annotations.models import (
 from annotations.web.scope import RefusedError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, removals
-from evaluation.grading.results.report.of_record import read_official_run
+from evaluation.grading.results.report.run import read_official_run
 from evaluation.model_comparison.report.leaderboard import run_compared, runs_of
 from evaluation.models import (
     Alarm,
@@ -31,12 +31,12 @@ from evaluation.models import (
     WorkerGrade,
     WorkerVerdict,
 )
-from evaluation.models.runs_of_record import choose, run_that_counts
+from evaluation.models.runs import choose, run_that_counts
 from evaluation.runs.background import runs
 from evaluation.runs.background.exclusions import list_excluded_ids
-from evaluation.runs.background.notification import notify_if_needed
+from evaluation.runs.background.leases import notify_if_needed
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.exports.choosing import RECORD, chosen_run
+from evaluation.runs.exports import RECORD, chosen_run
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.triage.storage import decide
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
@@ -50,7 +50,7 @@ SCORES = {"ada": [0.5, 0.7], "ben": [0.6, 0.6], "cy": [0.2, 0.4]}
 def silent(monkeypatch):
     """No bell rings."""
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
 
 
 @pytest.fixture

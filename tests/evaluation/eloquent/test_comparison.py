@@ -11,14 +11,13 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from annotations.models import Share
-from evaluation.core.messages.columns import find_column_description
 from evaluation.eloquent.report.comparison import build_differences_page, compare_run_groups
 from evaluation.eloquent.report.results import load_findings_with_people
 from evaluation.eloquent.run.replies import match_replies
 from evaluation.eloquent.run_type import ELOQUENT
 from evaluation.eloquent.storage import load_items
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.run_types.data_sheets import build_readme, build_zip
+from evaluation.runs.run_types.data_sheets import build_readme, build_zip, find_column_description
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.eloquent.test_run_type import (
     done,

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.exchange.reading.judgements import JudgementRow
-from evaluation.core.text.similarity_scores import parse_score
+from evaluation.core.text.items import parse_score
 from evaluation.eloquent.run.judging import (
     build_question,
     build_second_question,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.core.stats.inference.corrections import CORRECTIONS
 from evaluation.core.stats.inference.paired import compute_bootstrap_mean_difference
+from evaluation.core.stats.inference.significance import CORRECTIONS
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
 from evaluation.eloquent.run.metrics import build_comparison_rows, compare_groups, pair_items

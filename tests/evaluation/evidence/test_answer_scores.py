@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.answer_scores import (
+from evaluation.evidence.baselines import METHODS, Corpus, Method
+from evaluation.evidence.baselines.corpus import MeanOfAnswers
+from evaluation.evidence.labelled_crowd import LabelledCrowd
+from evaluation.evidence.method_comparison import (
     BEST,
     NO_ANSWER_SCORES,
     NO_PAIRS,
     WITHIN,
     measure_answer_scores,
 )
-from evaluation.evidence.baselines import METHODS, Corpus, Method
-from evaluation.evidence.baselines.mean_of_answers import MeanOfAnswers
-from evaluation.evidence.labelled_crowd import LabelledCrowd
 
 QUESTIONS = [1, 1, 1, 1, 2, 2, 2, 2]
 WORKERS = ["ann", "bob", "cy", "dan"] * 2

@@ -3,9 +3,13 @@ import pytest
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
-from evaluation.evidence.heldout import choose_method, draw_choosing_half, write_choice
-from evaluation.evidence.methods_chart import draw_method_chart
-from evaluation.evidence.methods_table import Trial, compare_methods, find_best_baselines
+from evaluation.evidence.labelled_crowd import Trial, compare_methods, find_best_baselines
+from evaluation.evidence.method_comparison import (
+    choose_method,
+    draw_choosing_half,
+    draw_method_chart,
+    write_choice,
+)
 from evaluation.evidence.tables import write_evidence
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.evidence.baselines.world import corpus

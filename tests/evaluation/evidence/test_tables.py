@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from annotations.exchange import OutputFolder
-from evaluation.evidence.answer_assignment import CROWD, assign_answers
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.data_sets import GradedAnswers, Translations
-from evaluation.evidence.studies.crowdwsa import compute_gleu, split_words
+from evaluation.evidence.data_sets import CROWD, GradedAnswers, Translations, assign_answers
+from evaluation.evidence.studies.real_crowds import compute_gleu, split_words
 from evaluation.evidence.tables import Correlations, build_study_table, write_evidence
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.files.tables import write_exemplars

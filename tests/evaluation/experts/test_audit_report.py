@@ -5,9 +5,9 @@ import pytest
 from django.contrib.auth.models import User
 from scipy import stats
 
-from evaluation.experts.report.audit import audit_report, audit_table
+from evaluation.experts.report import audit_report, audit_table
 from evaluation.models import AnswerScore, HumanJudgement, Run
-from evaluation.runs.reports.judged_answers import load_experts_check
+from evaluation.runs.reports.judging import load_experts_check
 from evaluation.trust.report import trust_report
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade, score

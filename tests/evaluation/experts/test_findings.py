@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.powered_groups import estimate_powered_group_means
-from evaluation.core.stats.inference.weighted_mean import compute_weighted_mean
-from evaluation.core.stats.statistics.icc import intraclass_correlation
+from evaluation.core.stats.inference.prediction_powered import (
+    compute_weighted_mean,
+    estimate_powered_group_means,
+)
+from evaluation.core.stats.statistics.agreement import intraclass_correlation
 from evaluation.experts.options import ExpertsParameters
 from evaluation.experts.run import AGREEMENT, Answer, GradedAnswer, agreement_rows, find
 

@@ -7,9 +7,9 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from evaluation.experts.messages import LEVELS
-from evaluation.experts.report.experts import experts_report
+from evaluation.experts.report import experts_report
 from evaluation.models import HumanJudgement
-from evaluation.runs.reports.judged_answers import compute_weights, load_judged_answers
+from evaluation.runs.reports.judging import compute_weights, load_judged_answers
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade, score
 from tests.evaluation.site.handles import states

@@ -14,9 +14,9 @@ from evaluation.deletion.storage import removals
 from evaluation.interim import turns as interims
 from evaluation.interim.report import so_far
 from evaluation.models import Interim, Run, WorkerGrade
-from evaluation.models.interims import interims_wait
-from evaluation.models.runs_of_record import RunOfRecord
-from evaluation.runs.background import notification
+from evaluation.models.collecting import interims_wait
+from evaluation.models.runs import RunOfRecord
+from evaluation.runs.background import leases
 from evaluation.runs.background.work import work_one_turn
 from tests.annotations.answering.conftest import made_set, published
 from tests.desk.flashes import flashed, flashed_numbers
@@ -30,7 +30,7 @@ SAID = ("north and the sea", "the sea in the north", "north, by the sea", "no id
 @pytest.fixture(autouse=True)
 def nobody_rings(monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
     assert not interims_wait()
     hand_in(made, "cleo")
     assert interims_wait()
-    assert notification.notify_if_needed() is True
+    assert leases.notify_if_needed() is True
     interims.turn()
     interims.turn()
     assert [(one.n_people, one.by_itself) for one in Interim.objects.all()] == [(3, True)]

@@ -5,11 +5,11 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.html import escape
 
-from evaluation.core.messages.faults import get_fault_words
+from evaluation.core.messages.reasons import get_fault_words
 from evaluation.language_models.views.asking import Takes
 from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.flow.asking.prompts import CLOSED, SYSTEM, TEMPLATES
+from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES
 from evaluation.runs.steps.asking.preview import Estimate
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import error, fake_chat, question_of, said
@@ -23,7 +23,7 @@ def quiet(settings, monkeypatch):
     """This machine may be asked; nobody hears the bell."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
 
 
 @pytest.fixture

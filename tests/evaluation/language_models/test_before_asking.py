@@ -7,9 +7,9 @@ from evaluation.core.options import OptionError
 from evaluation.models import Run
 from evaluation.runs.background import runs
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.prompts import Prompt
+from evaluation.runs.flow.asking.plan import Prompt
 from evaluation.runs.steps.asking.preview import estimate_askings, preview_askings
-from evaluation.runs.steps.asking.prompts import create_prompt
+from evaluation.runs.steps.asking.registration import create_prompt
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import question_of
 from tests.evaluation.language_models import asked, model, queued

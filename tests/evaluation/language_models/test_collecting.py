@@ -15,11 +15,11 @@ from evaluation.runs.background import runs
 from evaluation.runs.background.leases import claim_oldest
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
-from evaluation.runs.flow.asking.prompts import TEMPLATES, Prompt
+from evaluation.runs.flow.asking.plan import TEMPLATES, Prompt
 from evaluation.runs.flow.asking.summary import AskSummary
 from evaluation.runs.steps.asking import collecting
-from evaluation.runs.steps.asking.progress import read_progress_by_model
-from evaluation.runs.steps.asking.prompts import create_prompt
+from evaluation.runs.steps.asking.conversation import read_progress_by_model
+from evaluation.runs.steps.asking.registration import create_prompt
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import Answer, error, fake_chat, question_of, said
 from tests.evaluation.language_models import asked, model, queued, texts, worked

@@ -17,10 +17,10 @@ from evaluation.models import LLMAnswerScore, LLMResponse, Run
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.prompts import Prompt
+from evaluation.runs.flow.asking.plan import Prompt
 from evaluation.runs.flow.asking.summary import ENDS, AskSummary
 from evaluation.runs.run_types import get_kind
-from evaluation.runs.steps.asking.prompts import create_prompt
+from evaluation.runs.steps.asking.registration import create_prompt
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import error, fake_chat, question_of, said
 from tests.evaluation.language_models import asked, model, queued, texts, worked

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotations.models import Share
-from evaluation.language_models.report.history import model_history
+from evaluation.language_models.report import model_history
 from evaluation.models import LanguageModel, LLMScore
 from tests.evaluation.runs.reports.across.world import graded_set
 from tests.sentences import site_sentence

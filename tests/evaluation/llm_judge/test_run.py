@@ -10,7 +10,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.llm_judge.options import JudgeParameters
 from evaluation.llm_judge.prompts import COMPARE, SCORE
 from evaluation.llm_judge.run import collect_grades, draw_pairs, judge_answers
-from evaluation.runs.flow.asking.prompts import TemplateError
+from evaluation.runs.flow.asking.plan import TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder
 
 TEXT, EMPTY, ERROR = AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.ERROR

@@ -4,8 +4,10 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import auc, average_precision_score, roc_auc_score
 from sklearn.metrics import roc_curve as roc_of_sklearn
 
-from evaluation.core.stats.inference.draws import draw_multiplicities
-from evaluation.core.stats.inference.intervals import compute_widened_percentile_interval
+from evaluation.core.stats.inference.intervals import (
+    compute_widened_percentile_interval,
+    draw_multiplicities,
+)
 from evaluation.maqa.methods import calibration as module
 from evaluation.maqa.methods.calibration import (
     calibration,

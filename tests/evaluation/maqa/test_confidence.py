@@ -2,7 +2,7 @@ from math import log
 
 import pytest
 
-from evaluation.core.backends.chat.distributions import TokenLogprob
+from evaluation.core.backends.chat.contract import TokenLogprob
 from evaluation.maqa.run.confidence import (
     ConfidenceError,
     are_shares,

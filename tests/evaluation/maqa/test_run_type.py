@@ -24,7 +24,7 @@ from evaluation.models import LanguageModel
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.steps.findings import read_rows
+from evaluation.runs.steps.checkpoints import read_rows
 from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.runs.run_types.texts import numbers_of
@@ -85,7 +85,7 @@ def world():
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 

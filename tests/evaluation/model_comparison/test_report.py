@@ -6,14 +6,11 @@ from django.contrib.auth.models import User
 
 from annotations.models import Question
 from evaluation.core.messages.reasons import WHY_EMPTY
-from evaluation.core.stats.inference.groups import compare_by_group
+from evaluation.core.stats.inference.comparison import compare_by_group
 from evaluation.grading.results.report.comparisons import read_pairs
 from evaluation.model_comparison.report import differences, leaderboard_report, pair_detail
-from evaluation.model_comparison.report.costs import Costs
-from evaluation.model_comparison.report.groups import group_tables
-from evaluation.model_comparison.report.related import related
-from evaluation.model_comparison.report.rightness import is_right, right_or_wrong
-from evaluation.model_comparison.report.scores import ScoreTable
+from evaluation.model_comparison.report.pair import is_right, right_or_wrong
+from evaluation.model_comparison.report.scores import Costs, ScoreTable, group_tables, related
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMResponse, LLMScore
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.compared import (

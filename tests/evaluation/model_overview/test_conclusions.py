@@ -23,7 +23,7 @@ from evaluation.model_overview.run.findings import (
     find_views,
 )
 from evaluation.model_overview.run.gathering import Gathering, NothingToldError, Source
-from evaluation.runs.flow.view import Observation, Side, View, ViewedObservation
+from evaluation.runs.flow.stored import Observation, Side, View, ViewedObservation
 
 NEAR = View("near", Side.CROWD, "Near", "How near.")
 APART = View("apart", Side.CROWD, "Apart", "How far apart.", better="", of="question")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.clustered_bootstrap import compute_clustered_interval
-from evaluation.core.stats.inference.draws import draw_multiplicities
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.inference.clustered import compute_clustered_interval
+from evaluation.core.stats.inference.intervals import draw_multiplicities
+from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.model_overview.methods import correlations, drawn_ranks, smallest_shown
 
 NONE = np.nan

@@ -5,8 +5,7 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Question, QuestionSet
-from evaluation.model_overview.sources import kinds_of_runs, tellers
-from evaluation.model_overview.storage import gathered
+from evaluation.model_overview.storage import gathered, kinds_of_runs, tellers
 from tests.evaluation.model_overview.test_run_type import done
 from tests.evaluation.model_overview.world import LINES, told
 
@@ -18,7 +17,7 @@ PAGES = {"results-run": {}, "results-views-answers": {}, "results-views-model": 
 @pytest.fixture
 def large(db, django_user_model, monkeypatch, settings):
     settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet.objects.create(owner=owner, name="large")

@@ -13,7 +13,7 @@ from annotations.models import Question, Share
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.options import OptionError
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS
 from evaluation.model_overview.options import ViewsParameters
 from evaluation.model_overview.run.findings import ViewsSummary
@@ -55,7 +55,7 @@ def scores_of(run):
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path):
     """Rita's set; nobody hears the bell."""
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     return rivers_of(owner, tmp_path)

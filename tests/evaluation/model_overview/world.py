@@ -10,10 +10,9 @@ from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet
 from evaluation.core.options import Parameters
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.stored import RunSummary
-from evaluation.runs.flow.view import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import RunSummary, Side, View, ViewSource, read_column
 from evaluation.runs.imports import import_model_answers
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 from evaluation.runs.run_types import Kind
 from tests.evaluation.runs.run_types.crowds import NOISE, answers_of, write
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotations.models import QuestionSetVersion
 from evaluation.models import Run, RunOfRecord
-from evaluation.models.runs_of_record import choose, run_of_record, run_that_counts, take_first
+from evaluation.models.runs import choose, run_of_record, run_that_counts, take_first
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from annotations.models import Decision, Submission
 from evaluation.core.options import TERMINAL
-from evaluation.core.stats.inference.selection_rates import compare_selection_rates
+from evaluation.core.stats.inference.intervals import compare_selection_rates
 from evaluation.payments.storage.fairness import TOO_FEW, fairness, format_groups
 from tests.annotations import world
 from tests.numbers import numbers_in

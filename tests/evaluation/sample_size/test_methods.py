@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from evaluation.consensus.methods.estimator import AQER
+from evaluation.grading.remedies.methods.copies import build_units
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
-from evaluation.grading.remedies.methods.units import build_units
 from evaluation.sample_size.methods import (
     QUESTIONS,
     WORKERS,

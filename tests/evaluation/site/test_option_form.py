@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from evaluation.multiqa.options import MultiqaRunOptions
-from evaluation.runs.forms.options import form_for
+from evaluation.runs.forms import form_for
 
 pytestmark = pytest.mark.django_db
 

@@ -3,12 +3,12 @@
 import pytest
 
 from evaluation.grading.alarms.storage import REVIEW_PROBLEMS, ReviewError
-from evaluation.grading.results.charts.answer_map import LITTLE_HELD, RESULT
+from evaluation.grading.results.charts.answers import LITTLE_HELD, RESULT
 from evaluation.runs.reports.planner import NO_PLAN
 from evaluation.site.judging import PROBLEMS
 from evaluation.templatetags.kinds import STATUSES
 from evaluation.triage.storage import VERDICT_PROBLEMS, VerdictError
-from evaluation.triage.views.batches import ACCEPT_PROBLEMS
+from evaluation.triage.views.exclusion import ACCEPT_PROBLEMS
 from evaluation.trust.report.summary import BEYOND, NO_INTERVALS, NOTHING_BEYOND
 
 VALUES = {

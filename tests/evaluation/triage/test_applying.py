@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def no_bell(monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
 
 
 @pytest.fixture

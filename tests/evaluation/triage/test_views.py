@@ -10,11 +10,11 @@ from django.utils.html import escape
 from django.utils.text import capfirst
 
 from annotations.models import Response, Share, Worker
-from evaluation.core.messages.exclusion_reasons import REASONS
+from evaluation.core.messages.reasons import REASONS
 from evaluation.grading.alarms.messages import get_brief
 from evaluation.models import WorkerVerdict
 from evaluation.triage.storage import VERDICT_PROBLEMS, decide
-from evaluation.triage.views.batches import ACCEPT_PROBLEMS
+from evaluation.triage.views.exclusion import ACCEPT_PROBLEMS
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
 from tests.evaluation.site.handles import element_text, error_codes, notices, numbers, states

@@ -12,7 +12,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import API, SITE
 from evaluation.grading.alarms.messages import get_brief
 from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
-from evaluation.models.runs_of_record import choose
+from evaluation.models.runs import choose
 from evaluation.runs.result_pages import tabs_of
 from evaluation.runs.run_types import get_kind
 from evaluation.trust.report.decision import Step, decision

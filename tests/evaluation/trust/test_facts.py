@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.options import SITE
-from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
+from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
 from evaluation.grading.summary import LengthFound, Looked
 from evaluation.trust.messages import ALWAYS

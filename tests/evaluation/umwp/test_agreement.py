@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
 
 from evaluation.multiqa.methods import Panel, robustness
-from evaluation.umwp.methods.agreement import (
+from evaluation.umwp.methods.detection import (
     Draws,
     compute_annotator_agreement,
     compute_classifier_agreement,

@@ -1,7 +1,6 @@
 import pytest
 
-from evaluation.umwp.methods.sentences import list_windows, sentences
-from evaluation.umwp.methods.texts import is_right, read_answer
+from evaluation.umwp.methods.texts import is_right, list_windows, read_answer, sentences
 
 
 def test_sentences_end_at_points_marks_and_lines_in_other_scripts_too():

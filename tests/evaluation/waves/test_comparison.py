@@ -12,7 +12,7 @@ from django.urls import reverse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from annotations.models import QuestionSet, Response
-from evaluation.core.stats.inference.retest import compute_retest_agreement
+from evaluation.core.stats.inference.correlations import compute_retest_agreement
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
 from evaluation.waves.messages import NOT_TESTED
 from evaluation.waves.report.comparison import build_report

@@ -8,10 +8,9 @@ from scipy import stats
 
 from annotations.models import Share, WorkerNote
 from evaluation.models import Run
-from evaluation.models.runs_of_record import choose
-from evaluation.runs.reports.across.official_runs import load_counted_runs
-from evaluation.workers.report.worker import worker_history
-from evaluation.workers.report.worker_filter import WorkerFilter
+from evaluation.models.runs import choose
+from evaluation.runs.reports.across import load_counted_runs
+from evaluation.workers.report.worker import WorkerFilter, worker_history
 from evaluation.workers.report.workers import Workers
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 

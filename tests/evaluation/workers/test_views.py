@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotations.models import Membership, Share, Team, WorkerNote
-from evaluation.core.messages.trends import FEWEST
+from evaluation.core.messages.run_sentences import FEWEST
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 from tests.evaluation.site.handles import error_codes, states
 from tests.sentences import api_sentence

@@ -1,16 +1,30 @@
-"""Create the chat model that a SPEC (kind and name) names; imports its module only then."""
+"""Create the chat model that a SPEC names; read scripted replies from a file.
+
+Read scripted replies from a file: a chat model without a network, for tests and trials.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import math
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation.core.backends.chat.contract import ChatModel
-from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.specs import split_model_at_url
+from annotations.exchange.header import Column
+from annotations.exchange.ids import clean_id, is_blank
+from annotations.exchange.model_replies import read_reply
+from annotations.exchange.problems import Problems
+from annotations.exchange.reading.tables import open_table
+from annotations.exchange.records import AnswerStatus
+from evaluation.core.backends.chat.contract import ChatModel, ChatRequest, Fault, Reply
+from evaluation.core.backends.errors import ChatError, split_model_at_url
 
-if TYPE_CHECKING:  # the help of commands imports this module, and httpx takes a third of a second
+if TYPE_CHECKING:
+    # the help of commands imports this module, and httpx takes a third of a second
     from annotations.outgoing.connections import Vet
     from evaluation.core.backends.server import Patience
+
 
 FORMS = "openai:MODEL@URL, local:smollm2, replies:FILE"
 LOCAL = "local:"
@@ -48,7 +62,130 @@ def get_chat(
 
         return LocalChat(patience)
     if kind == "replies" and target:
-        from evaluation.core.backends.chat.replies import ScriptedChat
-
         return ScriptedChat(target)
     raise ChatError(f"{what} {spec!r} is unknown: choose one of {FORMS}")
+
+
+COLUMNS = (
+    Column("question", ("question", "id")),
+    Column("reply", ("reply", "answer", "text")),
+    *(
+        Column(name, (name,), required=False)
+        for name in ("sample", "status", "finish_reason", "delay", "failures")
+    ),
+)
+LONGEST_DELAY = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _ScriptedReply:
+    """One reply of the file: line number, text, delay, and number of failures before it."""
+
+    line: int
+    text: str
+    status: AnswerStatus
+    finish_reason: str
+    delay: float
+    failures: int
+
+
+class ScriptedChat(ChatModel):
+    """Chat model that answers with a file's replies, by item id and optionally by sample.
+
+    A row without a sample stands for all of them. An item without a row gets an ERROR. Raises
+    InputError with every bad row.
+    """
+
+    kind = "replies"
+    model = ""
+    by_id = True
+
+    def __init__(self, path: str | Path) -> None:
+        path = Path(path)
+        self.address = str(path.absolute())
+        self.name = path.stem
+        self._lines = _read_replies(path)
+        self._attempts: dict[tuple[str, int], int] = {}
+
+    @property
+    def spec(self) -> str:
+        """Text (SPEC) that names the file of replies on the command line."""
+        return f"{self.kind}:{self.address}"
+
+    async def reply(self, request: ChatRequest) -> Reply:
+        """Return the scripted reply after its delay; an ERROR without a row for the item."""
+        scripted = self._lines.get((request.id, request.sample)) or self._lines.get(
+            (request.id, None)
+        )
+        if scripted is None:
+            return Reply.failed(Fault("no_reply", f"no reply is scripted for {request.id}"))
+        if scripted.delay:
+            await asyncio.sleep(scripted.delay)
+        key = (request.id, request.sample)
+        self._attempts[key] = attempt = self._attempts.get(key, 0) + 1
+        if attempt <= scripted.failures:
+            return Reply.failed(Fault("scripted", "a scripted failure", again=True))
+        raw = {"text": scripted.text, "status": scripted.status.value, "line": scripted.line}
+        if scripted.status is AnswerStatus.ERROR:
+            return Reply.failed(Fault("scripted", scripted.text or "a scripted error"), raw)
+        read = read_reply(scripted.text, scripted.status, scripted.finish_reason)
+        if read.status is AnswerStatus.ERROR:
+            problem = f"the reply ends with an error (finish_reason {scripted.finish_reason})"
+            return Reply.failed(Fault("error_in_reply", problem), raw)
+        reason = scripted.finish_reason
+        return Reply(read.text, read.status, reason, raw=raw, thinking=read.thinking)
+
+
+def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
+    """Return a file's replies by (item id, sample); raises InputError with every bad row."""
+    problems = Problems(path.name)
+    table = open_table(path, COLUMNS, problems)
+    lines: dict[tuple[str, int | None], _ScriptedReply] = {}
+    for number, cells, _ in table.rows:
+        question, text, sample, status, reason, delay, failures = cells
+        question, text = clean_id(question), "" if is_blank(text) else text
+        problems_before = problems.total
+        if not question:
+            problems.add(number, "question", "the question is missing", "Fill in the id.")
+        word = status.strip().casefold() or ("text" if text else "empty")
+        if word not in list(AnswerStatus):
+            accepted = ", ".join(AnswerStatus)
+            problems.add(number, "status", f"the status {word[:40]} is unknown: write {accepted}")
+        elif (word == "empty" and text) or (word == "text" and not text):
+            problems.add(number, "status", f"the status {word} does not fit the reply")
+        counts = {
+            name: _parse_number(problems, number, name, cell, math.inf)
+            for name, cell in (("sample", sample), ("failures", failures))
+        }
+        seconds = _parse_number(problems, number, "delay", delay, LONGEST_DELAY)
+        if problems.total > problems_before:
+            continue
+        key = (question, int(counts["sample"]) if sample.strip() else None)
+        line = _ScriptedReply(
+            number, text, AnswerStatus(word), reason.strip(), seconds, int(counts["failures"])
+        )
+        first = lines.setdefault(key, line)
+        if first is not line:
+            sample_note = "" if key[1] is None else f", sample {key[1]},"
+            problems.add(
+                number,
+                None,
+                f"question {question}{sample_note} has a reply already in line {first.line}",
+                "Keep one of the two rows, or tell them apart by the column sample.",
+            )
+    if not lines and not problems.total:
+        problems.add(None, None, "there is no reply in it", "Write one row for each question.")
+    problems.raise_if_any()
+    return lines
+
+
+def _parse_number(problems: Problems, line: int, name: str, cell: str, highest: float) -> float:
+    """Return the number in a cell, 0 for an empty one; records a problem if it is invalid."""
+    try:
+        value = float(cell.strip() or 0)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= highest or value == math.inf or (name != "delay" and value % 1):
+        problems.add(line, name, f"{cell[:40]!r} is no number that fits here")
+        return 0.0
+    return value

@@ -1,7 +1,11 @@
-"""Define the contract of embedders: one vector for each text, and how it was made."""
+"""Contract of embedders, and embedders that count words or characters.
+
+Define the contract of embedders: one vector for each text, and how it was made.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.metadata
 from abc import ABC, abstractmethod
@@ -12,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.backends.errors import BackendError
+from evaluation.core.backends.errors import BackendError, EmbedderError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -124,3 +128,96 @@ def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
                 place=error.start + 1,
             ) from error
     return list(places), np.asarray(where, dtype=np.intp)
+
+
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "tfidf-word": ("TfidfVectorizer", {"sublinear_tf": True}),
+    "tfidf-char": (
+        "TfidfVectorizer",
+        {
+            "analyzer": "char_wb",
+            "ngram_range": (2, 4),
+            "max_features": 20_000,
+            "sublinear_tf": True,
+        },
+    ),
+    "bow": ("CountVectorizer", {"binary": True}),
+}
+
+
+class LexicalEmbedder(Embedder):
+    """Embedder that counts words or characters, fitted on the worker answers of a run.
+
+    Rows are float64 and sparse; TF-IDF rows have length 1, or 0 without a known term (methods.md,
+    section 1). `revision` is a hash of the fitted texts, "unfitted" before `fit`.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.name = kind
+        vectorizer, self._options = KINDS[kind]
+        text = import_library("sklearn.feature_extraction.text", f"embedder {kind!r}")
+        self._vectorizer = getattr(text, vectorizer)(**self._options)
+        self._revision = "unfitted"
+        self._dimension: int | None = None
+
+    def describe(self) -> EmbedderInfo:
+        """Return how the vectors are made; `model` names the vectorizer's options."""
+        options = ", ".join(f"{key}={value!r}" for key, value in self._options.items())
+        return EmbedderInfo(
+            spec=self.name,
+            model=f"{type(self._vectorizer).__name__}({options})",
+            revision=self._revision,
+            precision="float64",
+            dimension=self._dimension,
+            binary=self.name == "bow",
+            versions=find_versions("scikit-learn", "scipy", "numpy"),
+        )
+
+    def fit(self, worker_texts: Sequence[str]) -> Self:
+        """Fit the vocabulary and document frequencies on all answers, repeats included.
+
+        EmbedderError where no text holds a term.
+        """
+        self.fit_embed(worker_texts)
+        return self
+
+    def fit_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
+        """Fit as `fit` does, and return the vectors of the same texts."""
+        from scipy.sparse import csr_matrix
+
+        try:
+            counted = self._vectorizer.fit_transform(worker_texts)
+        except ValueError as error:
+            raise EmbedderError(
+                f"embedder {self.name!r} found no term in {len(worker_texts)} worker answers "
+                f"({error}): are the answers in the right column? tfidf-word and bow drop words of "
+                "one character; tfidf-char or minilm take them",
+                "no_terms",
+                texts=len(worker_texts),
+            ) from error
+        digest = hashlib.sha256()
+        for text in worker_texts:
+            data = text.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "big") + data)
+        self._revision = digest.hexdigest()[:12]
+        self._dimension = len(self._vectorizer.vocabulary_)
+        rows = csr_matrix(counted, dtype=float)
+        rows.sort_indices()
+        return rows
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> csr_matrix:
+        """Return one sparse row per text; a text without a known term has a row of zeros."""
+        from scipy.sparse import csr_matrix
+
+        if self._dimension is None:
+            raise EmbedderError(
+                f"embedder {self.name!r} has not seen the worker answers: call fit(texts) first",
+                "not_fitted",
+            )
+        if not texts:
+            return csr_matrix((0, self._dimension), dtype=float)
+        rows = csr_matrix(self._vectorizer.transform(texts), dtype=float)
+        rows.sort_indices()
+        if progress is not None:
+            progress(len(texts), len(texts))
+        return rows

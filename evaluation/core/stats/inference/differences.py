@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.inference.draws import draw_multiplicities
+from evaluation.core.stats.inference.intervals import draw_multiplicities
 
 FloatArray = NDArray[np.float64]
 

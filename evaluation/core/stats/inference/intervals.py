@@ -1,25 +1,110 @@
-"""Confidence intervals of many estimates at once, from standard errors or bootstrap draws.
+"""Bootstrap draws, and intervals of many estimates and of selection rates.
+
+Confidence intervals of many estimates at once, from standard errors or bootstrap draws.
 
 The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
 standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile
 interval (Hesterberg 2015, "What teachers should know about the bootstrap", section on expanded
 percentile intervals) where leave-one-out is off. n is the number of questions that were resampled.
+
+Selection rates of groups and their ratios to the highest rate (the four-fifths rule).
+
+The four-fifths rule of thumb: a group that is selected less than .8 times as often as the group
+that is selected most often is worth a look (Uniform Guidelines on Employee Selection Procedures,
+29 CFR 1607.4 D, 1978). It is a rule of thumb and no test: of two groups of 20 that are selected
+equally often, chance alone breaks it in 46%. So a group is unfairly treated only if the interval of
+its ratio (Katz et al. 1978, "Obtaining confidence intervals for the risk ratio in cohort studies",
+on the logarithmic scale) also lies below 1; otherwise there are too few people to tell. The best of
+several groups is best by chance, too: the interval of k groups uses the quantile of the range of k
+normal values (Tukey 1953, "The problem of multiple comparisons"), which for two is the usual one.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from evaluation.core.stats.inference.draws import (
-    compute_standard_deviations,
-    interpolate_rows,
-    shape_draws,
-)
+from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.statistics.descriptive import wilson_interval
 
 FloatArray = NDArray[np.float64]
+
+# Cells of a block of draws: 32 MB.
+BLOCK_CELLS = 4_000_000
+
+
+def draw_multiplicities(
+    count: int, n_draws: int, seed: int, kinds: NDArray[np.int64] | None = None
+) -> Iterator[FloatArray]:
+    """Yield blocks of draws, one row each: how often each cluster is drawn.
+
+    Blocks of shape (draws, count), `n_draws` rows in all; each row sums to `count`. The same seed
+    and count give the same draws.
+
+    Parameters
+    ----------
+    kinds : (count,) numbers from 0 of clusters that are alike; then the columns are the kinds, and
+        a kind is drawn whenever one of its clusters is.
+    """
+    rng = np.random.default_rng(seed)
+    columns = count if kinds is None else int(kinds.max()) + 1
+    step = max(1, BLOCK_CELLS // count)
+    for start in range(0, n_draws, step):
+        rows = min(step, n_draws - start)
+        chosen = rng.integers(0, count, size=(rows, count))
+        if kinds is not None:
+            chosen = kinds[chosen]
+        chosen += columns * np.arange(rows)[:, None]
+        times = np.bincount(chosen.ravel(), minlength=rows * columns).reshape(rows, columns)
+        yield times.astype(np.float64)
+
+
+def shape_draws(draws: ArrayLike, rows: int | None = None) -> FloatArray:
+    """Return draws as floats, one row per statistic, one column per draw; a vector is one row.
+
+    Raises
+    ------
+    ValueError : another shape or number of rows, or an infinite draw.
+    """
+    drawn = np.atleast_2d(np.asarray(draws, dtype=np.float64))
+    if drawn.ndim != 2 or (rows is not None and len(drawn) != rows):
+        raise ValueError("draws must have shape (rows, n_draws), one row for every estimate")
+    if np.isinf(drawn).any():
+        raise ValueError("draws must be finite or NaN")
+    return drawn
+
+
+def compute_standard_deviations(drawn: FloatArray) -> FloatArray:
+    """Return each row's standard deviation (ddof 1), NaN ignored; NaN below 2 draws."""
+    if drawn.shape[1] == 0:
+        return np.full(len(drawn), np.nan)
+    known = ~np.isnan(drawn)
+    count = known.sum(axis=1)
+    filled = np.where(known, drawn, 0.0)
+    mean = filled.sum(axis=1) / np.maximum(count, 1)
+    centred = np.where(known, filled - mean[:, None], 0.0)
+    sd = np.sqrt((centred**2).sum(axis=1) / np.maximum(count - 1, 1))
+    # Equal draws have no spread, but their mean may be rounded and differ from them.
+    first = np.take_along_axis(drawn, known.argmax(axis=1)[:, None], axis=1)
+    constant = ((drawn == first) | ~known).all(axis=1)
+    return np.where(count < 2, np.nan, np.where(constant, 0.0, sd))
+
+
+def interpolate_rows(ordered: FloatArray, position: FloatArray) -> FloatArray:
+    """Return each row's value at its fractional column, by numpy.quantile's linear rule."""
+    below = np.floor(position).astype(np.int64)[:, None]
+    above = np.ceil(position).astype(np.int64)[:, None]
+    left = np.take_along_axis(ordered, below, axis=1)[:, 0]
+    right = np.take_along_axis(ordered, above, axis=1)[:, 0]
+    return np.asarray(left + (right - left) * (position - below[:, 0]), dtype=np.float64)
+
+
 Scale = Literal["identity", "arctanh"]
 
 FEWER_THAN_2_QUESTIONS = "fewer_than_2_questions"
@@ -307,3 +392,96 @@ def _build_intervals(
     low: FloatArray, high: FloatArray, reasons: NDArray[np.object_], level: float, method: str
 ) -> Intervals:
     return Intervals(low, high, tuple(reason or None for reason in reasons), float(level), method)
+
+
+FOUR_FIFTHS = 4, 5
+FEWEST = 10
+"""People of a group, below which nothing is said of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionRates:
+    """Selection rates of groups and their ratios to the best one, as arrays; NaN if undefined.
+
+    Attributes
+    ----------
+    share, low, high : selected of all of a group, with Wilson's 95% interval; NaN without people.
+    best : the group with the highest share among those that are large enough; -1 below two such.
+    ratio, ratio_low, ratio_high : share over that of the best, with Katz's interval, adjusted for
+        choosing the best. NaN for groups that are too small.
+    small : whether a group has too few people to say. unfair : whether its ratio is below .8 and
+        the interval below 1. unclear : whether its ratio is below .8 and the interval is not.
+    """
+
+    share: Floats
+    low: Floats
+    high: Floats
+    best: int
+    ratio: Floats
+    ratio_low: Floats
+    ratio_high: Floats
+    small: np.ndarray
+    unfair: np.ndarray
+    unclear: np.ndarray
+
+
+def compare_selection_rates(
+    selected: ArrayLike, n: ArrayLike, fewest: int = FEWEST, level: float = 0.95
+) -> SelectionRates:
+    """Return each group's selection rate and its ratio to the highest, with intervals.
+
+    Parameters
+    ----------
+    selected, n : shape (k,), whole numbers from 0, selected at most n.
+    fewest : people of a group that is compared. level : of the intervals.
+
+    Raises
+    ------
+    ValueError : negative counts, or more selected than there are.
+    """
+    hit, count = np.asarray(selected, float), np.asarray(n, float)
+    if np.any(hit < 0) or np.any(hit > count):
+        raise ValueError("selected must be from 0 to n")
+    share = np.divide(hit, count, out=np.full(hit.shape, np.nan), where=count > 0)
+    low, high = wilson_interval(np.nan_to_num(share), count, level)
+    small = count < fewest
+    large = np.flatnonzero(~small)
+    none = np.full(hit.shape, np.nan)
+    best = int(large[np.argmax(share[large])]) if len(large) >= 2 else -1
+    if best < 0 or share[best] == 0:
+        nobody = np.zeros(hit.shape, bool)
+        return SelectionRates(share, low, high, -1, none, none, none, small, nobody, nobody)
+    ratio = np.where(small, np.nan, share / share[best])
+    # Half a person more where nobody was selected, or there were no interval (Walter 1975, "The
+    # distribution of Levin's measure of attributable risk").
+    more = np.where(hit == 0, 0.5, 0.0)
+    own, best_own = (hit + more) / (count + more), (hit[best] + more) / (count[best] + more)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt(
+            1 / (hit + more)
+            - 1 / (count + more)
+            + 1 / (hit[best] + more)
+            - 1 / (count[best] + more)
+        )
+        reach = np.exp(_compute_quantile(len(large), level) * error)
+        ends = np.where(small, np.nan, [own / best_own / reach, own / best_own * reach])
+    ends[0, (hit == 0) & ~small] = 0.0
+    ends[:, best] = np.nan  # beside itself
+    # By whole numbers: 12 of 20 beside 15 of 20 is four fifths, and .6 / .75 rounds to less.
+    numerator, denominator = FOUR_FIFTHS
+    below = (denominator * hit * count[best] < numerator * hit[best] * count) & ~small
+    sure = ends[1] < 1
+    return SelectionRates(
+        *(share, low, high, best, ratio, ends[0], ends[1], small, below & sure, below & ~sure)
+    )
+
+
+@lru_cache
+def _compute_quantile(n_groups: int, level: float) -> float:
+    """Return the quantile of the largest difference of any two of several normal values.
+
+    In standard errors of one difference: 1.96 for two groups, 2.34 for three.
+    """
+    if n_groups == 2:
+        return float(stats.norm.ppf(0.5 + level / 2))
+    return float(stats.studentized_range.ppf(level, n_groups, np.inf) / np.sqrt(2))

@@ -1,20 +1,31 @@
-"""Agreement of two raters on the same items, with intervals over clusters of items."""
+"""Agreement of two or more raters on the same items, with intervals over clusters.
+
+Agreement of several raters on the same items, with intervals over clusters of items.
+
+`raters` compares two of them; this is of all together, however many there are and whoever rated
+what.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.cells import Integers
-from evaluation.core.stats.inference.clustered_bootstrap import (
-    ClusteredEstimate,
-    compute_clustered_interval,
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
+from evaluation.core.stats.statistics.agreement import (
+    Level,
+    Weights,
+    cohen_kappa,
+    count_ratings,
+    intraclass_correlation,
+    krippendorff_alpha,
 )
-from evaluation.core.stats.statistics.correlation import spearman
-from evaluation.core.stats.statistics.kappa import cohen_kappa
+from evaluation.core.stats.statistics.descriptive import spearman
 
 # Grades are rounded to halves: the categories of kappa.
 STEPS = 2
@@ -100,3 +111,123 @@ def _convert_ratings(
     if graded:
         return np.rint(np.asarray(ratings, dtype=np.float64) * STEPS)
     return np.asarray(ratings, dtype=np.str_)
+
+
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+
+
+@dataclass(frozen=True)
+class PanelAgreement:
+    """Agreement coefficients of several raters (kappas, ICCs, alphas), with intervals.
+
+    Attributes
+    ----------
+    n_raters : with a rating at least. n : things with one at least; n_by_two : with two;
+        n_complete : with one of each rater. n_missing : ratings that are not there, of n times
+        n_raters.
+    kappa_linear, kappa_quadratic : Cohen's weighted kappa, of more than two raters the mean over
+        their pairs (Light 1971) that rated something both, as far as it is defined.
+    icc_single, icc_mean : ICC(2,1) and ICC(2,k), of the complete things.
+    alpha_nominal, alpha_ordinal, alpha_interval : Krippendorff's, of all ratings.
+    """
+
+    n_raters: int
+    n: int
+    n_by_two: int
+    n_complete: int
+    n_missing: int
+    kappa_linear: ClusteredEstimate
+    kappa_quadratic: ClusteredEstimate
+    icc_single: ClusteredEstimate
+    icc_mean: ClusteredEstimate
+    alpha_nominal: ClusteredEstimate
+    alpha_ordinal: ClusteredEstimate
+    alpha_interval: ClusteredEstimate
+
+    def coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
+        """Yield the name and estimate of each agreement coefficient, in field order."""
+        for name, value in vars(self).items():
+            if isinstance(value, ClusteredEstimate):
+                yield name, value
+
+
+def compute_panel_agreement(
+    ratings: ArrayLike, clusters: ArrayLike, n_draws: int = 400, seed: int = 0
+) -> PanelAgreement:
+    """Return weighted kappas, ICCs and Krippendorff's alphas of several raters' ratings.
+
+    Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
+    things that the coefficient is of.
+
+    Parameters
+    ----------
+    ratings : (n, k) numbers of n things by k raters, NaN for a missing one.
+    clusters : (n,) what each thing belongs to, such as the question of an answer.
+    n_draws : at least 2. seed : of the draws.
+
+    Raises
+    ------
+    ValueError : shapes that do not fit, an infinite rating, or n_draws below 2.
+    """
+    table, code = np.asarray(ratings, dtype=np.float64), np.asarray(clusters)
+    if table.ndim != 2 or len(table) != len(code):
+        raise ValueError(f"ratings of shape {table.shape} in {len(code)} places")
+    if np.isinf(table).any():
+        raise ValueError("ratings must be finite; NaN stands for a missing one")
+    known = ~np.isnan(table)
+    table = table[:, known.any(axis=0)]
+    known, code = known[:, known.any(axis=0)], code[known.any(axis=1)]
+    table, known = table[known.any(axis=1)], known[known.any(axis=1)]
+    given = known.sum(axis=1)
+    by_two, complete = given >= 2, known.all(axis=1) & (given >= 2)
+    counts, values = count_ratings(table)
+
+    def kappa(weights: Weights) -> ClusteredEstimate:
+        return estimate(lambda rows: compute_mean_kappa(table[by_two][rows], weights), by_two)
+
+    def alpha(level: Level) -> ClusteredEstimate:
+        paired = counts[by_two]
+        return estimate(lambda rows: krippendorff_alpha(paired[rows], values, level), by_two)
+
+    def icc(name: str) -> ClusteredEstimate:
+        whole = table[complete]
+        return estimate(lambda rows: getattr(intraclass_correlation(whole[rows]), name), complete)
+
+    def estimate(
+        statistic: Callable[[Integers], float | None], items: np.ndarray
+    ) -> ClusteredEstimate:
+        return compute_clustered_interval(statistic, code[items], n_draws, seed)
+
+    return PanelAgreement(
+        table.shape[1],
+        len(table),
+        int(by_two.sum()),
+        int(complete.sum()),
+        int((~known).sum()),
+        kappa("linear"),
+        kappa("quadratic"),
+        icc("single"),
+        icc("mean"),
+        *(alpha(level) for level in LEVELS),
+    )
+
+
+def compute_mean_kappa(ratings: Floats, weights: Weights) -> float | None:
+    """Return the mean of Cohen's weighted kappa over all pairs of raters (Light 1971).
+
+    Parameters
+    ----------
+    ratings : (n, k) numbers, NaN for a missing one. A pair is compared on what both rated; one
+        without a kappa is left out.
+
+    Returns
+    -------
+    None where no pair has one.
+    """
+    found = []
+    for one, other in combinations(ratings.T, 2):
+        both = ~np.isnan(one) & ~np.isnan(other)
+        kappa = cohen_kappa(one[both], other[both], weights=weights)
+        if kappa is not None:
+            found.append(kappa)
+    return float(np.mean(found)) if found else None

@@ -1,10 +1,10 @@
 """Statistics of answer similarities that show when grades cannot be trusted.
 
-AQER follows whoever agrees most. A group that copies, colludes or shares an error can turn the
-ranking upside down, and nothing in the scores shows it. What can be seen is told here. `survey`
-looks at a fitted run, `findings` says what rings. The parts can be had one by one: `camps` (two
-halves that agree with themselves more than with each other) and `kinship` (workers whose answers
-are nearer to each other than their quality explains) rest on `Pairs`.
+AQER follows the workers who agree most. A group that copies, colludes or shares an error can
+reverse the ranking, and the scores do not show it. The statistics here do. `survey` checks a fitted
+run, and `findings` converts the checks into alarms. The parts can be used alone: `groups` finds
+camps (two halves that agree with themselves more than with each other) and copiers (workers whose
+answers are more alike than their quality explains); both use `Pairs`.
 """
 
 from evaluation.grading.alarms.methods.camps import Camps, find_camps

@@ -14,8 +14,7 @@ from scipy import stats
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.undefined import divide_where_positive
-from evaluation.grading.alarms.methods.additive import DENSE, fit_worker_effects
-from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.grading.alarms.methods.pairs import DENSE, Pairs, fit_worker_effects
 
 # A ring is a z above this.
 THRESHOLD = 3.0

@@ -15,8 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.undefined import divide_where_positive
-from evaluation.grading.alarms.methods.additive import fit_loadings, fit_worker_effects
-from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.grading.alarms.methods.pairs import Pairs, fit_loadings, fit_worker_effects
 
 # Two workers are named above this share ...
 THRESHOLD = 0.5

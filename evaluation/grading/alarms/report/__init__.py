@@ -2,11 +2,10 @@
 
 - `report`: alarms worst first, of a run, of one worker or of one question in it.
 - `marks`: alarms as marks beside the names of workers.
-- `false_rings`: rate of false alarms of each kind in honest crowds of this size.
-- `outcomes`: outcome of each alarm after a remedy, and since the run before.
+- `outcomes`: outcome of each alarm after a remedy, and since the run before; rate of false alarms
+  of each kind in honest crowds of this size.
 """
 
-from evaluation.grading.alarms.report.false_rings import FalseRings, find_false_rings
 from evaluation.grading.alarms.report.marks import (
     Mark,
     Marks,
@@ -15,7 +14,13 @@ from evaluation.grading.alarms.report.marks import (
     read_marks,
     read_marks_and_counts,
 )
-from evaluation.grading.alarms.report.outcomes import Became, OutcomesReport, build_outcomes_report
+from evaluation.grading.alarms.report.outcomes import (
+    Became,
+    FalseRings,
+    OutcomesReport,
+    build_outcomes_report,
+    find_false_rings,
+)
 from evaluation.grading.alarms.report.report import (
     AlarmEntry,
     AlarmsReport,

@@ -22,7 +22,7 @@ from evaluation.grading.alarms.messages import (
     format_unchecked,
     get_title,
 )
-from evaluation.grading.alarms.methods.ranking import STABLE
+from evaluation.grading.alarms.methods.survey import STABLE
 from evaluation.grading.methods.check_results import Result, classify_check, find_needed
 from evaluation.grading.summary import Looked, read_summary
 from evaluation.models import Alarm, Run

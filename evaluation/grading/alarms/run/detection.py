@@ -14,14 +14,14 @@ import numpy as np
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER
+from evaluation.consensus.inputs import Progress
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Progress
 from evaluation.core.backends import BackendError
-from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+from evaluation.core.backends.embedding.contract import LexicalEmbedder
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.text.dont_know import is_dont_know as says_dont_know
+from evaluation.core.text.quality import is_dont_know as says_dont_know
 from evaluation.grading.alarms.methods import (
     Finding,
     ModelAnswersInSpace,
@@ -32,9 +32,7 @@ from evaluation.grading.alarms.methods import (
     survey_run,
 )
 from evaluation.grading.alarms.methods.questions import CampedAnswers, clip_separation
-from evaluation.grading.alarms.run.copied_texts import is_copied_group
-from evaluation.grading.alarms.run.identical_answers import find_identical_texts
-from evaluation.grading.alarms.run.junk import find_junk
+from evaluation.grading.alarms.run.texts import find_identical_texts, find_junk, is_copied_group
 from evaluation.grading.crowd import GradedCrowd, ModelColumns, OutsideInformation, build_labels
 from evaluation.grading.summary import Looked
 

@@ -6,8 +6,8 @@ crowd, not that it is wrong.
 
 from evaluation.grading.facts.run.finding import AskedFor, find_crowd_facts
 from evaluation.grading.facts.run.meaning import add_meaning
-from evaluation.grading.facts.run.records import AnswerFact, CrowdFact, CrowdFacts
-from evaluation.runs.flow.fact_slots import MEANING
+from evaluation.grading.facts.run.reading import AnswerFact, CrowdFact, CrowdFacts
+from evaluation.runs.flow.stored import MEANING
 
 __all__ = [
     "MEANING",

@@ -19,7 +19,7 @@ from evaluation.grading.facts.methods import (
     compute_consensus,
     judge_answer,
 )
-from evaluation.grading.facts.run.records import (
+from evaluation.grading.facts.run.reading import (
     LONG_ANSWERS,
     MODEL,
     NO_SHARED_SLOT,

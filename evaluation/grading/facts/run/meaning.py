@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.core.stats.cells import Floats
-from evaluation.grading.facts.methods import State, Verdict
-from evaluation.grading.facts.methods.consensus import SUPPORT, is_agreed, is_contested
-from evaluation.grading.facts.run.records import MODEL, WORKER, AnswerFact, CrowdFact, CrowdFacts
+from evaluation.grading.facts.methods import SUPPORT, State, Verdict, is_agreed, is_contested
+from evaluation.grading.facts.run.reading import MODEL, WORKER, AnswerFact, CrowdFact, CrowdFacts
 from evaluation.grading.summary import MeaningFound
-from evaluation.runs.flow.fact_slots import MEANING
+from evaluation.runs.flow.stored import MEANING
 
 # Probability from which on two texts contradict each other, or one entails the other.
 THRESHOLD = 0.5

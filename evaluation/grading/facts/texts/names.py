@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from spellchecker import SpellChecker
 
-from evaluation.grading.facts.texts.tokens import WORD, Token
-from evaluation.grading.facts.texts.years import MONTHS
+from evaluation.grading.facts.texts.numbers import MONTHS, WORD, Token
 
 # Share of the words of a run that begin with a capital beyond which capitals tell no names: German,
 # or a crowd that shouts.

@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluation.grading.facts.texts.hedges import EXACT, find_bound, is_about
-from evaluation.grading.facts.texts.numbers import WORDS, Number, parse_number
-from evaluation.grading.facts.texts.rates import Rate, parse_rate
-from evaluation.grading.facts.texts.tokens import FIGURE, MARK, WORD, Token
-from evaluation.grading.facts.texts.units import (
-    BY_WORD,
-    CURRENCIES,
-    SUBUNITS,
-    TIME_OF_DAY,
-    Unit,
-    parse_unit,
-)
-from evaluation.grading.facts.texts.years import (
+from evaluation.grading.facts.texts.numbers import (
+    FIGURE,
+    MARK,
     ORDINALS,
+    WORD,
+    WORDS,
+    Number,
+    Token,
     Year,
     is_year,
     parse_century,
     parse_month,
+    parse_number,
     parse_year,
+)
+from evaluation.grading.facts.texts.units import (
+    BY_WORD,
+    CURRENCIES,
+    EXACT,
+    SUBUNITS,
+    TIME_OF_DAY,
+    Rate,
+    Unit,
+    find_bound,
+    is_about,
+    parse_rate,
+    parse_unit,
 )
 
 # A number behind one of these names a thing and counts nothing: terminal 1, chapter 5.
@@ -50,7 +58,7 @@ class Quantity:
     Attributes
     ----------
     low, high : its value, the ends of a range, in `unit`, or plain. place : its last told place.
-    about, bound : see `hedges`. unit : None of a count. rate : what it is told for, if anything.
+    about, bound : see `units`. unit : None of a count. rate : what it is told for, if anything.
     begin, end : its tokens. shown : in words. noun : what it counts, "" where nobody says.
     """
 

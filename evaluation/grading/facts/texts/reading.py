@@ -1,17 +1,208 @@
-"""Extract all facts (numbers, dates, names) from the answers to a question."""
+"""Extract all facts from the answers to a question.
+
+Record of one fact that a text states, such as a year, a length or a name. Build facts from
+quantities: the kind of fact ("slot") and its value in base units.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from evaluation.grading.facts.texts.names import Lexicon
-from evaluation.grading.facts.texts.numbers import WORDS
+from evaluation.grading.facts.texts.numbers import (
+    MONTHS,
+    WORDS,
+    Token,
+    collect_stems,
+    find_clause,
+    tokenise,
+)
 from evaluation.grading.facts.texts.quantities import Dated, Quantity, parse_quantities
-from evaluation.grading.facts.texts.slots import Asked, build_facts, choose_main_unit
-from evaluation.grading.facts.texts.stated import NAME, Stated
-from evaluation.grading.facts.texts.tokens import Token, tokenise
-from evaluation.grading.facts.texts.years import MONTHS
+from evaluation.grading.facts.texts.units import BY_WORD, DURATION, EXACT, Unit, find_rate
+
+NAME = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A fact in a text: its kind ("slot"), its value or range, and its positions.
+
+    Attributes
+    ----------
+    slot : what it is about, in words: "year", "length", "number", "dollars per duration", "name".
+    low, high : what the value may be in the slot's base unit, both included. Of a name both are 0,
+        and `key` tells it from others.
+    shown : the value in words for people. spans : (start, end) characters of the text.
+    bound : 1 for "at least", -1 for "at most", 0.
+    key : of a name, "" of numbers. context : stems of the clause around it.
+    """
+
+    slot: str
+    low: float
+    high: float
+    shown: str
+    spans: tuple[tuple[int, int], ...]
+    bound: int = 0
+    key: str = ""
+    context: frozenset[str] = frozenset()
+
+    def fits(self, other: Stated) -> bool:
+        """Return whether both facts may be the same value of the same kind."""
+        return (
+            self.slot == other.slot
+            and self.key == other.key
+            and self.low <= other.high
+            and other.low <= self.high
+        )
+
+
+NUMBER, YEAR = "number", "year"
+# Part of its value by which two tellings of a measure may differ.
+MEASURE = 0.005
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|long|far|old|tall|high|deep|wide|big|large|heavy|fast|hot|cold|often)\b"
+    r"|\b(?:number|percentage|percent|proportion|population|amount|quantity|cost|price) of\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(r"\b(?:when|what year|which year|what date|in what year)\b", re.IGNORECASE)
+_WHO = re.compile(r"\b(?:who|whom|whose|where|which)\b", re.IGNORECASE)
+_NAMED_UNIT = re.compile(r"\b(?:how many|in|number of|how much) (\w+)", re.IGNORECASE)
+_SHARE = re.compile(r"\b(?:percent|percentage|proportion|per cent)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question asks for, as far as its words show: a number, a name, a unit.
+
+    Attributes
+    ----------
+    counts : a number, so that 1500 is one rather than a year. names : who, where or which.
+    unit : the unit that it wants, None where it names none.
+    """
+
+    counts: bool
+    names: bool
+    unit: Unit | None
+
+    @classmethod
+    def from_question(cls, question: str) -> Asked:
+        """Return what a question's text asks for; an empty text asks for nothing."""
+        counts = bool(_HOW_MANY.search(question)) and not _WHEN.search(question)
+        unit = BY_WORD["percent"] if _SHARE.search(question) else None
+        for match in _NAMED_UNIT.finditer(question) if unit is None else ():
+            unit = unit or BY_WORD.get(match[1].lower())
+        if unit is not None and unit.dimension == DURATION and not counts:
+            unit = None  # "in seconds" may be asked for; "in years past" is not
+        return cls(counts, bool(_WHO.search(question)), unit)
+
+
+def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Unit | None:
+    """Return the unit of numbers stated without one: the question's, or the most frequent.
+
+    That of the question, else the most frequent one of the answers where it is told more often
+    than numbers are told without.
+    """
+    if asked.unit is not None:
+        return asked.unit
+    units: Counter[Unit | None] = Counter(
+        one.unit for one in quantities if isinstance(one, Quantity) and one.rate is None
+    )
+    n_without_unit = units.pop(None, 0)
+    if not units:
+        return None
+    unit, count = units.most_common(1)[0]
+    return unit if count > n_without_unit else None
+
+
+def build_facts(
+    tokens: Sequence[Token], quantities: Sequence[Quantity | Dated], unit: Unit | None
+) -> list[Stated]:
+    """Return the facts in a text's quantities, leaving out repeats of an earlier fact.
+
+    Parameters
+    ----------
+    quantities : those of the text. unit : of numbers that are told without one and count nothing.
+    """
+    facts: list[Stated] = []
+    for one in quantities:
+        fact = (
+            _build_dated_fact(tokens, one)
+            if isinstance(one, Dated)
+            else _build_measured_fact(tokens, one, unit)
+        )
+        if not any(fact.fits(other) for other in facts):
+            facts.append(fact)
+    return facts
+
+
+def _build_dated_fact(tokens: Sequence[Token], one: Dated) -> Stated:
+    """Convert a year, an interval of years or a month to a fact."""
+    low, high = float(one.low), float(one.high)
+    shown = f"about {one.shown}" if one.about else one.shown
+    if one.about and low == high and one.slot == YEAR:
+        reach = 5.0 if one.low % 10 == 0 else 1.0
+        low, high = low - reach, high + reach
+    return Stated(
+        one.slot,
+        low,
+        high,
+        _add_bound(shown, one.bound),
+        _find_span(tokens, one),
+        one.bound,
+        context=_collect_context(tokens, one),
+    )
+
+
+def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | None) -> Stated:
+    """Convert a measure or count to a fact, with its value in base units."""
+    unit, shown = one.unit, one.shown
+    if unit is None and main is not None and not one.noun and one.rate is None:
+        unit, shown = main, f"{shown} {main.symbol}"
+    rate = one.rate
+    begin, end = find_clause(tokens, one.begin)
+    if rate is None:
+        rate = find_rate(tokens, begin, one.begin) or find_rate(tokens, one.end, end)
+        if rate is not None:
+            shown = f"{shown} per {rate.unit.singular}"
+    low, high = one.low, one.high
+    if one.about:
+        low, high = low - one.place / 2, high + one.place / 2
+        shown = f"about {shown}"
+    slot = NUMBER
+    if unit is not None:
+        low, high = low - abs(low) * MEASURE / 2, high + abs(high) * MEASURE / 2
+        low, high, slot = unit.convert_to_base(low), unit.convert_to_base(high), unit.dimension
+    if rate is not None:
+        low, high = low / rate.unit.factor, high / rate.unit.factor
+        slot = f"{slot} per {rate.unit.dimension}"
+    return Stated(
+        slot,
+        low,
+        high,
+        _add_bound(shown, one.bound),
+        _find_span(tokens, one),
+        one.bound,
+        context=collect_stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
+    )
+
+
+def _add_bound(shown: str, bound: int) -> str:
+    """Return a value as text, preceded by "at least" or "at most" if it is a bound."""
+    return shown if bound == EXACT else f"{'at least' if bound > 0 else 'at most'} {shown}"
+
+
+def _find_span(tokens: Sequence[Token], one: Quantity | Dated) -> tuple[tuple[int, int], ...]:
+    """Return the position of a quantity in the text, as one (start, end) pair of characters."""
+    return ((tokens[one.begin].start, tokens[one.end - 1].end),)
+
+
+def _collect_context(tokens: Sequence[Token], one: Dated) -> frozenset[str]:
+    """Return the stems of the words in the clause around a date."""
+    return collect_stems(tokens, *find_clause(tokens, one.begin))
+
 
 # A text without any of these has neither a number nor a date: it is not looked at for them.
 _NUMERIC = re.compile(

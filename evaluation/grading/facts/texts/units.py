@@ -1,11 +1,16 @@
-"""Units of measures: their dimension, and factor to the dimension's base unit."""
+"""Units of measures, the rates they refer to, and words that make a number approximate.
+
+Units of measures: their dimension, and factor to the dimension's base unit. Rates: the unit that a
+measure refers to, as in "a year", "per kilometre", "daily". Words that make a number approximate or
+a bound: about, at least, at most.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evaluation.grading.facts.texts.tokens import Token
+from evaluation.grading.facts.texts.numbers import Token
 
 
 class Unit(NamedTuple):
@@ -251,3 +256,138 @@ def _raise_unit(unit: Unit, word: str) -> Unit:
     if word == "cubic":
         return Unit("volume", unit.factor**3 * 1000.0, f"{unit.symbol}³")
     return Unit("area", unit.factor**2, f"{unit.symbol}²")
+
+
+_BY = frozenset(("a", "an", "per", "each", "every"))
+_ADVERBS = {
+    "daily": "day",
+    "hourly": "hour",
+    "weekly": "week",
+    "monthly": "month",
+    "yearly": "year",
+    "annually": "year",
+    "annual": "year",
+}
+
+
+class Rate(NamedTuple):
+    """The unit that a measure refers to ("per year"), and its first and last tokens."""
+
+    unit: Unit
+    begin: int
+    end: int
+
+
+def parse_rate(tokens: Sequence[Token], at: int) -> Rate | None:
+    """Return the rate at token `at`, right after a measure ("a year", "/h"); None without one."""
+    if at >= len(tokens):
+        return None
+    word = tokens[at].lower
+    if word in _BY or tokens[at].text == "/":
+        found = parse_unit(tokens, at + 1)
+        if found is not None:
+            return Rate(found[0], at, found[1])
+    return None
+
+
+def find_rate(tokens: Sequence[Token], begin: int, end: int) -> Rate | None:
+    """Return the rate named in tokens `begin` to `end` ("each century", "daily"); None if none.
+
+    "Every 20 minutes" is a measure itself; "a year" says nothing away from its measure.
+    """
+    for at in range(begin, end):
+        word = tokens[at].lower
+        if word in _ADVERBS:
+            return Rate(BY_WORD[_ADVERBS[word]], at, at + 1)
+        if word in ("each", "every", "per") and at + 1 < end:
+            unit = BY_WORD.get(tokens[at + 1].lower)
+            if unit is not None and unit.dimension == DURATION:
+                return Rate(unit, at, at + 2)
+    return None
+
+
+AT_MOST, EXACT, AT_LEAST = -1, 0, 1
+
+_ABOUT = frozenset(
+    [
+        "about",
+        "around",
+        "approximately",
+        "approx",
+        "roughly",
+        "circa",
+        "ca",
+        "c",
+        "nearly",
+        "almost",
+        "~",
+        "≈",
+        "some",
+        "estimated",
+    ]
+)
+_ABOUT_AFTER = frozenset(("or so", "give or", "plus or", "ish"))
+_PHRASES: dict[tuple[str, ...], int] = {
+    ("at", "least"): AT_LEAST,
+    ("more", "than"): AT_LEAST,
+    ("greater", "than"): AT_LEAST,
+    ("longer", "than"): AT_LEAST,
+    ("shorter", "than"): AT_MOST,
+    ("no", "shorter", "than"): AT_LEAST,
+    ("no", "less", "than"): AT_LEAST,
+    ("not", "less", "than"): AT_LEAST,
+    ("no", "fewer", "than"): AT_LEAST,
+    ("no", "more", "than"): AT_MOST,
+    ("not", "more", "than"): AT_MOST,
+    ("never", "more", "than"): AT_MOST,
+    ("no", "longer", "than"): AT_MOST,
+    ("at", "most"): AT_MOST,
+    ("less", "than"): AT_MOST,
+    ("fewer", "than"): AT_MOST,
+    ("up", "to"): AT_MOST,
+    ("over",): AT_LEAST,
+    ("above",): AT_LEAST,
+    ("exceeding",): AT_LEAST,
+    ("minimum",): AT_LEAST,
+    ("minimum", "of"): AT_LEAST,
+    (">",): AT_LEAST,
+    ("≥",): AT_LEAST,
+    ("under",): AT_MOST,
+    ("below",): AT_MOST,
+    ("within",): AT_MOST,
+    ("maximum",): AT_MOST,
+    ("maximum", "of"): AT_MOST,
+    ("<",): AT_MOST,
+    ("≤",): AT_MOST,
+}
+_AFTER: dict[tuple[str, ...], int] = {
+    ("or", "more"): AT_LEAST,
+    ("or", "over"): AT_LEAST,
+    ("or", "less"): AT_MOST,
+    ("or", "fewer"): AT_MOST,
+    ("at", "least"): AT_LEAST,
+    ("at", "most"): AT_MOST,
+    ("+",): AT_LEAST,
+}
+
+
+def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Return whether the number in tokens `at` to `end` is approximate, as in "about 5"."""
+    before = [one.lower for one in tokens[max(0, at - 2) : at]]
+    if any(word in _ABOUT for word in before):
+        return True
+    return " ".join(one.lower for one in tokens[end : end + 2]) in _ABOUT_AFTER
+
+
+def find_bound(tokens: Sequence[Token], at: int, end: int) -> int:
+    """Return the bound of the number in tokens `at` to `end`: -1 at most, 1 at least, 0 exact."""
+    before = [one.lower for one in tokens[max(0, at - 3) : at]]
+    for length in (3, 2, 1):
+        bound = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None
+        if bound is not None:
+            return bound
+    for length in (2, 1):
+        bound = _AFTER.get(tuple(one.lower for one in tokens[end : end + length]))
+        if bound is not None and (length > 1 or tokens[end].glued):
+            return bound
+    return EXACT

@@ -14,8 +14,7 @@ from scipy import sparse
 from evaluation.consensus.methods.fitted import FittedCrowd
 from evaluation.consensus.methods.fixed_point import WorkerMeans
 from evaluation.consensus.methods.question_contrast import Contrasts
-from evaluation.consensus.methods.resampling import DrawnVotes
-from evaluation.consensus.methods.score_intervals import compute_score_intervals
+from evaluation.consensus.methods.resampling import DrawnVotes, compute_score_intervals
 from evaluation.consensus.methods.targets import Targets, build_targets
 from evaluation.consensus.methods.votes import build_vote
 from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels

@@ -1,4 +1,18 @@
-"""Decide which groups of similar workers are copiers, to be collapsed to one voter each.
+"""Groups of copies as one unit of the vote, their sources, and excluded workers.
+
+Units of the vote: a worker, or a group of copies as one; excluded workers are in none.
+
+A unit answers a question as the member who is known to have been first (`sources`), else with the
+medoid of its members' answers, the one nearest to the others. Answers without a vote are graded
+too, see `bystanders`.
+
+Find the source of a group of copies: the worker whose answers came first.
+
+Copies do not show who wrote and who copied; times may. A worker who was first on most questions is
+taken for the source and keeps the group's vote. A time says when an answer was sent, not when it
+was written: two answers sent in the same batch leave the question open.
+
+Decide which groups of similar workers are copiers, to be collapsed to one voter each.
 
 Where a crowd has camps, members of a camp look like copies of each other, honest ones too. A group
 that equals a camp is collapsed only if its answers prove that it copied.
@@ -6,15 +20,225 @@ that equals a camp is collapsed only if its answers prove that it copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.core.stats.cells import Integers
+from evaluation.consensus.methods.exemplary_answers import MeanVote
+from evaluation.consensus.methods.scale import Electorate, RemedyError
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.grams import Vectors, compute_gram_blocks
 from evaluation.grading.alarms.methods import Group, Pairs, find_camps, find_copiers
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp
-from evaluation.grading.remedies.methods.sources import Source
+
+NOBODY = -1
+FEWEST_OUTSIDE = 3
+
+
+@dataclass(frozen=True)
+class Units:
+    """The voters of a crowd (workers, or groups of copies), and which answers vote for each.
+
+    Attributes
+    ----------
+    of_worker : (M,) unit of each worker, -1 for an excluded one. Units are numbered in the order in
+        which their voting answers appear.
+    groups : codes of the workers of each group that is one unit.
+    rows : (V,) input rows that vote, ascending; `unit` (V,) whose vote each is.
+    """
+
+    of_worker: Integers
+    groups: tuple[Integers, ...]
+    rows: Integers
+    unit: Integers
+
+    @property
+    def n_units(self) -> int:
+        """Number of voters: workers, or groups of copies that vote as one."""
+        return int(self.unit.max(initial=-1)) + 1
+
+    @property
+    def excluded(self) -> Booleans:
+        """Whether each worker is excluded from the vote.
+
+        Shape (M,).
+        """
+        return self.of_worker == NOBODY
+
+    @property
+    def collapsed(self) -> Booleans:
+        """Whether each voter is a group of copies.
+
+        Shape (U,).
+        """
+        out = np.zeros(self.n_units, dtype=bool)
+        out[[self.of_worker[group[0]] for group in self.groups]] = True
+        return out
+
+    def build_electorate(self, group_vote: float, base: Electorate) -> Electorate:
+        """Return the voting rules `base` with the reduced vote of each group of copies."""
+        if not self.groups:
+            return base
+        collapsed = self.collapsed
+        factor = np.where(collapsed, group_vote, 1.0)
+        return Electorate(
+            factor=factor if base.factor is None else factor * base.factor,
+            on_scale=~collapsed,
+            left_out=collapsed,
+            start=base.start,
+        )
+
+
+def build_units(
+    vectors: Vectors,
+    worker: Integers,
+    question: Integers,
+    n_workers: int,
+    excluded: Sequence[int] | Integers = (),
+    groups: Sequence[Integers] = (),
+    sources: Sequence[int | None] = (),
+    *,
+    euclidean: bool = False,
+) -> Units:
+    """Return the voters of a crowd: each group as one, excluded workers left out.
+
+    Parameters
+    ----------
+    vectors : (N, d). worker, question : (N,) codes.
+    excluded : codes of workers who do not vote. groups : codes of the workers of each group, which
+        share nobody with each other nor with the excluded.
+    sources : of each group the code of the member who was first, whose answers vote; None where
+        nobody knows, () where nobody knows of any.
+    euclidean : medoids by distance, not by cosine.
+
+    Raises
+    ------
+    RemedyError
+        Fewer than 3 workers with a vote are in no group: nobody would be left to set the scale.
+    """
+    unit_head = np.arange(n_workers)
+    unit_head[np.asarray(excluded, dtype=np.int64)] = NOBODY
+    for group in groups:
+        unit_head[group] = group[0]
+    is_voting = unit_head[worker] != NOBODY
+    for group, source in zip(groups, sources or [None] * len(groups), strict=True):
+        group_rows = np.flatnonzero(np.isin(worker, group))
+        is_voting[group_rows] = False
+        if source is not None:
+            source_rows = group_rows[worker[group_rows] == source]
+            is_voting[source_rows] = True
+            # Where the source gave no answer, the medoid of the other members votes.
+            group_rows = group_rows[~np.isin(question[group_rows], question[source_rows])]
+        if len(group_rows):
+            is_voting[find_medoids(vectors, worker, question, group_rows, euclidean=euclidean)] = (
+                True
+            )
+    rows = np.flatnonzero(is_voting)
+    unit, owners = encode_labels(unit_head[worker[rows]])
+    group_heads = [int(group[0]) for group in groups]
+    n_outside = len(owners) - len(group_heads)
+    if groups and n_outside < FEWEST_OUTSIDE:
+        raise RemedyError("few_outside_groups", outside=n_outside, fewest=FEWEST_OUTSIDE)
+    unit_of_owner = np.full(n_workers + 1, NOBODY)  # its last place is that of the excluded
+    unit_of_owner[owners.astype(np.int64)] = np.arange(len(owners))
+    return Units(unit_of_owner[unit_head], tuple(groups), rows, unit.astype(np.int64))
+
+
+def find_medoids(
+    vectors: Vectors, worker: Integers, question: Integers, rows: Integers, *, euclidean: bool
+) -> Integers:
+    """Return the row of the most central answer to each question, among `rows`.
+
+    It has the highest sum of similarities to the other answers to its question among `rows`; the
+    first row wins a tie, as always between two answers.
+    """
+    worker_codes, workers = encode_labels(worker[rows])
+    question_codes, questions = encode_labels(question[rows])
+    cells = Cells.from_codes(worker_codes, question_codes, len(workers), len(questions))
+    inside = cells.of_rows(rows)
+    vote = MeanVote(inside, compute_gram_blocks(vectors, inside, centred=euclidean), euclidean)
+    total = _sum_similarities(vote)
+    best = np.maximum.reduceat(total, inside.starts)
+    is_best = total >= np.repeat(best - 1e-9 * np.maximum(1.0, np.abs(best)), inside.sizes)
+    candidate_rows = np.where(is_best, inside.row, np.iinfo(np.int64).max)
+    return np.minimum.reduceat(candidate_rows, inside.starts)
+
+
+def _sum_similarities(vote: MeanVote) -> Floats:
+    """Return, per answer, its summed similarity to the other answers to the question.
+
+    Shape (N,).
+    """
+    out, start = np.empty(len(vote.cells)), 0
+    for block in vote.blocks:
+        stop = start + len(block) * block.size
+        inner = block.gram(slice(None))
+        if vote.euclidean:
+            squared = block.own[:, :, None] + block.own[:, None, :] - 2 * inner
+            inner = -np.sqrt(np.maximum(squared, 0.0))
+        out[start:stop] = inner.sum(axis=2).ravel()
+        start = stop
+    return out
+
+
+# On more than so many of the questions whose times tell ...
+MOST = 0.5
+# ... which are at least so many of those that two members answered.
+TOLD = 0.5
+
+
+@dataclass(frozen=True)
+class Source:
+    """The member of a group of copiers whom the others may have copied.
+
+    Attributes
+    ----------
+    worker : code. n_first : questions on which he was first. n_timed : questions that at least two
+        members answered, each at a known time, those with two first ones too.
+    """
+
+    worker: int
+    n_first: int
+    n_timed: int
+
+
+def find_source(
+    members: Integers, worker: Integers, question: Integers, times: Floats
+) -> Source | None:
+    """Return the group member who was first on most questions; None if times do not show it.
+
+    Parameters
+    ----------
+    members : codes of the group's workers.
+    worker, question : (N,) codes, each pair at most once.
+    times : (N,) of the answers, in any unit, NaN for none; () where nobody took any.
+    """
+    if not len(times):
+        return None
+    rows = np.flatnonzero(np.isin(worker, members))
+    rows = rows[np.argsort(question[rows], kind="stable")]
+    firsts: list[int] = []
+    n_shared = n_timed = 0
+    for part in np.split(rows, np.flatnonzero(np.diff(question[rows])) + 1):
+        if len(part) < 2:
+            continue
+        n_shared += 1
+        answer_times = times[part]
+        if np.isnan(answer_times).any():
+            continue
+        n_timed += 1
+        first = part[answer_times == answer_times.min()]
+        if len(first) == 1:
+            firsts.append(int(worker[first[0]]))
+    if not firsts or n_timed < TOLD * n_shared:
+        return None
+    codes, counts = np.unique(firsts, return_counts=True)
+    most_frequent = int(np.argmax(counts))
+    if counts[most_frequent] <= MOST * n_timed:
+        return None
+    return Source(int(codes[most_frequent]), int(counts[most_frequent]), n_timed)
+
 
 COPIES, PROVED, CAMP = "copies", "camp_proved_by_answers", "camp"
 # Of a group that was not asked for.

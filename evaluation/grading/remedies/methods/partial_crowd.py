@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.consensus.methods.fitted import DISCONNECTED, Fitted, FittedCrowd
 from evaluation.consensus.methods.fixed_point import scale_to_grades
 from evaluation.consensus.methods.question_contrast import Contrasts
-from evaluation.consensus.methods.resampling import DrawStore, Progress
+from evaluation.consensus.methods.resampling import DrawStore, Progress, map_to_grades
 from evaluation.consensus.methods.scale import (
+    EVERYBODY,
     FEWEST_ANSWERERS,
     FEWEST_QUESTIONS,
+    Electorate,
     number_groups,
     rank_within_groups,
 )
-from evaluation.consensus.methods.score_intervals import map_to_grades
 from evaluation.consensus.methods.votes import convert_vectors
 from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, T, encode_labels
 from evaluation.core.stats.grams import Vectors
 from evaluation.grading.remedies.methods.bystanders import Bystanders
-from evaluation.grading.remedies.methods.units import Units
+from evaluation.grading.remedies.methods.copies import Units
 
 EXCLUDED = "excluded"
 

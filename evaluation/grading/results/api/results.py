@@ -1,8 +1,9 @@
-"""REST API views of a run's results: workers, questions, models and consensus."""
+"""REST API views of a run's results, and of comparisons of models and runs."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,27 +12,52 @@ from rest_framework.response import Response
 
 from annotations.web.downloads import download
 from annotations.web.paging import Page
-from annotations.web.query import parse_choice
-from annotations.web.rest.paging import build_page_body, read_cursor, read_limit
+from annotations.web.query import parse_choice, parse_public_id
+from annotations.web.rest.paging import (
+    build_page_body,
+    build_slice_body,
+    read_cursor,
+    read_limit,
+    read_start,
+)
 from annotations.web.rest.serializers import build_serializer
+from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.grading.results.consensus_files import iterate_zip
+from evaluation.grading.results.pages import OF_ALARM, GradingViewSet, read_alarm_key
+from evaluation.grading.results.report.against import AgainstReport, build_against_report
+from evaluation.grading.results.report.changes import WhatIf, WorkerChange, build_what_if
+from evaluation.grading.results.report.comparisons import (
+    PAIRS_SHOWN,
+    ComparisonsReport,
+    ModelPair,
+    PairReport,
+    build_comparisons_report,
+    build_pair_report,
+)
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.grading.results.report.models import ModelRow, read_model_rows
-from evaluation.grading.results.report.question import (
+from evaluation.grading.results.report.questions import (
+    ORDERS,
     ModelAnswer,
     QuestionAnswer,
     QuestionReport,
+    QuestionRow,
     build_question_report,
+    read_question_rows,
 )
-from evaluation.grading.results.report.questions import ORDERS, QuestionRow, read_question_rows
 from evaluation.grading.results.report.run import Ceiling
-from evaluation.grading.results.report.what_if import WhatIf, build_what_if
-from evaluation.grading.results.report.worker import WorkerAnswer, WorkerReport, build_worker_report
-from evaluation.grading.results.report.workers import WorkerRow, read_worker_rows
-from evaluation.grading.results.rest import OF_ALARM, GradingViewSet, read_alarm_key
-from evaluation.runs.reports.run_titles import build_run_file_name
-from evaluation.runs.rest.finished_runs import CURSOR, LIMIT, PageSerializer
-from evaluation.runs.rest.run_kinds import REPORT
+from evaluation.grading.results.report.workers import (
+    WorkerAnswer,
+    WorkerReport,
+    WorkerRow,
+    build_worker_report,
+    read_worker_rows,
+)
+from evaluation.models import Run
+from evaluation.models.runs import GRADING
+from evaluation.runs.reports.about import build_run_file_name
+from evaluation.runs.rest.runs import REPORT
+from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 from evaluation.runs.run_types import RunSummary
 
 T = TypeVar("T")
@@ -216,3 +242,103 @@ def _build_body(request: Request, report: Any, about: Any, answer: Any) -> dict[
     """
     answers = build_serializer(answer)(report.answers.rows, many=True).data
     return {**about(report).data, "answers": build_page_body(request, answers, report.answers.next)}
+
+
+ModelPairSerializer = build_serializer(ModelPair, "better", "why")
+AboutComparisons = build_serializer(ComparisonsReport, without=("pairs",))
+AboutPair = build_serializer(PairReport, without=("pair",))
+AboutAgainst = build_serializer(AgainstReport, without=("workers",))
+WorkerChangeSerializer = build_serializer(WorkerChange)
+
+
+class ComparisonsReportSerializer(AboutComparisons):  # type: ignore[misc, valid-type]
+    """Pairs of models compared in a run, greatest score difference first."""
+
+    pairs = ModelPairSerializer(many=True)
+
+
+class PairReportSerializer(AboutPair):  # type: ignore[misc, valid-type]
+    """Two models, and the questions with the largest differences in both directions."""
+
+    pair = ModelPairSerializer()
+
+
+class WorkerChangesSerializer(PageSerializer):
+    """A page of the workers of both runs, largest change first."""
+
+    results = WorkerChangeSerializer(many=True)
+
+
+class AgainstReportSerializer(AboutAgainst):  # type: ignore[misc, valid-type]
+    """Comparison of two runs of a question set, the earlier one first."""
+
+    workers = WorkerChangesSerializer()
+
+
+@extend_schema(tags=["results"])
+class ComparisonViewSet(GradingViewSet):
+    """API endpoints that compare language models of a run, or two runs."""
+
+    @extend_schema(
+        operation_id="results_comparisons",
+        summary="Compare the language models pair by pair",
+        description="Mean difference on common questions with its 95% interval, and p after "
+        "Holm's correction for all pairs; `better` names the model that is better by more than "
+        f"chance. With `model` its pairs, itself first. Without it all pairs, or, of more than "
+        f"{PAIRS_SHOWN}, those with the best model, which `of` then names.",
+        parameters=[
+            OpenApiParameter("model", UUID, description="The id of a language model."),
+            OpenApiParameter(
+                "correction",
+                str,
+                enum=list(CORRECTED_BY),
+                default=HOLM,
+                description="Of p for the number of pairs, in place of Holm's.",
+            ),
+        ],
+        responses=ComparisonsReportSerializer,
+    )
+    def comparisons(self, request: Request, run_id: Any) -> Response:
+        """Return the pairs of models with their score differences, intervals and p."""
+        run = self.done(request, run_id)
+        correction: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
+        report = build_comparisons_report(
+            run, parse_public_id(request.query_params, "model"), correction
+        )
+        if report is None:
+            raise Http404
+        pairs = ModelPairSerializer(report.pairs, many=True).data
+        return Response({**AboutComparisons(report).data, "pairs": pairs})
+
+    @extend_schema(
+        operation_id="results_comparison",
+        summary="Read where two language models differ",
+        description="The questions on which either is better by most, with both answers.",
+        responses=PairReportSerializer,
+    )
+    def comparison(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
+        """Return a pair of models and the questions on which they differ most."""
+        report = build_pair_report(self.done(request, run_id), first, second)
+        if report is None:
+            raise Http404
+        pair = ModelPairSerializer(report.pair).data
+        return Response({**AboutPair(report).data, "pair": pair})
+
+    @extend_schema(
+        operation_id="results_against",
+        summary="Compare a run with another one of its question set",
+        description="What changed (answers, parameters, embedding) and what came of it; the "
+        "earlier run stands first, whichever is named first. Both must be done.",
+        parameters=[CURSOR, LIMIT],
+        responses=AgainstReportSerializer,
+    )
+    def against(self, request: Request, run_id: Any, other_id: UUID) -> Response:
+        """Return the comparison of two runs, with a page of the workers of both."""
+        run = self.done(request, run_id)
+        of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
+        other = self.done(request, other_id, of_set.exclude(pk=run.pk))
+        start, limit = read_start(request, "moved"), read_limit(request)
+        report = build_against_report(run, other)
+        rows = WorkerChangeSerializer(report.workers[start : start + limit], many=True).data
+        workers = build_slice_body(request, "moved", rows, start, len(report.workers))
+        return Response({**AboutAgainst(report).data, "workers": workers})

@@ -1,16 +1,23 @@
-"""Chart of the answers to a question by score: workers' dots and models' diamonds."""
+"""Charts of answers: by score, as a map, and of one worker.
+
+Chart of the answers to a question by score: workers' dots and models' diamonds. Chart of the
+answers to a question as a map, with the path of the consensus. Chart of a worker's answers by
+question, each scored against the others' consensus.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 from annotations.web.texts import shorten_text
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.rows import Layout, draw_axis
-from evaluation.core.charts.scales import build_scale, format_number
-from evaluation.core.charts.svg import Drawing
-from evaluation.grading.results.report.question import ModelAnswer, QuestionAnswer
+from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, fit_text, format_number
+from evaluation.grading.results.report.maps import AnswerMap, MapAnswer, Place
+from evaluation.grading.results.report.questions import ModelAnswer, QuestionAnswer
+from evaluation.grading.results.report.workers import WorkerAnswer
 
 MOST = 200
 # Dots that would touch stand on each other, up to so many.
@@ -82,3 +89,291 @@ def _format_tip(name: str, score: float | None, text: str) -> str:
     """Return the tooltip of an answer: name, score and text."""
     cut = shorten_text(text, TIP)
     return f"{name}: {format_number(score)}\n{cut}"
+
+
+# Radius of an equal vote, and of the greatest and the least dot.
+EQUAL, GREATEST, LEAST = 7.0, 17.0, 2.2
+GRADES = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
+LEGEND = 40.0
+# Below this share of the differences a map hardly says anything.
+LITTLE = 0.05
+LITTLE_HELD = "That is little: choose the directions of this question alone above."
+RESULT = "This is the result."
+"""The end of the caption of the last iteration."""
+MARGIN = 22.0
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Scale and shift that convert map coordinates to positions in the chart."""
+
+    scale: float
+    middle: Place
+    centre: Place
+
+    def __call__(self, place: Place) -> Place:
+        """Convert a map coordinate to a position in the chart."""
+        return (
+            self.centre[0] + (place[0] - self.middle[0]) * self.scale,
+            self.centre[1] - (place[1] - self.middle[1]) * self.scale,
+        )
+
+
+def build_map_chart(
+    answers: AnswerMap, at: int | None = None, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the map of a question's answers at iteration `at`, by default the last."""
+    last = len(answers.iterations) - 1
+    at = last if at is None else min(max(at, 0), last)
+    most = max((vote for answer in answers.answers for vote in answer.votes or ()), default=1.0)
+    unit = min(EQUAL, GREATEST / math.sqrt(most)) if most > 0 else EQUAL
+
+    def draw(width: float) -> Drawing:
+        size = unit if width > 600 else unit * 0.7
+        floor = 520.0 if width > 600 else 320.0
+        legend = LEGEND if width > 600 else LEGEND + 60
+        description = (
+            f"{len(answers.answers)} workers' answers and {len(answers.models)} models' answers by "
+            f"likeness, with the consensus at iteration {answers.iterations[at]}"
+        )
+        drawing = Drawing(width, floor + legend, "Map of the answers", description)
+        plane = _fit_plane(answers, width, floor)
+        drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
+        drawing.path([plane(place) for place in answers.path], "path")
+        # Great dots behind small ones, or they would hide them.
+        for answer in sorted(answers.answers, key=lambda one: -_get_vote(one, at)):
+            _draw_answer(drawing, answer, plane, size, at, link(answer.worker))
+        for model in answers.models:
+            drawing.mark(
+                _format_map_tip(model.name, [f"score {format_number(model.score)}"], model.text)
+            )
+            drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
+            drawing.end_mark()
+        _draw_consensus(drawing, answers, plane, at)
+        _draw_legend(drawing, width, floor, size, bool(answers.models))
+        return drawing
+
+    return Chart(
+        name="map",
+        title="The answers as a map",
+        explanation=(
+            "Answers that mean about the same lie close together. The bigger a dot, the more its "
+            "worker's answers count; the more it stands out, the better the grade. The star is "
+            "the consensus: the middle of all answers, each counted by its weight. Diamonds are "
+            "models' answers, which never count. Point at one, touch it, or use the arrow keys."
+        ),
+        draw=draw,
+        note=" ".join(build_notes(answers)),
+    )
+
+
+def build_notes(answers: AnswerMap) -> list[str]:
+    """Return sentences on what the map shows and what it does not."""
+    if answers.share is None:
+        sentences = ["All answers to this question have the same vector."]
+    else:
+        sentences = [
+            f"A map cannot show everything: these two directions hold "
+            f"{_format_percent(answers.share)} of the differences between the answers to this "
+            "question"
+            + (
+                ", and are the same for every question of the run."
+                if answers.axes == "run"
+                else ", the most that two directions can, and are this question's own."
+            )
+        ]
+        sentences.append(
+            "What lies far apart is unlike; what lies close may still differ in what is not shown."
+        )
+        if answers.axes == "run" and answers.share < LITTLE:
+            sentences.append(LITTLE_HELD)
+    if answers.similarity == "euclidean":
+        sentences.append("The run compares by distance, of which the distances here are shadows.")
+    elif answers.unit_length:
+        sentences.append(
+            "All vectors have the same length, as if on a sphere, and this is its shadow."
+        )
+    else:
+        sentences.append(
+            "Vectors differ in length, which moves them on the map, but the score looks at their "
+            "directions only."
+        )
+    if not answers.is_mean:
+        sentences.append(
+            "The star is the weighted mean of all answers; the run's own consensus is another, "
+            "such as the majority of words or the mean of the largest camp."
+        )
+    left_out = answers.n_answers - len(answers.answers)
+    if left_out > 0:
+        sentences.append(
+            f"Of {answers.n_answers:,} answers those nearest to the consensus and farthest from it "
+            f"are shown, {len(answers.answers)} in all; the star counts all of them."
+        )
+    if answers.n_models > len(answers.models):
+        sentences.append(f"The {len(answers.models)} best of {answers.n_models} models are shown.")
+    return sentences
+
+
+def _format_percent(share: float) -> str:
+    """Return a share as whole percents; "less than 1%" for smaller ones."""
+    return "less than 1%" if share < 0.01 else f"{share:.0%}"
+
+
+def build_captions(answers: AnswerMap) -> list[str]:
+    """Return a caption for each shown iteration: how far the consensus moved."""
+    last = answers.iterations[-1]
+    words = []
+    for iteration, moved in zip(answers.iterations, answers.moved, strict=True):
+        if iteration == 0:
+            text = "Start: every answer counts equally, and there are no grades yet."
+        else:
+            how = f"moved by {moved:.3f}" if moved >= 0.0005 else "hardly moved any more"
+            text = f"Iteration {iteration} of {last}: the consensus {how}."
+        words.append(text if iteration != last or not last else f"{text} {RESULT}")
+    return words
+
+
+def _draw_answer(
+    drawing: Drawing, answer: MapAnswer, plane: Plane, size: float, at: int, link: str
+) -> None:
+    """Draw an answer as a dot: its area is the voting weight, its shade the grade."""
+    lines = [f"score {format_number(answer.score)}"]
+    if answer.grades[-1] is not None:
+        lines.insert(0, f"grade {format_number(answer.grades[-1])}")
+    data = {}
+    if answer.votes is not None:
+        data = {
+            "radii": " ".join(f"{_compute_radius(vote, size):.1f}" for vote in answer.votes),
+            "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
+        }
+    drawing.mark(_format_map_tip(answer.name, lines, answer.text), link, data)
+    radius = _compute_radius(_get_vote(answer, at), size)
+    drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[at])}", radius)
+    drawing.end_mark()
+
+
+def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, at: int) -> None:
+    """Draw the consensus at one iteration as a star, with its path for the animation."""
+    places = [plane(place) for place in answers.path]
+    x, y = places[at]
+    path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
+    drawing.mark("the consensus (synthetic exemplary answer)", data={"path": path})
+    drawing.star(x, y, "consensus", 10)
+    drawing.end_mark()
+
+
+def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, models: bool) -> None:
+    """Draw the legend below the map, in as many lines as the width needs."""
+    x, y = 8.0, floor + 24
+
+    def reserve(words: str) -> float:
+        nonlocal x, y
+        wanted = 16 + estimate_width(words) + 12
+        if x + wanted > width:
+            x, y = 8.0, y + 22
+        start, x = x, x + wanted
+        return start
+
+    for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
+        words = f"grade {words}" if shade == 0 else words
+        start = reserve(words)
+        drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
+        drawing.text(start + 18, y, words, "faint")
+    for words in ("consensus", "its way here", *(["model"] if models else [])):
+        start = reserve(words)
+        if words == "model":
+            drawing.diamond(start + 7, y - 4, "dot-model")
+        elif words == "consensus":
+            drawing.star(start + 7, y - 4, "consensus", 8)
+        else:
+            drawing.line(start, y - 4, start + 14, y - 4, "path")
+        drawing.text(start + 18, y, words, "faint")
+    start = reserve("an equal vote")
+    drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
+    drawing.text(start + 18, y, fit_text("an equal vote", width), "faint")
+
+
+def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
+    """Return the largest scale that fits all points of the map into the chart."""
+    places = [
+        *(answer.place for answer in answers.answers),
+        *(model.place for model in answers.models),
+        *answers.path,
+    ]
+    xs, ys = [place[0] for place in places], [place[1] for place in places]
+    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    room = (width - 2 * MARGIN, floor - 2 * MARGIN)
+    scales = [a / b for a, b in zip(room, (wide, high), strict=True) if b > 0]
+    return Plane(
+        scale=min(scales, default=1.0),
+        middle=((max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2),
+        centre=(width / 2, floor / 2),
+    )
+
+
+def _get_vote(answer: MapAnswer, at: int) -> float:
+    """Return an answer's voting weight at an iteration (1 is an equal vote, or unknown)."""
+    return 1.0 if answer.votes is None else answer.votes[at]
+
+
+def _compute_radius(vote: float, size: float) -> float:
+    """Return the radius of a dot whose area is proportional to the vote."""
+    # The area of a dot is its vote, except for dots too small to be seen.
+    return max(LEAST, size * math.sqrt(max(vote, 0.0)))
+
+
+def _choose_shade(grade: float | None) -> str:
+    """Return the number of a grade's colour shade, as text; "none" without a grade."""
+    return "none" if grade is None else str(min(int(grade * len(GRADES)), len(GRADES) - 1))
+
+
+def _format_map_tip(name: str, lines: list[str], text: str) -> str:
+    """Return the tooltip of an answer: name, numbers and text."""
+    cut = shorten_text(text, TIP)
+    return "\n".join([f"{name}: {', '.join(lines)}", cut])
+
+
+def build_worker_chart(
+    answers: Sequence[WorkerAnswer], mean: float | None, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the chart of a worker's leave-one-out scores, one row per question."""
+    rows = [
+        Row(
+            name=answer.question_name,
+            value=answer.score_leave_one_out,
+            low=None,
+            high=None,
+            tip=_format_worker_tip(answer),
+            link=link(answer.question),
+        )
+        for answer in answers
+        if answer.score_leave_one_out is not None
+    ]
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in rows])
+        description = f"Scores of {len(rows)} answers"
+        drawing = Drawing(width, layout.height, "Answers by question", description)
+        scale = build_scale([*(row.value for row in rows), mean], layout.left, layout.right)
+        draw_axis(drawing, layout, scale, "similarity to the consensus of the others")
+        if mean is not None:
+            drawing.line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
+        draw_rows(drawing, layout, scale, rows)
+        return drawing
+
+    return Chart(
+        name="scores",
+        title="Where this worker agrees with the others, and where not",
+        explanation=(
+            "A dot further left is an answer that differs more from what the others said to this "
+            "question. The dotted line is the worker's mean. Different is not always wrong: read "
+            "the answer beside the nearest one below."
+        ),
+        draw=draw,
+    )
+
+
+def _format_worker_tip(answer: WorkerAnswer) -> str:
+    """Return the tooltip of an answer: question, score and text."""
+    text = shorten_text(answer.text, TIP)
+    return f"{answer.question_name}: {format_number(answer.score_leave_one_out)}\n{text}"

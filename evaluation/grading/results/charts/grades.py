@@ -1,14 +1,21 @@
-"""Charts of the workers' grades and ranks with their intervals, best first."""
+"""Charts of a run: grades and ranks, questions, convergence, and another run.
+
+Charts of the workers' grades and ranks with their intervals, best first. Chart of the questions'
+dispersion and difficulty, most dispersed first. Chart of convergence: root mean square change of
+the voting weights per iteration. Chart that compares the workers' grades in two runs.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.rows import NAMED, Layout, Look, Row, draw_axis, draw_rows
-from evaluation.core.charts.scales import Scale, format_interval, format_number
-from evaluation.core.charts.svg import Drawing
+from evaluation.core.charts.chart import NAMED, Chart, Layout, Look, Row, draw_axis, draw_rows
+from evaluation.core.charts.svg import Drawing, Scale, format_interval, format_number, format_tick
+from evaluation.grading.results.report.against import AgainstReport
+from evaluation.grading.results.report.changes import WorkerChange
+from evaluation.grading.results.report.questions import QuestionRow
 from evaluation.grading.results.report.workers import WorkerRow
 
 MOST = 200
@@ -157,4 +164,198 @@ def _format_tip(worker: WorkerRow) -> str:
             f"interval {format_interval(worker.grade.low, worker.grade.high, 'unknown')}",
             f"{rank}, {worker.n_answers} answers",
         ]
+    )
+
+
+QUESTIONS_MOST = 60
+MEANING = "0: all answers say the same"
+
+
+def build_questions_chart(
+    questions: Sequence[QuestionRow], n_questions: int, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart:
+    """Return the chart of disagreement on up to 60 questions, in the given order."""
+    shown = [question for question in questions if question.dispersion is not None][:QUESTIONS_MOST]
+    highest = max(
+        (max(question.dispersion or 0.0, question.difficulty or 0.0) for question in shown),
+        default=1.0,
+    )
+
+    def draw(width: float) -> Drawing:
+        layout = Layout(width, [row.name for row in shown])
+        description = f"{len(shown)} questions, most disagreement first"
+        drawing = Drawing(width, layout.height, "Disagreement", description)
+        counts = 34.0 if layout.is_narrow else 86.0
+        scale = Scale(0.0, max(0.1, highest * 1.05), layout.left, layout.right - counts)
+        draw_axis(drawing, layout, scale, MEANING)
+        for at, question in enumerate(shown):
+            y, value = layout.y(at), question.dispersion or 0.0
+            drawing.mark(_format_question_tip(question), link(question.question))
+            layout.draw_row(drawing, at)
+            drawing.rectangle(layout.left, y - 6, scale(value) - layout.left, 12, "bar")
+            if question.difficulty is not None:
+                drawing.dot(scale(question.difficulty), y, "dot", 4)
+            words = f"{question.n_answers:,}" + ("" if layout.is_narrow else " answers")
+            drawing.text(layout.right, y + 4, words, "faint", "end")
+            drawing.end_mark()
+        return drawing
+
+    return Chart(
+        name="questions",
+        title="Where the crowd disagrees",
+        explanation=(
+            "The longer the bar (dispersion), the less the answers to a question agree. The dot "
+            "is the difficulty: how far an answer is on average from the consensus of the others. "
+            "Much of both can mean a hard question, an unclear one, or one with several right "
+            "answers: read a few to find out. The number on the right says how many answered."
+        ),
+        draw=draw,
+        note=(
+            f"The picture shows the {len(shown)} questions with the most disagreement out of "
+            f"{n_questions:,}; the table and the CSV file have all."
+            if n_questions > len(shown)
+            else ""
+        ),
+    )
+
+
+def _format_question_tip(question: QuestionRow) -> str:
+    """Return the tooltip of a question: dispersion, difficulty, answers, consensus answer."""
+    lines = [
+        f"{question.name}: {question.text}" if question.text else question.name,
+        f"dispersion {format_number(question.dispersion)}, "
+        f"difficulty {format_number(question.difficulty, 'unknown')}",
+        f"{question.n_answers:,} answers",
+    ]
+    if question.nearest:
+        lines.append(f"nearest answer: {question.nearest}")
+    return "\n".join(lines)
+
+
+HEIGHT = 240.0
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 20.0, 14.0, 46.0
+# A change of exactly 0 has no logarithm; it stands at the lower end.
+LEAST = 1e-17
+
+
+def build_convergence_chart(trace: Sequence[float]) -> Chart:
+    """Return the chart of the changes of the voting weights (`trace`), on a log scale."""
+    powers = [math.log10(max(change, LEAST)) for change in trace]
+
+    def draw(width: float) -> Drawing:
+        description = (
+            f"Change of the weights over {len(trace)} iterations, "
+            f"at the end {format_number(trace[-1]) if trace else 'unknown'}"
+        )
+        drawing = Drawing(width, HEIGHT, "Convergence", description)
+        bottom = HEIGHT - BOTTOM
+        x = Scale(1, max(2, len(trace)), LEFT + 12, width - RIGHT)
+        low, high = math.floor(min(powers, default=-1)), math.ceil(max(powers, default=0))
+        y = Scale(low, max(high, low + 1), bottom, TOP)
+        for power in y.ticks(5):
+            if power == round(power):
+                drawing.line(LEFT, y(power), width - RIGHT, y(power), "grid")
+                drawing.text(LEFT - 8, y(power) + 4, _format_power(round(power)), "faint", "end")
+        for tick in x.ticks(min(len(trace), 10 if width > 600 else 6) or 1):
+            if tick == round(tick):
+                drawing.text(x(tick), bottom + 17, f"{tick:.0f}", "faint", "middle")
+        drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
+        drawing.text((LEFT + width - RIGHT) / 2, bottom + 36, "iteration", "faint", "middle")
+        points = [(x(at), y(power)) for at, power in enumerate(powers, 1)]
+        drawing.path(points, "line")
+        for at, ((px, py), change) in enumerate(zip(points, trace, strict=True), 1):
+            drawing.mark(f"iteration {at}\nchange of the weights {change:.3g}")
+            drawing.dot(px, py, "hit", 12)
+            drawing.dot(px, py, "dot", 4.5 if len(trace) <= 60 else 2)
+            drawing.end_mark()
+        return drawing
+
+    return Chart(
+        name="convergence",
+        title="How quickly the grades settled",
+        explanation=(
+            "Grades and votes depend on each other, so they are computed again and again until "
+            "they stop changing. The height is how much they still changed (from one line of the "
+            "grid to the next ten or a hundred times less). A line that falls steadily is what "
+            "you want to see; one that stays up means that close ranks should not be trusted."
+        ),
+        draw=draw,
+    )
+
+
+def _format_power(power: int) -> str:
+    """Return the axis label of a power of ten, such as "0.01" or "1e-5"."""
+    if -3 <= power <= 1:
+        return f"{10.0**power:g}"
+    return f"1e{power}"
+
+
+AGAINST_MOST = 1000
+AGAINST_LEFT, AGAINST_RIGHT, AGAINST_TOP, AGAINST_BOTTOM = 48.0, 14.0, 10.0, 44.0
+# A worker that moved by more is marked.
+FAR = 0.1
+
+
+def build_against_chart(
+    report: AgainstReport, link: Callable[[UUID], str] = lambda _: ""
+) -> Chart | None:
+    """Return the chart of up to 1,000 workers' grades in both runs; None without common grades."""
+    with_two_grades = [
+        worker
+        for worker in report.workers
+        if worker.grade_before is not None and worker.grade_after is not None
+    ]
+    shown = with_two_grades[:AGAINST_MOST]
+    if not shown:
+        return None
+
+    def draw(width: float) -> Drawing:
+        side = min(width, 460.0)
+        left = (width - side) / 2
+        drawing = Drawing(
+            width, side, "Run against run", f"Grades of {len(shown)} workers in two runs"
+        )
+        right, bottom = left + side - AGAINST_RIGHT, side - AGAINST_BOTTOM
+        x = Scale(0.0, 1.0, left + AGAINST_LEFT, right)
+        y = Scale(0.0, 1.0, bottom, AGAINST_TOP)
+        for tick in x.ticks(5):
+            drawing.line(x(tick), AGAINST_TOP, x(tick), bottom, "grid")
+            drawing.line(left + AGAINST_LEFT, y(tick), right, y(tick), "grid")
+            drawing.text(x(tick), bottom + 16, format_tick(tick), "faint", "middle")
+            drawing.text(left + AGAINST_LEFT - 7, y(tick) + 4, format_tick(tick), "faint", "end")
+        drawing.line(x(0), y(0), x(1), y(1), "median")
+        drawing.text(
+            (left + AGAINST_LEFT + right) / 2, side - 8, "earlier grade", "faint", "middle"
+        )
+        drawing.text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
+        for worker in reversed(shown):
+            drawing.mark(_format_change_tip(worker), link(worker.worker))
+            look = "dot-model" if abs(worker.grade_change) > FAR else "dot"
+            drawing.dot(x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), look, 4.5)
+            drawing.end_mark()
+        return drawing
+
+    return Chart(
+        name="against",
+        title="Workers whose rank changed",
+        explanation=(
+            "A dot is a worker of both runs. On the dotted line the grade is the same, above it "
+            "the later run thinks more of the worker, below it less. Orange dots moved by more "
+            "than a tenth."
+        ),
+        draw=draw,
+        note=f"The {AGAINST_MOST:,} workers that moved most are shown."
+        if len(with_two_grades) > AGAINST_MOST
+        else "",
+    )
+
+
+def _format_change_tip(worker: WorkerChange) -> str:
+    """Return the tooltip of a worker: grades and ranks in both runs."""
+    ranks = f"rank {worker.rank_before or 'none'}, then {worker.rank_after or 'none'}"
+    if worker.moved is not None:
+        ranks += f"; among those in both {worker.place_before}, then {worker.place_after}"
+    return (
+        f"{worker.name}\ngrade {format_number(worker.grade_before)}, then "
+        f"{format_number(worker.grade_after)}\n{ranks}"
     )

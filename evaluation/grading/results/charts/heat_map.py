@@ -9,10 +9,8 @@ from uuid import UUID
 import numpy as np
 
 from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.labels import fit_labels
-from evaluation.core.charts.scales import format_number
-from evaluation.core.charts.svg import Drawing, estimate_width
-from evaluation.grading.results.report.heat_map import COLUMNS, ROWS, HeatBlock, HeatOverview
+from evaluation.core.charts.svg import Drawing, estimate_width, fit_labels, format_number
+from evaluation.grading.results.report.maps import COLUMNS, ROWS, HeatBlock, HeatOverview
 
 SHADES = 7
 LEGEND = 30.0

@@ -1,22 +1,41 @@
-"""Report of a run's language models by score, and the workers' scores beside them."""
+"""Reports of a run's language models: by score, one model, and verdicts.
+
+Report of a run's language models by score, and the workers' scores beside them. Report of a
+language model in a run: its score, and every answer with its facts. Verdicts on language models:
+which is best, and which of two, as message codes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from statistics import quantiles
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Window
+from django.db.models import Count, F, Window
 
-from annotations.web.paging import Keyset, Page
+from annotations.web.paging import PAGE, Keyset, Page
+from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import Reasoned
 from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
-from evaluation.grading.facts.report.standing import COUNTED, NO_FACTS, FactStanding, build_standing
+from evaluation.grading.facts.report import (
+    COUNTED,
+    NO_FACTS,
+    FactOnQuestion,
+    FactStanding,
+    Marked,
+    SaidFact,
+    build_standing,
+    read_contradictions,
+    read_facts,
+)
+from evaluation.grading.results.messages import format_names
+from evaluation.grading.results.report.comparisons import ModelPair
 from evaluation.grading.results.report.run import Ceiling
-from evaluation.models import LLMScore, Run, WorkerGrade
+from evaluation.models import LLMAnswerScore, LLMScore, Run, WorkerGrade
 from evaluation.runs.reports.about import RunAbout, build_about
 
 ORDER = Keyset("score", ("-score", "model__public_id"), empty_last=True)
@@ -200,3 +219,170 @@ def build_model_row(row: dict[str, Any]) -> ModelRow:
         facts=build_standing(row),
         contrast=Estimate(row["contrast"], row["contrast_low"], row["contrast_high"]),
     )
+
+
+MODEL_ORDER = Keyset(
+    "model_answer", ("llm_response__question__position", "llm_response__question__public_id")
+)
+
+
+@dataclass(frozen=True)
+class AnswerOfModel(Marked, Reasoned):
+    """A model's answer to a question, with its score (or a reason code) and facts.
+
+    Attributes
+    ----------
+    text : at most 1,500 characters. facts : what it states, and how that stands to the crowd.
+    """
+
+    question: UUID
+    question_name: str
+    question_text: str
+    status: str
+    text: str
+    score: float | None
+    reason: str
+    facts: list[SaidFact]
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """A model's scores, and a page of its answers in the order of the questions.
+
+    Attributes
+    ----------
+    contradictions : where an answer contradicts the crowd, at most 50.
+    """
+
+    about: RunAbout
+    model: ModelRow
+    contradictions: list[FactOnQuestion]
+    answers: Page[AnswerOfModel]
+
+
+def build_model_report(
+    run: Run, model: UUID, after: str = "", size: int = PAGE
+) -> ModelReport | None:
+    """Return the report of a model; None if the run has no such model; two queries.
+
+    A run with facts takes two more.
+    """
+    row = read_model_row(run, model)
+    if row is None:
+        return None
+    return ModelReport(
+        about=build_about(run),
+        model=row,
+        contradictions=read_contradictions(run, "model", model),
+        answers=_read_answers(run, model, after, size),
+    )
+
+
+def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[AnswerOfModel]:
+    """Return a page (of a paginated list) of the model's answers with their facts."""
+    rows = (
+        LLMAnswerScore.objects.filter(run=run, llm_response__model__public_id=model)
+        .order_by()
+        .values(
+            *("score", "reason", "llm_response_id"),
+            *("llm_response__question__public_id", "llm_response__question__position"),
+            name=F("llm_response__question__external_id"),
+            status=F("llm_response__status"),
+            question_text=select_beginning("llm_response__question__text"),
+            text_shown=select_beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    )
+    page = MODEL_ORDER.take(rows, after, size, dict)
+    _, facts = read_facts(run, replies=[row["llm_response_id"] for row in page.rows])
+    answers = [_build_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
+    return Page(answers, page.after, page.next)
+
+
+def _build_answer(row: dict[str, Any], facts: list[SaidFact]) -> AnswerOfModel:
+    """Convert a database row and its facts to a model's answer."""
+    return AnswerOfModel(
+        question=row["llm_response__question__public_id"],
+        question_name=row["name"],
+        question_text=shorten_text(row["question_text"], EXCERPT_SHOWN),
+        status=row["status"],
+        text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+        score=row["score"],
+        reason=row["reason"],
+        facts=facts,
+    )
+
+
+def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair]) -> Message:
+    """Return the message on which models the highest-scoring model is better than.
+
+    Parameters
+    ----------
+    models : by score, best first. pairs : every pair that was compared.
+    """
+    ranked = [model for model in models if model.rank is not None and model.score.value is not None]
+    if not models:
+        return Message("comparison.no_models")
+    if not ranked:
+        return Message("comparison.no_rank", {"models": len(models)})
+    leader = ranked[0]
+    own_pairs = [
+        pair if pair.first == leader.model else pair.turned()
+        for pair in pairs
+        if leader.model in (pair.first, pair.second) and pair.adjusted_p_value is not None
+    ]
+    if len(ranked) > 1 and not pairs:
+        return Message("comparison.not_recorded", {"models": len(models)})
+    if not own_pairs:
+        return Message(
+            "comparison.only_model", {"leader": leader.name, "score": leader.score.value}
+        )
+    position = {model.model: at for at, model in enumerate(ranked)}
+    own_pairs.sort(key=lambda pair: position.get(pair.second, len(position)))
+    values: dict[str, Any] = {"leader": leader.name}
+    behind = [pair for pair in own_pairs if pair.better and (pair.difference.value or 0) > 0]
+    alike = [pair for pair in own_pairs if not pair.better]
+    if len(behind) + len(alike) < len(own_pairs):
+        # Means over different questions may put a model first that pairs do not.
+        ahead = [pair.second_name for pair in own_pairs if pair not in behind and pair not in alike]
+        return Message("comparison.led_in_pairs", values | {"ahead": format_names(ahead)})
+    if alike:
+        values["alike"] = format_names([pair.second_name for pair in alike])
+        values["smallest"] = max(pair.smallest_detectable or 0.0 for pair in alike)
+    if not behind:
+        return Message("comparison.leads_none", values)
+    values |= {
+        "behind": format_names([pair.second_name for pair in behind]),
+        **_build_difference(behind[0]),
+    }
+    return Message("comparison.leads_some" if alike else "comparison.leads_all", values)
+
+
+def build_pair_verdict(pair: ModelPair) -> Message:
+    """Return the message on which of two models is better, or that neither is."""
+    value = pair.difference.value
+    if value is None or pair.adjusted_p_value is None:
+        return Message(
+            "comparison.pair_undefined",
+            {"first": pair.first_name, "second": pair.second_name, "reason": pair.reason},
+        )
+    better = pair if value >= 0 else pair.turned()
+    values = {
+        "first": better.first_name,
+        "second": better.second_name,
+        "n": pair.n,
+        "p": pair.adjusted_p_value,
+        "smallest": pair.smallest_detectable,
+        **_build_difference(better),
+    }
+    return Message("comparison.pair_apart" if pair.better else "comparison.pair_alike", values)
+
+
+def _build_difference(pair: ModelPair) -> dict[str, Any]:
+    """Return the second model's name, the difference and its interval, as message values."""
+    difference = pair.difference
+    return {
+        "next": pair.second_name,
+        "difference": difference.value,
+        "low": difference.low,
+        "high": difference.high,
+    }

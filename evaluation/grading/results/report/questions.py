@@ -1,18 +1,64 @@
-"""Report of a run's questions, in their order, or by dispersion or difficulty."""
+"""Reports of a run's questions, and of one question with its camps.
+
+The two camps among the answers to a question: sizes, and typical answers. Report of a run's
+questions, in their order, or by dispersion or difficulty. Report of a question in a run: answers by
+score, models' answers, camps and facts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, QuerySet, Subquery
 
+from annotations.models import Question
 from annotations.web.paging import PAGE, Keyset, Page
-from annotations.web.texts import select_beginning, shorten_text
-from evaluation.models import ExemplaryAnswer, Run
+from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.grading.facts.report import (
+    Marked,
+    QuestionFacts,
+    SaidFact,
+    read_facts,
+    read_question_facts,
+)
+from evaluation.grading.summary import read_summary
+from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.runs.flow.forecast import GradedQuestion
+from evaluation.runs.reports.about import RunAbout, build_about
+
+NOT_COMPUTED = "not_computed"
+TOO_FEW = "fewer_than_6_answers"
+UNDIVIDED = "undivided"
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class Camp:
+    """A group of similar answers to a question: its size, and its most typical answer."""
+
+    size: int
+    answer: str | None
+
+
+def find_camps_reason(run: Run, separation: float | None, camps: list[Camp]) -> str:
+    """Return the code why a question has no two camps of answers, or lacks an example; or ""."""
+    if camps:
+        return WITHDRAWN if any(camp.answer is None for camp in camps) else ""
+    if read_summary(run).question_camps is None:
+        return NOT_COMPUTED
+    return TOO_FEW if separation is None else UNDIVIDED
+
+
+def build_camps(sizes: tuple[int | None, int | None], answers: list[str | None]) -> list[Camp]:
+    """Return the larger and the smaller group of similar answers; empty without sizes."""
+    return [
+        Camp(size, answer) for size, answer in zip(sizes, answers, strict=True) if size is not None
+    ]
+
 
 By = Literal["position", "dispersion", "difficulty"]
 ORDERS: dict[By, Keyset] = {
@@ -115,3 +161,265 @@ def read_answered_questions(run: Run) -> list[GradedQuestion]:
         .order_by("question__position", "pk")
         .values_list("question__public_id", "question__external_id", "n_answers", "mean_score")
     ]
+
+
+ORDER = Keyset("score", ("-score", "response__public_id"), empty_last=True)
+# More models than this are on the models' page only.
+MODELS_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class QuestionAnswer(Marked):
+    """A worker's answer with its scores and facts, and the worker's grade."""
+
+    worker: UUID
+    worker_name: str
+    grade: float | None
+    text: str
+    score: float | None
+    score_leave_one_out: float | None
+    is_nearest: bool
+    facts: list[SaidFact] = field(default_factory=list)
+    contrast: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelAnswer(Marked, Reasoned):
+    """A model's answer with its score and facts; `reason` says why a score is missing or 0."""
+
+    model: UUID
+    name: str
+    notice: str
+    status: str
+    text: str
+    score: float | None
+    reason: str
+    facts: list[SaidFact] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class QuestionReport:
+    """A question in a run: a page of its answers, models' answers, camps and facts.
+
+    Attributes
+    ----------
+    name : its id in files. text : "" where only the id is known.
+    n_answers : workers who answered. dispersion : 0 (all the same) to 1 (nothing in common).
+    separation : how clearly the answers fall into two camps, 0 to 1; None below 6 answers.
+    camps : the larger and the smaller one; none, with `camps_reason`, up to a separation of .4.
+    answers : by score, best first. models : by score, at most 100 of `n_models`.
+    facts : what people agree on and contest, fact by fact.
+    """
+
+    about: RunAbout
+    question: UUID
+    name: str
+    text: str
+    category: str
+    passage_title: str
+    passage_text: str
+    n_answers: int
+    dispersion: float | None
+    separation: float | None
+    camps: list[Camp]
+    camps_reason: str
+    answers: Page[QuestionAnswer]
+    models: list[ModelAnswer]
+    n_models: int
+    facts: QuestionFacts
+
+    @property
+    def notices(self) -> list[str]:
+        """The notices that the models require to be shown, without repetitions."""
+        return list(dict.fromkeys(model.notice for model in self.models if model.notice))
+
+
+@dataclass(frozen=True)
+class QuestionInRun:
+    """Database rows of a question, its exemplary answer and models' answers, read once.
+
+    Attributes
+    ----------
+    exemplar : None where the run has no exemplary answer. replies : models' answers by score.
+    """
+
+    question: Question
+    exemplar: Any
+    replies: list[dict[str, Any]]
+
+
+def read_question(run: Run, question: UUID) -> QuestionInRun | None:
+    """Read a question with its exemplary answer and models' answers; None if there is none."""
+    exemplar = (
+        ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
+        .select_related("question__passage")
+        .defer("vector")
+        .annotate(
+            larger_text=select_beginning("larger_nearest__text", ANSWER_SHOWN),
+            smaller_text=select_beginning("smaller_nearest__text", ANSWER_SHOWN),
+        )
+        .first()
+    )
+    if exemplar is None:
+        questions = Question.objects.filter(version=run.version_id, public_id=question)
+        question_row = questions.select_related("passage").first()
+    else:
+        question_row = exemplar.question
+    return (
+        None
+        if question_row is None
+        else QuestionInRun(question_row, exemplar, _read_replies(run, question_row))
+    )
+
+
+def build_question_report(
+    run: Run,
+    question: UUID,
+    after: str = "",
+    size: int = PAGE,
+    found: QuestionInRun | None = None,
+    page: Page[dict[str, Any]] | None = None,
+) -> QuestionReport | None:
+    """Return the report of a question; None if there is none; at most four queries.
+
+    A run with facts takes two more. `found` is the question and `page` the `answer_page`, where
+    they were read.
+    """
+    found = found or read_question(run, question)
+    if found is None:
+        return None
+    question_row, exemplar, replies = found.question, found.exemplar, found.replies[:MODELS_SHOWN]
+    page = page or read_answer_page(run, question, after, size)
+    facts_of_answers, facts_of_replies = read_facts(
+        run,
+        [row["response_id"] for row in page.rows],
+        [row["llm_response_id"] for row in replies],
+    )
+    separation = exemplar.separation if exemplar else None
+    camps = _build_camps(exemplar) if exemplar else []
+    return QuestionReport(
+        about=build_about(run),
+        question=question_row.public_id,
+        name=question_row.external_id,
+        text=question_row.text,
+        category=question_row.category,
+        passage_title=question_row.passage.title if question_row.passage else "",
+        passage_text=question_row.passage.text if question_row.passage else "",
+        n_answers=exemplar.n_answers if exemplar else 0,
+        dispersion=exemplar.dispersion if exemplar else None,
+        separation=separation,
+        camps=camps,
+        camps_reason=find_camps_reason(run, separation, camps),
+        answers=_build_answers(
+            page, facts_of_answers, exemplar.nearest_response_id if exemplar else None
+        ),
+        models=[_build_model_answer(row, facts_of_replies) for row in replies],
+        n_models=len(found.replies),
+        facts=read_question_facts(run, exemplar),
+    )
+
+
+def build_answers_of_page(page: Page[dict[str, Any]]) -> list[QuestionAnswer]:
+    """Convert a page of answer rows to answers without facts; no query."""
+    return _build_answers(page, {}).rows
+
+
+def build_first_page(page: Page[dict[str, Any]], size: int = PAGE) -> Page[dict[str, Any]]:
+    """Return the first page of a longer page of answer rows."""
+    return ORDER.beginning(page, size)
+
+
+def read_answer_page(
+    run: Run, question: UUID, after: str = "", size: int = PAGE
+) -> Page[dict[str, Any]]:
+    """Return a page of workers' answer rows by score, for the list and the map; one query."""
+    grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
+    rows = (
+        AnswerScore.objects.filter(run=run, response__question__public_id=question)
+        .order_by()
+        .values(
+            "score",
+            "score_leave_one_out",
+            "contrast",
+            "response_id",
+            "response__public_id",
+            "place",
+            grade=Subquery(grades.values("grade")[:1]),
+            **build_history_columns(run),
+            worker_public=F("response__submission__worker__public_id"),
+            worker_name=F("response__submission__worker__external_id"),
+            text_shown=select_beginning("response__text", ANSWER_SHOWN),
+        )
+    )
+    return ORDER.take(rows, after, size, dict)
+
+
+def build_history_columns(run: Run) -> dict[str, Subquery]:
+    """Return query columns with the stored weights and grades of an answer's worker."""
+    grades = WorkerGrade.objects.filter(run=run, worker=OuterRef("response__submission__worker"))
+    return {kept: Subquery(grades.values(kept)[:1]) for kept in ("weights", "grades")}
+
+
+def _build_answers(
+    page: Page[dict[str, Any]], facts: Mapping[int, list[SaidFact]], nearest: int | None = None
+) -> Page[QuestionAnswer]:
+    """Convert a page of answer rows to a page of answers with their facts."""
+    answers = [
+        QuestionAnswer(
+            worker=row["worker_public"],
+            worker_name=row["worker_name"],
+            grade=row["grade"],
+            text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+            score=row["score"],
+            score_leave_one_out=row["score_leave_one_out"],
+            is_nearest=row["response_id"] == nearest,
+            facts=facts.get(row["response_id"], []),
+            contrast=row["contrast"],
+        )
+        for row in page.rows
+    ]
+    return Page(answers, page.after, page.next)
+
+
+def _build_camps(exemplar: Any) -> list[Camp]:
+    """Return the two groups of similar answers to a question, with sizes and examples."""
+    return build_camps(
+        (exemplar.larger_camp, exemplar.smaller_camp),
+        [
+            None if text is None else shorten_text(text, ANSWER_SHOWN)
+            for text in (exemplar.larger_text, exemplar.smaller_text)
+        ],
+    )
+
+
+def _read_replies(run: Run, question: Question) -> list[dict[str, Any]]:
+    """Return the database rows of the models' answers to a question, best score first."""
+    scores = LLMAnswerScore.objects.filter(run=run, llm_response__question=question)
+    rows: Any = scores.order_by(F("score").desc(nulls_last=True), "llm_response__model__name")
+    return list(
+        rows.values(
+            "score",
+            "reason",
+            "place",
+            "llm_response_id",
+            status=F("llm_response__status"),
+            model=F("llm_response__model__public_id"),
+            name=F("llm_response__model__name"),
+            notice=F("llm_response__model__notice"),
+            text_shown=select_beginning("llm_response__text", ANSWER_SHOWN),
+        )
+    )
+
+
+def _build_model_answer(row: dict[str, Any], facts: Mapping[int, list[SaidFact]]) -> ModelAnswer:
+    """Convert a database row to a model's answer with its facts."""
+    return ModelAnswer(
+        model=row["model"],
+        name=row["name"],
+        notice=row["notice"],
+        status=row["status"],
+        text=shorten_text(row["text_shown"], ANSWER_SHOWN),
+        score=row["score"],
+        reason=row["reason"],
+        facts=facts.get(row["llm_response_id"], []),
+    )

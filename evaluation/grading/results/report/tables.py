@@ -1,26 +1,39 @@
-"""Build the tables of a run for download as files: every row, numbers in full."""
+"""Build the tables of a run for download, and rows of the result files.
+
+Read stored results of a run as rows of the result files, with external ids.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from django.db.models import F, FilteredRelation, OuterRef, Q, Subquery
 
 from annotations.models import Question, Response
+from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.report import iterate_alarms
-from evaluation.grading.alarms.run.detection import COLUMNS, join_ids
-from evaluation.grading.facts.report.standing import COUNTED, FactStanding
+from evaluation.grading.alarms.run.detection import COLUMNS, Alarm, join_ids
+from evaluation.grading.facts.report import COUNTED, FactStanding
 from evaluation.grading.results.report.against import AgainstReport
-from evaluation.grading.results.report.answer_map import decode_floats
 from evaluation.grading.results.report.comparisons import iterate_pairs, read_question_gaps
-from evaluation.grading.results.report.heat_map import read_heat_rows
-from evaluation.grading.results.report.models import ModelRow, read_model_rows
+from evaluation.grading.results.report.maps import decode_floats, read_heat_rows
+from evaluation.grading.results.report.models import ModelRow as ModelReportRow
+from evaluation.grading.results.report.models import read_model_rows
 from evaluation.grading.results.report.questions import ORDERS
-from evaluation.grading.results.report.workers import WorkerRow, iterate_worker_rows
-from evaluation.grading.run.results import ContrastCells
+from evaluation.grading.results.report.workers import WorkerRow as WorkerReportRow
+from evaluation.grading.results.report.workers import iterate_worker_rows
+from evaluation.grading.run.results import (
+    TOO_FEW,
+    ContrastCells,
+    GradeChange,
+    GradeChanges,
+    ModelRow,
+    WorkerRow,
+)
 from evaluation.grading.summary import read_summary
 from evaluation.models import (
     AnswerFact,
@@ -28,11 +41,90 @@ from evaluation.models import (
     CrowdFact,
     ExemplaryAnswer,
     LLMAnswerScore,
+    LLMScore,
     Run,
     WorkerGrade,
 )
+from evaluation.runs.reports.lists import Table
 from evaluation.runs.reports.planner import build_planner_report
-from evaluation.runs.reports.spreadsheet import Table
+
+
+def read_workers(run: Run) -> list[WorkerRow]:
+    """Return a row of workers.csv for every worker, in the order of their first answer."""
+    columns = WorkerRow._fields[1:]
+    rows = WorkerGrade.objects.filter(run=run).order_by("pk")
+    return [
+        WorkerRow(name, *values)._replace(support="ok" if supported else TOO_FEW)
+        for name, supported, *values in rows.values_list("worker__external_id", "support", *columns)
+    ]
+
+
+def read_models(run: Run) -> list[ModelRow]:
+    """Return a row of models.csv for every model of a run."""
+    rows = LLMScore.objects.filter(run=run).order_by("pk")
+    return [ModelRow(*row) for row in rows.values_list("model__name", *ModelRow._fields[1:])]
+
+
+def read_alarms(run: Run) -> list[Alarm]:
+    """Return the alarms of a run, without their example answers."""
+    return [
+        Alarm(
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            workers=tuple(workers),
+            questions=tuple(questions),
+            message=alarm.message,
+            outcome=alarm.outcome,
+            reviewed=alarm.state,
+        )
+        for alarm, workers, questions in iterate_alarms(run)
+    ]
+
+
+def read_gone_alarms(run: Run) -> list[Alarm]:
+    """Return the alarms that vanished when workers were excluded, without their questions."""
+    remedies = read_summary(run).remedies
+    gone = () if remedies is None else remedies.gone
+    names = _read_names(run, {worker for alarm in gone for worker in alarm.workers})
+    return [
+        Alarm(
+            kind=alarm.kind,
+            severity=alarm.severity,
+            statistic=alarm.statistic,
+            threshold=alarm.threshold,
+            workers=tuple(names[worker] for worker in alarm.workers if worker in names),
+            questions=(),
+            message=Message.of(alarm.message),
+            outcome=Message.of(alarm.outcome),
+        )
+        for alarm in gone
+    ]
+
+
+def read_changes(run: Run) -> GradeChanges | None:
+    """Return how remedies changed grades (largest movers only); None without remedies."""
+    remedies = read_summary(run).remedies
+    if remedies is None:
+        return None
+    compared = remedies.compared_with_plain
+    names = _read_names(run, [row.worker for row in compared.movers])
+    movers = (
+        GradeChange(**{**asdict(row), "worker": names.get(row.worker, "")})
+        for row in compared.movers
+    )
+    return GradeChanges(tuple(movers), compared.spearman, compared.n, compared.reason)
+
+
+def _read_names(run: Run, workers: Iterable[str]) -> dict[str, str]:
+    """Return the external ids of some workers of a run by public id."""
+    rows = run.worker_grades.filter(worker__public_id__in=list(workers))
+    return {
+        str(public): name
+        for public, name in rows.values_list("worker__public_id", "worker__external_id")
+    }
+
 
 Row = Sequence[object]
 AT_ONCE = 2000
@@ -114,7 +206,7 @@ def build_models_table(run: Run) -> Table:
     return Table(header, (_build_model_row(row) for row in _iterate_models(run)))
 
 
-def _iterate_models(run: Run) -> Iterable[ModelRow]:
+def _iterate_models(run: Run) -> Iterable[ModelReportRow]:
     """Yield all models of a run by score, reading page by page."""
     page = read_model_rows(run, size=AT_ONCE)
     yield from page.rows
@@ -123,7 +215,7 @@ def _iterate_models(run: Run) -> Iterable[ModelRow]:
         yield from page.rows
 
 
-def _build_model_row(row: ModelRow) -> Row:
+def _build_model_row(row: ModelReportRow) -> Row:
     """Return a model's cells of the models table."""
     score = row.score
     return (
@@ -134,7 +226,7 @@ def _build_model_row(row: ModelRow) -> Row:
     )
 
 
-def _build_contrast_cells(row: WorkerRow | ModelRow) -> Row:
+def _build_contrast_cells(row: WorkerReportRow | ModelReportRow) -> Row:
     """Return the question contrast of a worker or model, with its interval."""
     return row.contrast.value, row.contrast.low, row.contrast.high
 

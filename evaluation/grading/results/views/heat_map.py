@@ -10,8 +10,7 @@ from django.http import Http404, HttpRequest, QueryDict
 
 from annotations.web.query import parse_number
 from evaluation.core.charts.chart import Chart
-from evaluation.core.charts.labels import shorten_distinctly
-from evaluation.core.charts.scales import format_number
+from evaluation.core.charts.svg import format_number, shorten_distinctly
 from evaluation.grading.results.charts.heat_map import (
     Shades,
     build_block_chart,
@@ -20,7 +19,7 @@ from evaluation.grading.results.charts.heat_map import (
     build_shades,
 )
 from evaluation.grading.results.pages import grading_page
-from evaluation.grading.results.report.heat_map import (
+from evaluation.grading.results.report.maps import (
     COLUMNS,
     ROWS,
     HeatBlock,

@@ -1,14 +1,142 @@
-"""Plan the requests: one conversation for each item and sample, with its own seed and key."""
+"""Prompts, planned requests, and stores of replies.
+
+Define prompts: a system text and a template with named fields, identified by a hash. Plan the
+requests: one conversation for each item and sample, with its own seed and key. Define the protocol
+of reply stores, and a store in memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from string import Formatter
+from typing import Any, Protocol
 
-from evaluation.core.backends.chat.contract import ChatModel, ChatRequest, Message
+from evaluation.core.backends.chat.contract import ChatModel, ChatRequest, Message, Reply
+
+SYSTEM = "You answer questions in one or two short sentences."
+CLOSED = "closed"
+PASSAGE = "passage"
+TEMPLATES = {
+    CLOSED: "Question: {question}{choices}\nAnswer in one or two short sentences.",
+    PASSAGE: (
+        "Read this text.\n\n{passage}\n\nQuestion: {question}{choices}\n"
+        "Answer in one or two short sentences."
+    ),
+}
+FIELDS = {
+    CLOSED: ("question", "choices", "category", "language"),
+    PASSAGE: ("question", "choices", "category", "language", "passage", "title"),
+}
+NEEDED = {CLOSED: ("question",), PASSAGE: ("question", "passage")}
+
+
+def hash_prompt(system: str, template: str) -> str:
+    """Return the SHA-256 of a system text and a template, as hexadecimal digits."""
+    # As a JSON list, so that moving text from one part to the other changes the hash.
+    both = json.dumps([system, template], ensure_ascii=False)
+    return hashlib.sha256(both.encode()).hexdigest()
+
+
+class TemplateError(ValueError):
+    """A prompt template cannot be used; the message says why and what to do.
+
+    `code` and `values` say the same to other doors than the terminal: "braces", "bare" (a field
+    with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".
+    """
+
+    def __init__(self, message: str, code: str, **values: str) -> None:
+        super().__init__(message)
+        self.code, self.values = code, values
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt: system text ("" for none), template, and strategy ("closed" or "passage").
+
+    A template is text with names in braces, `{question}`; a brace itself is written twice. Raises
+    TemplateError: a name that the strategy does not have or a needed one that is missing, braces
+    that do not match.
+    """
+
+    strategy: str
+    template: str
+    system: str = SYSTEM
+
+    def __post_init__(self) -> None:
+        """Raise TemplateError for an unknown field, or a required one that is missing."""
+        known, used = FIELDS[self.strategy], [name for _, name in parse_template(self.template)]
+        for name in used:
+            if name is None or name in known:
+                continue
+            elsewhere = name in FIELDS[PASSAGE]
+            raise TemplateError(
+                f"the field {{{name}}} "
+                + (f"needs the strategy {PASSAGE}" if elsewhere else "is unknown")
+                + f": the template may use {', '.join(f'{{{field}}}' for field in known)}",
+                "of_passage" if elsewhere else "unknown",
+                field=f"{{{name}}}",
+                known=", ".join(f"{{{field}}}" for field in known),
+            )
+        for name in NEEDED[self.strategy]:
+            if name not in used:
+                raise TemplateError(
+                    f"the field {{{name}}} is missing, which the strategy {self.strategy} needs",
+                    "missing",
+                    field=f"{{{name}}}",
+                )
+
+    @property
+    def hash(self) -> str:
+        """Version of the prompt: SHA-256 of the system text and the template."""
+        return hash_prompt(self.system, self.template)
+
+    def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
+        """Return the conversation about one item, fields filled in; missing ones are empty."""
+        content = "".join(
+            text + (fields.get(name, "") if name else "")
+            for text, name in parse_template(self.template)
+        )
+        user = {"role": "user", "content": content}
+        return ({"role": "system", "content": self.system}, user) if self.system else (user,)
+
+
+def build_item_fields(
+    question: str,
+    choices: Sequence[str] = (),
+    category: str = "",
+    language: str = "",
+    passage: str = "",
+    title: str = "",
+) -> dict[str, str]:
+    """Return the template fields of a question; choices as lines below the question."""
+    return {
+        "question": question,
+        "choices": "".join(["\nChoices:", *(f"\n- {one}" for one in choices)] if choices else ""),
+        "category": category,
+        "language": language,
+        "passage": passage,
+        "title": title,
+    }
+
+
+def parse_template(template: str) -> list[tuple[str, str | None]]:
+    """Return a template's literal texts, each with the name of the next field, or None."""
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        raise TemplateError(
+            f"the braces of the template do not match ({error}): write {{{{ for a brace", "braces"
+        ) from error
+    for _, name, form, conversion in parts:
+        if form or conversion:
+            raise TemplateError(
+                f"the field {{{name}}} may hold its name only", "bare", field=f"{{{name}}}"
+            )
+    return [(text, name) for text, name, _, _ in parts]
+
 
 MOST_SEEDS = 2**31
 # What the asking itself says in every request; no parameter of a model.
@@ -87,3 +215,62 @@ def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
 
 def _serialize(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """A model's reply as it is stored, with attempts, seconds and cost.
+
+    `attempts` is 0 where it was not asked, because the model was given up. `cost` is in the
+    currency of the prices, `seconds` from sending the last attempt to its last byte.
+    """
+
+    reply: Reply
+    attempts: int = 1
+    seconds: float = 0.0
+    cost: float = 0.0
+
+
+class Store(Protocol):
+    """Protocol of a store of models' replies; a stored reply is never lost.
+
+    A store that takes its time returns what is awaited in place of None.
+    """
+
+    def has(self, planned: Planned) -> bool:
+        """Return whether the request's item and sample has a reply (an ERROR does not count)."""
+
+    def known(self, key: str) -> bool:
+        """Return whether a reply to a request with this key is stored, also for another item."""
+
+    def copy(self, planned: Planned) -> Awaitable[None] | None:
+        """Store the known reply of the request's key for the request's own item, too."""
+
+    def keep(self, planned: Planned, kept: KeptReply) -> Awaitable[None] | None:
+        """Store a reply; raises OSError if it cannot be stored, which ends the asking."""
+
+
+class MemoryStore:
+    """A reply store in memory, by item index and sample."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[int, int], KeptReply] = {}
+        self._by_key: dict[str, KeptReply] = {}
+
+    def has(self, planned: Planned) -> bool:
+        """Return False, as a new store has no reply to any item."""
+        return False
+
+    def known(self, key: str) -> bool:
+        """Return whether a reply to a request with this key is stored."""
+        return key in self._by_key
+
+    def copy(self, planned: Planned) -> None:
+        """Store the known reply of the request's key for the request's own item, too."""
+        self.kept[planned.place, planned.request.sample] = self._by_key[planned.key]
+
+    def keep(self, planned: Planned, kept: KeptReply) -> None:
+        """Store a reply; one without a fault can be copied by its key."""
+        self.kept[planned.place, planned.request.sample] = kept
+        if kept.reply.fault is None:
+            self._by_key[planned.key] = kept

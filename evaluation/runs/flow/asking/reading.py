@@ -12,8 +12,13 @@ import numpy as np
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.backends.chat.contract import Message
 from evaluation.core.stats.cells import Booleans, Integers, encode_labels
-from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.prompts import PASSAGE, TemplateError, hash_prompt, parse_template
+from evaluation.runs.flow.asking.plan import (
+    PASSAGE,
+    Item,
+    TemplateError,
+    hash_prompt,
+    parse_template,
+)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Ask registered language models, and store their replies in the database.
 
-`registration` says who may have which model asked, `prompts` keeps what models are told, `items`
-makes conversations out of the questions of a version, `askings` joins them for a run, `preview`
-shows and counts them before anything is sent, `replies` keeps what comes back, and `collecting`
-tells how a run goes.
+`registration` checks who may have which model asked, and stores prompts. `model_askings` builds
+conversations from the questions of a version and plans a run's requests, `preview` shows and counts
+them before anything is sent, `replies` stores the replies, and `collecting` executes the run.
 """

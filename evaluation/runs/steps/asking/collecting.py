@@ -18,12 +18,11 @@ from django.utils.text import capfirst
 
 from annotations.exchange.model_replies import Finish, read_finish
 from evaluation.consensus.signatures import SHORT, collect_versions, combine_hashes
-from evaluation.core.backends.chat.completion import LIMITS
+from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE, build_signature_parts
 from evaluation.models import LLMResponse, Run
 from evaluation.runs.flow.asking.asker import End, Outcome, ask
-from evaluation.runs.flow.asking.budget import Budget, Prices, Purse
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -33,10 +32,17 @@ from evaluation.runs.flow.asking.summary import (
     VERSION,
     AskedModel,
     AskSummary,
+    Budget,
+    Prices,
+    Purse,
 )
-from evaluation.runs.steps.asking.conversation import Conversation
+from evaluation.runs.steps.asking.conversation import (
+    Conversation,
+    ModelProgress,
+    keep_progress,
+    read_progress,
+)
 from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, find_problems
-from evaluation.runs.steps.asking.progress import ModelProgress, keep_progress, read_progress
 from evaluation.runs.steps.asking.registration import find_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,

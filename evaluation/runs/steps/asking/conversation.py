@@ -1,4 +1,9 @@
-"""Ask several models within one turn: one thread asks, the turn's own thread writes replies.
+"""Asking of several models within one turn: threads, mailbox and progress.
+
+Pass replies from the thread that asks models to the thread that writes to the database. Store the
+progress of each model of a run that asks, for the run's page.
+
+Ask several models within one turn: one thread asks, the turn's own thread writes replies.
 
 What comes is written in short fenced transactions, all that came meanwhile in one, and the asking
 waits until it is committed. Meanwhile the turn is looked at: whether it was cancelled or paused,
@@ -9,17 +14,162 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import queue
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from django.db import DatabaseError, transaction
 
-from evaluation.runs.steps.asking.mailbox import Mailbox, MailboxClosedError, Post, settle
+from evaluation.models import Run, RunData
+from evaluation.runs.flow.asking.plan import KeptReply, Planned
+from evaluation.runs.flow.stored import Stored
 from evaluation.runs.steps.checkpoints import Turn
+
+# Replies that are written in one transaction.
+AT_ONCE = 500
+
+AskingT = TypeVar("AskingT")
+
+
+class MailboxClosedError(OSError):
+    """The reply cannot be stored: the writing thread takes no more replies."""
+
+
+@dataclass(frozen=True)
+class Post(Generic[AskingT]):
+    """A reply on its way to the database, or the key of a stored one to copy (`source`).
+
+    `asking` is what it was asked for: a model with its requests.
+    """
+
+    asking: AskingT
+    planned: Planned
+    kept: KeptReply | None
+    source: int | None
+    written: asyncio.Future[None]
+
+
+class Mailbox(Generic[AskingT]):
+    """Queue of replies from the asking thread to the thread that writes to the database."""
+
+    def __init__(self) -> None:
+        self._posts: queue.SimpleQueue[Post[AskingT]] = queue.SimpleQueue()
+        self._closed = False
+
+    def put(
+        self, asking: AskingT, planned: Planned, kept: KeptReply | None, source: int | None = None
+    ) -> asyncio.Future[None]:
+        """Queue a reply; the returned future is done when the reply is committed."""
+        written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._closed:
+            raise MailboxClosedError("the replies are not written any more")
+        self._posts.put(Post(asking, planned, kept, source, written))
+        return written
+
+    def take(self, seconds: float) -> list[Post[AskingT]]:
+        """Return up to `AT_ONCE` queued replies, waiting at most `seconds` for the first."""
+        try:
+            found = [self._posts.get(timeout=seconds)]
+        except queue.Empty:
+            return []
+        while len(found) < AT_ONCE:
+            try:
+                found.append(self._posts.get_nowait())
+            except queue.Empty:
+                break
+        return found
+
+    def close(self) -> None:
+        """Refuse further replies: later `put` calls raise MailboxClosedError."""
+        self._closed = True
+
+
+def settle(posts: Iterable[Post[AskingT]], error: OSError | None = None) -> None:
+    """Complete the future of each queued reply: as committed, or with the error."""
+    for post in posts:
+
+        def tell(written: asyncio.Future[None] = post.written) -> None:
+            if written.done():
+                return
+            if error is None:
+                written.set_result(None)
+            else:
+                written.set_exception(error)
+
+        try:
+            # A future may be set only in the thread of its own event loop.
+            post.written.get_loop().call_soon_threadsafe(tell)
+        except RuntimeError:  # the asking has ended
+            return
+
+
+NAME = "models"
+"""Under which it is put aside (`evaluation.models.RunData`)."""
+
+
+@dataclass(frozen=True)
+class ModelProgress(Stored):
+    """Progress of one model of a run that asks: replies, errors, cost, and its end.
+
+    Attributes
+    ----------
+    id : public id of the model.
+    done, total : replies that are there, stored ones too, and that there should be.
+    asked : requests of this run that got a reply or an error; of them `errors`.
+    cost : of this run. seconds : while it was asked.
+    end : how it ended (`evaluation.runs.flow.asking.summary.ENDS`); "" while it goes on. `reason`
+        says why it is not done.
+    """
+
+    id: str
+    name: str
+    done: int = 0
+    total: int = 0
+    asked: int = 0
+    errors: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+    end: str = ""
+    reason: str = ""
+
+    @property
+    def percent(self) -> int | None:
+        """Percentage of planned replies that have arrived; None without planned replies."""
+        return int(100 * self.done / self.total) if self.total else None
+
+    @property
+    def rate(self) -> float | None:
+        """Replies per second; None before the first reply."""
+        return self.asked / self.seconds if self.asked and self.seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining seconds at this rate; None if ended or the rate is unknown."""
+        if self.end or self.rate is None:
+            return None
+        return (self.total - self.done) / self.rate
+
+
+def read_progress(run_id: int) -> list[ModelProgress]:
+    """Return the stored progress of a run's models; empty before the first report."""
+    rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
+    return [ModelProgress.of(one) for one in rows.first() or ()]
+
+
+def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
+    """Store the progress of the run's models; call it inside `Turn.fenced`."""
+    turn.keep(NAME, [one.as_dict() for one in models])
+
+
+def read_progress_by_model(run: Run) -> list[ModelProgress]:
+    """Return the progress of each model of a run, in the order of its options."""
+    return read_progress(run.pk)
+
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +181,6 @@ TRIES = 3
 """Of one transaction, where the database is busy."""
 
 WorkT = TypeVar("WorkT")
-AskingT = TypeVar("AskingT")
 
 
 class Conversation(ABC, Generic[WorkT, AskingT]):

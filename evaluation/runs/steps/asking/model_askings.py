@@ -1,4 +1,8 @@
-"""Plan the requests of a run that asks models: each model with its prompt and questions."""
+"""Planned requests of a run that asks models, and the conversations of a set.
+
+Build the conversations in which a model is asked the questions of a version. Plan the requests of a
+run that asks models: each model with its prompt and questions.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +21,47 @@ from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE, Problem, build_problem
 from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.budget import Prices
-from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.plan import Planned, plan_requests
-from evaluation.runs.flow.asking.prompts import CLOSED, PASSAGE, TEMPLATES
-from evaluation.runs.flow.asking.registration import ModelOptions
-from evaluation.runs.steps.asking.items import build_items, load_questions
-from evaluation.runs.steps.asking.prompts import (
+from evaluation.runs.flow.asking.options import AskOptions, ModelOptions
+from evaluation.runs.flow.asking.plan import (
+    CLOSED,
+    PASSAGE,
+    TEMPLATES,
+    Item,
+    Planned,
+    Prompt,
+    build_item_fields,
+    plan_requests,
+)
+from evaluation.runs.flow.asking.summary import Prices
+from evaluation.runs.steps.asking.registration import (
     NamedPrompt,
     UnknownPromptError,
     build_built_in_prompt,
     find_prompt,
-)
-from evaluation.runs.steps.asking.registration import (
     find_registration_problems,
     open_chat,
     read_model_options,
 )
+
+
+def load_questions(version: QuestionSetVersion) -> list[Question]:
+    """Return a version's graded questions in their order, with their passages."""
+    return list(version.questions.graded().select_related("passage").order_by("position", "pk"))
+
+
+def build_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
+    """Return one item to ask for each question: a conversation under its external id."""
+    return [Item(one.external_id, prompt.messages(build_fields(one)), samples) for one in questions]
+
+
+def build_fields(question: Question) -> dict[str, str]:
+    """Return the values for the fields of a prompt template from a question."""
+    passage = question.passage
+    beside = {"passage": passage.text, "title": passage.title} if passage else {}
+    return build_item_fields(
+        question.text, question.choices, question.category, question.language, **beside
+    )
+
 
 NAMED = 5
 """Models that a sentence names."""

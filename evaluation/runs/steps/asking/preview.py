@@ -1,22 +1,36 @@
-"""Preview what models will be asked, and estimate the cost; nothing is sent."""
+"""Preview the requests of a run and their cost, before anything is sent.
+
+Preview what models will be asked, and estimate the cost; nothing is sent. Forecast the requests,
+tokens and cost of a study, at most; nothing is sent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from statistics import fmean
 
+from django.utils.text import capfirst
+
+from annotations.exchange import AnswerStatus, InputError
 from annotations.models import QuestionSetVersion
 from annotations.models.access import AnyUser
 from evaluation.core.backends.chat.contract import Message
-from evaluation.models import LLMResponse
-from evaluation.runs.flow.asking.budget import estimate_prompt_tokens, find_most_completion_tokens
+from evaluation.core.backends.errors import BackendError
+from evaluation.models import LanguageModel, LLMResponse
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.plan import Planned, group_by_key
-from evaluation.runs.steps.asking.items import build_fields
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings
+from evaluation.runs.flow.asking.summary import (
+    BYTES_A_TOKEN,
+    Prices,
+    estimate_prompt_tokens,
+    find_most_completion_tokens,
+)
+from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, build_fields
 from evaluation.runs.steps.asking.replies import Replies
+from evaluation.runs.steps.asking.stored_replies import StoredReply, build_name, find_answered_names
+from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, plan_round
 
 SHOWN = 3
 """Questions that a preview shows."""
@@ -136,3 +150,143 @@ def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedel
     if asking.chat is not None and asking.chat.at_once:
         at_once = min(at_once, asking.chat.at_once)
     return timedelta(seconds=max(fmean(seconds) * len(open_) / at_once, at_limit))
+
+
+LONGEST_FILLER = 1000
+"""Tokens of a reply that is not known yet, at most, where later requests show it."""
+
+
+@dataclass(frozen=True)
+class StepEstimate:
+    """Expected requests, tokens and cost of one model in one step of a study.
+
+    Attributes
+    ----------
+    step : what it is asked for, for people. requests : that will be sent; `stored` replies are
+        there already, of earlier runs.
+    prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
+    cost : at most; None without prices. reason : why it cannot be asked, "" where it can.
+    """
+
+    step: str
+    model: str
+    requests: int = 0
+    stored: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RequestForecast:
+    """Forecast of all requests of a study's run.
+
+    Attributes
+    ----------
+    takes : by step and model. shown : conversations as a model sees them, by a title.
+    notes : sentences on what cannot be known yet.
+    """
+
+    takes: tuple[StepEstimate, ...]
+    shown: Mapping[str, tuple[Message, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def requests(self) -> int:
+        """Largest number of requests that will be sent."""
+        return sum(one.requests for one in self.takes)
+
+    @property
+    def stored(self) -> int:
+        """Number of replies that are already stored."""
+        return sum(one.stored for one in self.takes)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Estimated tokens of all prompts."""
+        return sum(one.prompt_tokens for one in self.takes)
+
+    @property
+    def completion_tokens(self) -> int:
+        """Largest number of tokens of all replies."""
+        return sum(one.completion_tokens for one in self.takes)
+
+    @property
+    def cost(self) -> float | None:
+        """Highest possible cost; None if a model with requests has no prices."""
+        costs = [one.cost for one in self.takes if one.requests]
+        return None if None in costs else sum(one for one in costs if one is not None)
+
+
+class RequestCounter:
+    """Stand-in for `StudyAsker` that counts requests and returns placeholder replies.
+
+    Every conversation gets a reply of its own, as long as the model may write (up to
+    `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps
+    of `unread` replies are ERRORs, which no study asks about again.
+    """
+
+    def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
+        self.takes: list[StepEstimate] = []
+        self._user, self._unread = user, unread
+
+    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+        """Count the requests of a step; return a placeholder reply for each."""
+        asked = [one for one in rounds if one.items]
+        self.takes += [estimate_round(self._user, capfirst(step), one) for one in asked]
+        return [
+            {
+                (item.id, sample): self._build_reply(
+                    step, f"{one.model.pk} {item.id} {sample} ", one
+                )
+                for item in one.items
+                for sample in range(item.samples)
+            }
+            for one in rounds
+        ]
+
+    def _build_reply(self, step: str, name: str, round_: Round) -> StoredReply:
+        """Return a placeholder as long as a reply may be; an ERROR in steps that are not read."""
+        if step in self._unread:
+            return StoredReply("", AnswerStatus.ERROR)
+        tokens = min(int(round_.parameters.get("max_tokens", LONGEST_FILLER)), LONGEST_FILLER)
+        return StoredReply(name.ljust(tokens * BYTES_A_TOKEN, "x"), AnswerStatus.TEXT)
+
+
+def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
+    """Return requests, tokens and cost of one round of a step, `times` over for rewordings.
+
+    `times` counts what is sent again in other words that are not known yet: each request is
+    reckoned that often, and only the first of them may be there already.
+    """
+    model = round_.model
+    try:
+        planned = plan_round(round_)
+    except (BackendError, InputError) as error:
+        return StepEstimate(step, model.name, reason=str(error))
+    return _estimate_requests(
+        model, step, planned, find_answered_names(user.pk or 0, planned), times
+    )
+
+
+def _estimate_requests(
+    model: LanguageModel,
+    step: str,
+    planned: Sequence[Planned],
+    answered_names: set[str],
+    times: int,
+) -> StepEstimate:
+    """Return the estimate of planned requests that have no stored reply yet."""
+    groups = [group[0] for group in group_by_key(planned)]
+    open_ = [one for one in groups if build_name(one) not in answered_names]
+    reckoned = [*open_, *(one for one in groups for _ in range(times - 1))]
+    read = sum(estimate_prompt_tokens(one.request) for one in reckoned)
+    written = sum(find_most_completion_tokens(one.request) for one in reckoned)
+    # Without prices the cost is unknown, not 0.
+    cost = None
+    if model.price_in is not None and model.price_out is not None:
+        cost = Prices(model.price_in, model.price_out).cost(read, written)
+    return StepEstimate(
+        step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost
+    )

@@ -1,25 +1,43 @@
-"""Check the registration of models: which URLs and API keys a user's models may have."""
+"""Registered models and prompts: checks, selection, and the packaged local model.
+
+Check the registration of models: which URLs and API keys a user's models may have.
+
+Load the registered models that a study's options name, and find their problems.
+
+Every kind whose options hold public ids of models has them checked here, when a run is started
+and once more when it begins; the sentences are `MODEL_SENTENCES` of the options of asking.
+
+Store and select prompts: versions of users' prompts, and the two built-in ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Max, Q
 
 from annotations.models import is_operator
 from annotations.models.access import AnyUser
 from annotations.outgoing.addresses import vetting, written_address
 from annotations.outgoing.connections import Vet
 from evaluation.core.backends.chat.contract import ChatModel
+from evaluation.core.backends.chat.local import SAME_TWICE
 from evaluation.core.backends.chat.registry import LOCAL, get_chat
-from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.keys import KeyRules
+from evaluation.core.backends.chat.smollm2 import MODEL
+from evaluation.core.backends.errors import ChatError, KeyRules
 from evaluation.core.backends.server import Patience
 from evaluation.core.options import SITE, Problem, build_problem
-from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.registration import ModelOptions, parse_url
-from evaluation.runs.steps.checkpoints import Lane
+from evaluation.models import LanguageModel, PromptVersion, Run
+from evaluation.models import Prompt as StoredPrompt
+from evaluation.runs.flow.asking.options import ModelOptions, parse_url
+from evaluation.runs.flow.asking.plan import SYSTEM, TEMPLATES, Prompt
+from evaluation.runs.steps.checkpoints import Lane, RunInputError
 
 # Of this installation itself: nobody may have them sent anywhere.
 OWN_SECRETS = frozenset(
@@ -107,3 +125,223 @@ def _may_send(variable: str, url: str, user: AnyUser) -> bool:
     if variable in OWN_SECRETS:
         return False
     return is_operator(user) or KeyRules.of(settings.KEY_VARIABLES).allow(variable, url)
+
+
+NAMED = 5
+"""Models that a sentence names."""
+
+
+def load_registered_models(
+    run: Run, ids: Iterable[str], what: str = "model"
+) -> list[LanguageModel]:
+    """Return the models with these ids, if the run's owner may ask them, in order.
+
+    Raises `RunInputError` where one is not there any more; `what` is its part in the run.
+    """
+    wanted = _parse_distinct_ids(ids)
+    found = _load_models(run.owner, wanted)
+    if len(found) < len(wanted):
+        missing = len(wanted) - len(found)
+        raise RunInputError("run.models_missing", missing=missing, what=what)
+    return [found[one] for one in wanted]
+
+
+def select_registered_models(user: AnyUser, ids: Iterable[str]) -> list[LanguageModel]:
+    """Return the models with these ids that the user may ask; other ids are left out."""
+    return list(_load_models(user, _parse_distinct_ids(ids)).values())
+
+
+def find_problems_with_models(
+    user: AnyUser, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
+) -> list[Problem]:
+    """Return the problems of the models that options name; `names` are these options.
+
+    `names` are options that hold ids, one or several; of those in `needed` there must be one.
+    Where the options have a `budget`, every model needs its prices.
+    """
+    problems: list[Problem] = []
+    unpriced: list[str] = []
+    for name in names:
+        wanted = _parse_distinct_ids(list_ids(getattr(options, name)))
+        if not wanted and name in needed:
+            problems.append(build_problem("no_models", name))
+        found = _load_models(user, wanted)
+        if len(found) < len(wanted):
+            problems.append(build_problem("unknown_models", name, missing=len(wanted) - len(found)))
+        for model in found.values():
+            problems += _find_model_refusals(model, name)
+            if not model.has_prices and model.name not in unpriced:
+                unpriced.append(model.name)
+    if not problems and unpriced and getattr(options, "budget", None) is not None:
+        more = ", ..." if len(unpriced) > NAMED else ""
+        problems.append(
+            build_problem("no_prices", "budget", names=", ".join(unpriced[:NAMED]) + more)
+        )
+    return problems
+
+
+def list_ids(value: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return an option's ids as a tuple, from None, one id or several."""
+    if value is None or value == "":
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _find_model_refusals(model: LanguageModel, name: str) -> list[Problem]:
+    """Return why a model cannot be asked: archived, without URL, or refused."""
+    if model.archived_at is not None:
+        return [build_problem("model_archived", name, name=model.name)]
+    if not model.spec:
+        return [build_problem("no_spec", name, name=model.name)]
+    return [
+        build_problem(
+            "model_refused", name, name=model.name, reason=SITE.sentence(ModelOptions, wrong)
+        )
+        for wrong in find_registration_problems(read_model_options(model), model.owner)
+    ]
+
+
+def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, LanguageModel]:
+    """Return models that the user may ask by public id, in the order of `public_ids`."""
+    rows = LanguageModel.objects.editable_by(user).select_related("owner")
+    by_id = {row.public_id: row for row in rows.filter(public_id__in=public_ids)}
+    return {one: by_id[one] for one in public_ids if one in by_id}
+
+
+def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
+    """Return distinct UUIDs; for invalid text the zero UUID, which no model has."""
+    found: dict[UUID, None] = {}
+    for one in ids:
+        try:
+            found[UUID(one)] = None
+        except ValueError:
+            # No model has the zero UUID, so a text that is no id counts as one missing model.
+            found[UUID(int=0)] = None
+    return list(found)
+
+
+LONGEST_TEXT = 20_000
+"""Characters of a template or a system text."""
+
+
+@dataclass(frozen=True)
+class NamedPrompt:
+    """A prompt with name and id: "closed", "passage" or the id of a stored version."""
+
+    id: str
+    name: str
+    prompt: Prompt
+
+
+class UnknownPromptError(LookupError):
+    """The prompt does not exist, or the user may not use it."""
+
+
+def build_built_in_prompt(strategy: str) -> NamedPrompt:
+    """Return the built-in prompt of a strategy, "closed" or "passage"."""
+    return NamedPrompt(strategy, BUILT_IN[strategy], Prompt(strategy, TEMPLATES[strategy], SYSTEM))
+
+
+BUILT_IN = {"closed": "Closed book", "passage": "With its passage"}
+"""Names of the prompts that are there without a row."""
+
+
+def find_prompt(id: str, user: AnyUser | None = None) -> NamedPrompt:
+    """Return the prompt with an id; if a user is given, only one that the user may use.
+
+    Raises UnknownPromptError.
+    """
+    if id in BUILT_IN:
+        return build_built_in_prompt(id)
+    try:
+        public_id = UUID(id)
+    except ValueError:
+        raise UnknownPromptError(id) from None
+    rows = PromptVersion.objects.all() if user is None else PromptVersion.objects.visible_to(user)
+    found = rows.filter(public_id=public_id).select_related("prompt").first()
+    if found is None:
+        raise UnknownPromptError(id)
+    return name_prompt(found)
+
+
+def name_prompt(version: PromptVersion) -> NamedPrompt:
+    """Return a stored prompt version as a prompt with name and id."""
+    prompt = Prompt(version.strategy, version.template, version.system)
+    return NamedPrompt(str(version.public_id), str(version), prompt)
+
+
+def list_prompts(user: AnyUser) -> list[NamedPrompt]:
+    """Return the prompts a user may choose: built-in, and the latest version of stored ones."""
+    rows = PromptVersion.objects.visible_to(user).select_related("prompt")
+    latest = rows.annotate(newest=Max("prompt__versions__number")).order_by("prompt__name", "pk")
+    return [*map(build_built_in_prompt, BUILT_IN), *_select_latest(latest)]
+
+
+def _select_latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
+    """Return those versions that are the latest of their prompt, with names and ids."""
+    return [name_prompt(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
+
+
+@transaction.atomic
+def create_prompt(owner_id: int, name: str, prompt: Prompt) -> PromptVersion:
+    """Store a prompt under a new name, as version 1. Raises IntegrityError for a taken name."""
+    made = StoredPrompt.objects.create(owner_id=owner_id, name=name)
+    return _add_version(made, owner_id, prompt, 1)
+
+
+@transaction.atomic
+def edit_prompt(stored: StoredPrompt, author_id: int, prompt: Prompt) -> PromptVersion:
+    """Store a new version of a prompt; return the latest version if nothing changed."""
+    StoredPrompt.objects.select_for_update().get(pk=stored.pk)  # two edits at once: one waits
+    latest = stored.latest()
+    if (latest.hash, latest.strategy) == (prompt.hash, prompt.strategy):
+        return latest
+    return _add_version(stored, author_id, prompt, latest.number + 1)
+
+
+def _add_version(
+    stored: StoredPrompt, author_id: int, prompt: Prompt, number: int
+) -> PromptVersion:
+    """Store a version of a prompt under this number."""
+    return PromptVersion.objects.create(
+        prompt=stored,
+        number=number,
+        author_id=author_id,
+        strategy=prompt.strategy,
+        system=prompt.system,
+        template=prompt.template,
+        hash=prompt.hash,
+    )
+
+
+NAME = "SmolLM2-135M on this machine"
+NOTICE = "A very small language model: good to see how asking goes, no measure of others."
+
+
+def register_local_model(address: str) -> list[str]:
+    """Register the model served at a URL for each requester and operator.
+
+    One that is registered already gets the new address. Returns the names of the users.
+    """
+    users = get_user_model()._default_manager.filter(is_active=True)
+    names = []
+    for user in users.filter(Q(is_staff=True) | Q(is_superuser=True)).order_by("pk"):
+        model, is_new = LanguageModel.objects.get_or_create(
+            owner=user,
+            name=NAME,
+            defaults={
+                "family": "SmolLM2",
+                "size": "135M",
+                "tuning": "instruct",
+                "parameters": SAME_TWICE,
+                "price_in": 0.0,
+                "price_out": 0.0,
+                "notice": NOTICE,
+            },
+        )
+        spec = f"openai:{MODEL}@{address}/v1"
+        if is_new or model.spec != spec:
+            model.spec = spec
+            model.save(update_fields=["spec"])
+        names.append(user.get_username())
+    return names

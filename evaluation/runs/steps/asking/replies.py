@@ -17,12 +17,11 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotations.exchange import AnswerStatus
-from evaluation.core.backends.chat.completion import UNWRITABLE
+from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LLMResponse, RawReply, request_hash
-from evaluation.runs.flow.asking.plan import Planned
-from evaluation.runs.flow.asking.store import KeptReply
-from evaluation.runs.steps.asking.mailbox import Mailbox
-from evaluation.runs.steps.asking.mailbox import Post as AnyPost
+from evaluation.runs.flow.asking.plan import KeptReply, Planned
+from evaluation.runs.steps.asking.conversation import Mailbox
+from evaluation.runs.steps.asking.conversation import Post as AnyPost
 from evaluation.runs.steps.asking.model_askings import ModelAsking
 
 # Keys in one query: databases take only so many parameters.
@@ -40,7 +39,7 @@ Post = AnyPost[ModelAsking]
 
 @dataclass
 class Replies:
-    """Reply store of one model's asking (see `evaluation.runs.flow.asking.store.Store`).
+    """Reply store of one model's asking (see `evaluation.runs.flow.asking.plan.Store`).
 
     Attributes
     ----------

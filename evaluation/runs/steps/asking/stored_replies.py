@@ -13,10 +13,9 @@ from typing import Any
 
 from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import read_reply
-from evaluation.core.backends.chat.completion import UNWRITABLE
+from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.flow.asking.plan import Planned
-from evaluation.runs.flow.asking.store import KeptReply
+from evaluation.runs.flow.asking.plan import KeptReply, Planned
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.steps.asking.replies import REPLACED, convert_to_storable
 

@@ -20,13 +20,16 @@ from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.asker import End, Outcome, Settings, ask
-from evaluation.runs.flow.asking.budget import Budget, Prices, Purse
-from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, Planned, plan_requests
-from evaluation.runs.flow.asking.store import KeptReply
-from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Usage
-from evaluation.runs.steps.asking.conversation import Conversation
-from evaluation.runs.steps.asking.mailbox import Mailbox, Post
-from evaluation.runs.steps.asking.progress import ModelProgress, keep_progress, read_progress
+from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, KeptReply, Planned, plan_requests
+from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, Purse, Usage
+from evaluation.runs.steps.asking.conversation import (
+    Conversation,
+    Mailbox,
+    ModelProgress,
+    Post,
+    keep_progress,
+    read_progress,
+)
 from evaluation.runs.steps.asking.registration import find_lane, open_chat
 from evaluation.runs.steps.asking.stored_replies import (
     QUERIED,

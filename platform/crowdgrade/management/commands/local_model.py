@@ -17,7 +17,7 @@ from crowdgrade.supervisor import Stopped, is_port_free, raise_on_signal
 from evaluation.core.backends.chat import smollm2
 from evaluation.core.backends.errors import ChatError
 from evaluation.models import LanguageModel
-from evaluation.runs.steps.asking.local import NAME, register_local_model
+from evaluation.runs.steps.asking.registration import NAME, register_local_model
 
 HOST = "127.0.0.1"
 LOOK_EVERY = 1.0

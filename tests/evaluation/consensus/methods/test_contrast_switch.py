@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.fixed_point import scale_to_grades
-from evaluation.consensus.methods.score_intervals import map_to_grades
+from evaluation.consensus.methods.resampling import map_to_grades
 
 
 def draw_crowd(seed=0, n_workers=8, n_questions=9, dimension=6):

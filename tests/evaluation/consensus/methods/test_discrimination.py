@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.discrimination import compute_item_rest_weights
+from evaluation.consensus.methods.fixed_point import compute_item_rest_weights
 from evaluation.core.stats.cells import Cells
 
 

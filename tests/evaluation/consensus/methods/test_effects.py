@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.consensus.methods import effects
-from evaluation.consensus.methods.effects import TwoWayEffects, find_components
+from evaluation.consensus.methods import scale
+from evaluation.consensus.methods.scale import TwoWayEffects, find_components
 from evaluation.core.stats.cells import Cells
 
 
@@ -80,7 +80,7 @@ def test_many_unknowns_are_solved_by_iteration_to_the_same_effects(monkeypatch):
     )
     scores = rng.standard_normal(len(cells))
     dense = TwoWayEffects(cells, np.ones(len(cells))).estimate_question_effects(scores)
-    monkeypatch.setattr(effects, "DENSE", 0)
+    monkeypatch.setattr(scale, "DENSE", 0)
     again = TwoWayEffects(cells, np.ones(len(cells)))
     assert again.estimate_question_effects(scores) == pytest.approx(dense, abs=1e-9)
     # Called again it starts from its last solution.

@@ -6,10 +6,9 @@ from scipy import stats
 
 from evaluation.consensus import AQER
 from evaluation.consensus.methods import resampling
+from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.consensus.methods.fixed_point import Rules, WorkerMeans, iterate
-from evaluation.consensus.methods.mean_vote import MeanVote
-from evaluation.consensus.methods.resampling import Draws
-from evaluation.consensus.methods.score_intervals import compute_score_intervals
+from evaluation.consensus.methods.resampling import Draws, compute_score_intervals
 from evaluation.core.stats.cells import Cells, encode_labels
 from tests.evaluation.core.stats.worlds import crowd
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends import Embedder, get_embedder
-from evaluation.core.backends.embedding.minilm import find_folder
+from evaluation.core.backends.embedding.sentences import find_folder
 
 WORKER_TEXTS = [
     "A prototype simulates a part of the program.",

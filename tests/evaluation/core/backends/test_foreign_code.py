@@ -23,8 +23,9 @@ class Body(BertModel):
     config_class = Ours
 """
 LOADERS = {
-    "nli": "from evaluation.core.backends.nli import EntailmentModel as M; M.load(FOLDER)",
-    "reranker": "from evaluation.core.backends.reranker import Reranker as M; M.load(FOLDER)",
+    "nli": "from evaluation.core.backends.cross_encoder import EntailmentModel as M; "
+    "M.load(FOLDER)",
+    "reranker": "from evaluation.core.backends.cross_encoder import Reranker as M; M.load(FOLDER)",
     "embedder": "from evaluation.core.backends.embedding import sentences as M; "
     "M.load_named(FOLDER)",
 }

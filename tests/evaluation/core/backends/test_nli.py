@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends import BackendError
-from evaluation.core.backends.nli import ContradictionModel, EntailmentModel
+from evaluation.core.backends.cross_encoder import ContradictionModel, EntailmentModel
 from tests.evaluation.core.backends.conftest import save_bert
 
 LABELS = {0: "contradiction", 1: "ENTAILMENT", 2: "neutral"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends import BackendError
-from evaluation.core.backends.reranker import Reranker
+from evaluation.core.backends.cross_encoder import Reranker
 from tests.evaluation.cross_encoders import logits, save_cross_encoder
 
 QUESTION = "what is the sun ?"

@@ -8,12 +8,10 @@ import pytest
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.catalogue import COMMON
-from evaluation.core.messages.failures import FAILURES
-from evaluation.core.messages.graded import GRADED
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
+from evaluation.core.messages.run_sentences import FAILURES, GRADED, WARNINGS
 from evaluation.core.messages.table import Blanks, build_document
-from evaluation.core.messages.warnings import WARNINGS
 from evaluation.core.options import API, SITE, TERMINAL
 from evaluation.core.options.words import LABELS
 from evaluation.crowd_vs_llm.messages import PANELS
@@ -25,7 +23,7 @@ from evaluation.llm_judge.messages import JUDGE
 from evaluation.multiqa.messages import MULTIQA
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.payments.messages import PAYING
-from evaluation.runs.forms.options import form_for
+from evaluation.runs.forms import form_for
 from evaluation.sample_size.messages import PLAN
 from evaluation.triage.messages import TRIAGE
 from evaluation.trust.messages import DECISION, TRUST
@@ -128,11 +126,7 @@ REASON = re.compile(
                 *("consensus/methods", "core/stats/inference/intervals.py"),
                 *("core/stats/inference/comparison.py", "grading/run/results.py"),
                 "grading/remedies/methods/partial_crowd.py",
-                *(
-                    "grading/files/tables.py",
-                    "grading/run/grade_changes.py",
-                    "grading/results/report/camps.py",
-                ),
+                *("grading/files/tables.py", "grading/results/report/questions.py"),
                 "grading/results/report/consensus.py",
             ),
         ),
@@ -142,9 +136,7 @@ REASON = re.compile(
         ),
         (
             WHY_NOT_CHOSEN,
-            literals(
-                "grading/remedies/methods/anchors.py", "grading/remedies/methods/candidates.py"
-            ),
+            literals("grading/remedies/methods/camps.py"),
         ),
         (WHY_NOT_CHOSEN, literals("grading/alarms/methods/camps.py")),
     ],

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.trends import ACROSS
+from evaluation.core.messages.run_sentences import ACROSS
 from evaluation.core.options import TERMINAL
 from evaluation.grading.remedies.messages import REMEDIES
 from evaluation.grading.results.messages import COMPARING

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from evaluation.core.messages.message import format_p_value
-from evaluation.core.messages.threshold_number import ThresholdNumber
-from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
+from evaluation.core.messages.message import ThresholdNumber, format_p_value
+from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import format_measured
 from evaluation.trust.report.facts import of_experts, of_stability
 

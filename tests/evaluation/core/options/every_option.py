@@ -21,8 +21,8 @@ from evaluation.core.options import (
     declare_option,
 )
 from evaluation.management.option_arguments import add_option_arguments, chosen
-from evaluation.runs.forms.options import OTHER, form_for
-from evaluation.runs.rest.option_serializer import build_options_serializer
+from evaluation.runs.forms import OTHER, form_for
+from evaluation.runs.rest.runs import build_options_serializer
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.core.stats.agreement import compare_experts
+from evaluation.core.stats.statistics.agreement import compare_experts
 
 
 def test_two_experts_by_hand():

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.exemplary_answers import MeanVote
 from evaluation.core.stats.cells import Cells, encode_labels
-from evaluation.core.stats.gram_block import GramBlock, SparseGramBlock
-from evaluation.core.stats.grams import NonFiniteError, compute_gram_blocks
+from evaluation.core.stats.grams import (
+    GramBlock,
+    NonFiniteError,
+    SparseGramBlock,
+    compute_gram_blocks,
+)
 from tests.evaluation.core.stats.worlds import crowd
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.core.text.alignment import COMPARED, align
+from evaluation.core.text.matching import WORDS_COMPARED, align
 
 
 def told(parts):
@@ -51,6 +51,6 @@ def test_how_many_words_are_the_same_is_counted_against_the_longer_text():
 
 
 def test_of_a_very_long_text_the_rest_has_no_mark():
-    found = align("a " * (COMPARED + 5), "a " * (COMPARED + 5))
-    assert found.same == COMPARED
+    found = align("a " * (WORDS_COMPARED + 5), "a " * (WORDS_COMPARED + 5))
+    assert found.same == WORDS_COMPARED
     assert [part.kind for part in found.left] == ["same", "between"]

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.core.text.choices import Choices, Fault
+from evaluation.core.text.items import Choices, Fault
 
 CITIES = Choices(["Paris", "London", "New York, USA", "The Hague"])
 

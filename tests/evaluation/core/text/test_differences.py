@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.text.differences import mark_differences
+from evaluation.core.text.matching import mark_differences
 
 
 def marked(*texts):

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from evaluation.core.text.dont_know import _APOSTROPHES, _WORD, fold, is_dont_know
+from evaluation.core.text.quality import _APOSTROPHES, _WORD, fold, is_dont_know
 
 
 def slowly_folded(text):

@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.options import TERMINAL
-from evaluation.core.text.languages import _load_identifier, check_language
+from evaluation.core.text.quality import _load_identifier, check_language
 
 ENGLISH_MODEL = EmbedderInfo("minilm", "all-MiniLM-L6-v2", "r", "float32", 384, 256, "en")
 

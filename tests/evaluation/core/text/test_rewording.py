@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.core.text.rewording import extract_names, has_same_names, has_same_numbers
+from evaluation.core.text.matching import extract_names, has_same_names, has_same_numbers
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.core.text.similarity_scores import parse_score
+from evaluation.core.text.items import parse_score
 
 RANGE, NO_NUMBER = "score_is_a_range", "score_is_no_number"
 

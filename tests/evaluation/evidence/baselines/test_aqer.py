@@ -3,7 +3,7 @@ import pytest
 
 from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS, Corpus, Crowd, UnavailableError
-from evaluation.evidence.baselines.aqer import VARIANTS
+from evaluation.evidence.baselines.weighting import VARIANTS
 from tests.evaluation.evidence.baselines.world import corpus, random_crowd
 
 SWITCHES = {

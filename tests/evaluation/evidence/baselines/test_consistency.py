@@ -1,7 +1,7 @@
 import numpy as np
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.consistency import _compute_spaces
+from evaluation.evidence.baselines.weighting import _compute_spaces
 from tests.evaluation.evidence.baselines.world import corpus, crowd, random_crowd
 
 

@@ -6,7 +6,7 @@ from nltk.translate.bleu_score import SmoothingFunction
 from nltk.translate.bleu_score import sentence_bleu as nltk_bleu
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.lexical import (
+from evaluation.evidence.baselines.overlap import (
     compute_sentence_bleu,
     compute_sentence_gleu,
     compute_token_f1,

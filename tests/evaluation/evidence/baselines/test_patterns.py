@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.patterns import find_patterns, stem_words
+from evaluation.evidence.baselines.overlap import find_patterns, stem_words
 from tests.evaluation.evidence.baselines.world import corpus, crowd
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from evaluation.evidence.baselines import METHODS, Crowd
-from evaluation.evidence.baselines.lexical import compute_sentence_gleu, split_words
+from evaluation.evidence.baselines.overlap import compute_sentence_gleu, split_words
 from tests.evaluation.evidence.baselines.world import corpus, crowd, random_crowd
 
 

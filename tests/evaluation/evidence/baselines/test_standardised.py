@@ -2,7 +2,7 @@ import numpy as np
 
 from evaluation.consensus import AQER
 from evaluation.evidence.baselines import Crowd
-from evaluation.evidence.baselines.standardised import Standardised
+from evaluation.evidence.baselines.weighting import Standardised
 from tests.evaluation.evidence.baselines.world import corpus, random_crowd
 
 

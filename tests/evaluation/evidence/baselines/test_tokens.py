@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.tokens import compute_bertscore_f1
+from evaluation.evidence.baselines.overlap import compute_bertscore_f1
 from tests.evaluation.evidence.baselines.world import TEXTS, corpus, crowd
 
 
@@ -24,7 +24,7 @@ def test_a_text_without_tokens_scores_0():
 
 @pytest.mark.model
 def test_token_vectors_are_those_that_the_model_averages():
-    from evaluation.core.backends.embedding.minilm import load_minilm
+    from evaluation.core.backends.embedding.sentences import load_minilm
 
     model = load_minilm()
     (tokens,) = model.token_vectors(["the stack"])

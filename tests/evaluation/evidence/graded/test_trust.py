@@ -8,7 +8,7 @@ import pytest
 from evaluation.evidence.baselines import METHODS, Method
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
 from evaluation.evidence.graded.trust import compare_on_grades, find_run_options
-from evaluation.evidence.heldout import draw_choosing_half
+from evaluation.evidence.method_comparison import draw_choosing_half
 from tests.evaluation.evidence.graded.answers import WORDS, corpus_of, of_nobody, of_workers, some
 
 SEEDS = range(1000, 1004)

@@ -13,9 +13,9 @@ from evaluation.evidence.studies.alarm_rates import (
     Dealer,
     RaisedAlarms,
     _names_exactly,
+    edit_lightly,
     inspect_simulated,
 )
-from evaluation.evidence.studies.light_edits import edit_lightly
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 

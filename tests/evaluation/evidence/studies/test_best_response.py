@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import Corpus, Crowd
-from evaluation.evidence.studies.best_response import (
+from evaluation.evidence.studies.model_scoring import (
     MERITS,
     choose_answers,
     compare_choices,

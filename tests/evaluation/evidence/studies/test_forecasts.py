@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.forecasts import measure_halves
+from evaluation.evidence.studies.planner import measure_halves
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 

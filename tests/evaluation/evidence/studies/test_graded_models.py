@@ -8,13 +8,13 @@ import pytest
 from evaluation.consensus import AQER
 from evaluation.core.backends import get_embedder
 from evaluation.evidence.baselines import METHODS, Corpus
-from evaluation.evidence.request import Request
 from evaluation.evidence.studies.graded_models import (
     VOTERS,
     draw_trial,
     load_graded_models,
     reproduce_graded_models,
 )
+from evaluation.evidence.tables import Request
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 

@@ -8,20 +8,21 @@ import numpy as np
 import pytest
 
 from evaluation.core.options import TERMINAL
-from evaluation.core.text.short import (
+from evaluation.core.text.quality import (
     MINIMAL_PAIRS_AUC,
     check_short_answers,
     compute_short_share,
     is_short,
 )
-from evaluation.evidence.studies.minimal_pair_data import (
+from evaluation.evidence.studies.minimal_pairs import (
     KINDS,
+    Cosines,
     build_harder_pairs,
+    compute_cosines,
+    count_contradictions,
     list_texts,
     load_pairs,
 )
-from evaluation.evidence.studies.minimal_pairs import Cosines, compute_cosines
-from evaluation.evidence.studies.pair_facts import count_contradictions
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
 

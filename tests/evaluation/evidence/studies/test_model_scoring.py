@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.evidence.answer_assignment import AnswerAssignment, assign_answers
 from evaluation.evidence.baselines import METHODS, Corpus
-from evaluation.evidence.request import Request
+from evaluation.evidence.data_sets import AnswerAssignment, assign_answers
 from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
     VOTERS,
@@ -15,7 +14,8 @@ from evaluation.evidence.studies.model_scoring import (
     reproduce_model_scoring,
     score_as_models,
 )
-from evaluation.evidence.studies.questions import COUNTS, reproduce_questions
+from evaluation.evidence.studies.worker_grading import COUNTS, reproduce_questions
+from evaluation.evidence.tables import Request
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.evidence.test_tables import corpus as graded_answers
 
@@ -90,7 +90,7 @@ def request_(tmp_path, monkeypatch):
             lines.append(f"q{question},{' '.join(words)} q{question},{5 - n / 6}")
     (folder / "answers.csv").write_text("\n".join(lines) + "\n")
     (folder / "questions.csv").write_text("\n".join(asked) + "\n")
-    for study in ("model_scoring", "questions"):
+    for study in ("model_scoring", "worker_grading"):
         monkeypatch.setattr(
             f"evaluation.evidence.studies.{study}.list_methods",
             lambda *, core: [METHODS[name] for name in FEW],

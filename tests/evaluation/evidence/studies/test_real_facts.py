@@ -5,7 +5,7 @@ import pytest
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.data_sets import StudentAnswers, load_beetle, load_beetle_questions
-from evaluation.evidence.studies.real_facts import write_facts
+from evaluation.evidence.studies.real_workers import write_facts
 from tests.evaluation.commands.crowd import table
 
 ASKED = {"when": "When was it?", "why": "Why?"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.remedies import HEADER, edit_text
+from evaluation.evidence.studies.simulated_crowds import HEADER, edit_text
 from tests.evaluation.commands.crowd import header_of, table
 from tests.evaluation.commands.running import manage
 

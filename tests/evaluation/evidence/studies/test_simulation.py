@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.simulation import (
+from evaluation.evidence.studies.simulated_crowds import (
     METHODS,
     SCRIPT,
     TESTS,

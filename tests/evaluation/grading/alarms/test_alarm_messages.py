@@ -15,7 +15,7 @@ from evaluation.core.stats.simulation import (
     simulate,
 )
 from evaluation.grading.alarms.methods import Finding
-from evaluation.grading.alarms.methods.ranking import RankingStatistic
+from evaluation.grading.alarms.methods.survey import RankingStatistic
 from evaluation.grading.alarms.run import detection as flow
 from evaluation.grading.alarms.run.detection import (
     COLUMNS,
@@ -222,7 +222,7 @@ def test_the_other_grader_counts_words_and_grades_plainly(monkeypatch):
     said = texts()
     odd = replace(PLAIN, similarity="euclidean", init="random", seed=3, weight_cap=0.2)
     looked(odd, said)
-    from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+    from evaluation.core.backends.embedding.contract import LexicalEmbedder
 
     vectors = LexicalEmbedder("tfidf-word").fit(said).embed(said)
     wanted = AQER(n_draws=0, seed=3).fit(vectors, WHO, ASKED).raw_

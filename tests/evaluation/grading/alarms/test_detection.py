@@ -5,17 +5,17 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+from evaluation.core.backends.embedding.contract import LexicalEmbedder
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
     simulate,
 )
-from evaluation.core.text.dont_know import is_dont_know
+from evaluation.core.text.quality import is_dont_know
 from evaluation.grading.alarms.methods import Group
-from evaluation.grading.alarms.run.copied_texts import is_copied_group
 from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms, join_ids
+from evaluation.grading.alarms.run.texts import is_copied_group
 from evaluation.grading.crowd import ModelColumns
 from evaluation.grading.run.fitting import grade_vectors
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluation.grading.alarms.messages import CROWDS, format_case_rates, get_title
 from evaluation.grading.alarms.report import find_false_rings
-from evaluation.grading.alarms.report.false_rings import FILE
+from evaluation.grading.alarms.report.outcomes import FILE
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
 from tests.evaluation.site.handles import element_text, element_texts, numbers

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.stats.simulation import build_honest_groups, simulate
-from evaluation.grading.alarms.run.identical_answers import THRESHOLD
+from evaluation.grading.alarms.run.texts import THRESHOLD
 from tests.evaluation.grading.alarms.test_detection import alarms, named, words
 
 LONG = "the yeast makes carbon dioxide and the dough holds the gas, sentence {}"

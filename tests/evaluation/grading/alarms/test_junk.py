@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+from evaluation.core.backends.embedding.contract import LexicalEmbedder
 from evaluation.core.stats.cells import encode_labels
 from evaluation.core.stats.simulation import build_honest_groups, simulate
-from evaluation.core.text.dont_know import is_dont_know
+from evaluation.core.text.quality import is_dont_know
 from evaluation.evidence.data_sets import load_labelled_beetle
-from evaluation.grading.alarms.run import junk
-from evaluation.grading.alarms.run.junk import find_junk
+from evaluation.grading.alarms.run import texts as junk
+from evaluation.grading.alarms.run.texts import find_junk
 from tests.evaluation.grading.alarms.test_detection import alarms, kinds, named, words
 
 AD = "best prices for watches at www.example.com, order now and save a lot"

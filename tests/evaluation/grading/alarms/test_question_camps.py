@@ -12,7 +12,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.alarms.methods.questions import clip_separation
 from evaluation.grading.results.consensus_files import write_files
 from evaluation.grading.results.report.consensus import build_consensus_report
-from evaluation.grading.results.report.question import build_question_report
+from evaluation.grading.results.report.questions import build_question_report
 from evaluation.models import ExemplaryAnswer
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
@@ -30,7 +30,7 @@ CAMPS_LINE = re.compile(r'<p id="question-camps".*?</p>', re.DOTALL)
 @pytest.fixture
 def run(db, monkeypatch):
     """Seven workers, divided on r1 and of one mind on r2; r3 has five answers."""
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"), n_questions=3)
     for at, text in enumerate(NORTH + SOUTH):

@@ -21,7 +21,7 @@ from evaluation.grading.alarms.messages import (
 )
 from evaluation.grading.remedies.report import NAMES
 from evaluation.models import Run
-from evaluation.site.attention import find_items_needing_attention
+from evaluation.site.overview import find_items_needing_attention
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, answer, looked
 from tests.evaluation.site.handles import element_text, numbers, states

@@ -13,11 +13,11 @@ from django.utils import timezone
 from annotations.exchange import ColumnNames, OutputFolder
 from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.backends.nli import ContradictionModel
+from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.deletion.storage import erasing
-from evaluation.deletion.storage.hanging import hanging_on_run, parts_of_run
+from evaluation.deletion.storage.record import hanging_on_run, parts_of_run
 from evaluation.grading.facts.report import read_facts, read_question_facts
-from evaluation.grading.facts.run.records import WORKER
+from evaluation.grading.facts.run.reading import WORKER
 from evaluation.grading.files.grading import GradingRequest
 from evaluation.grading.files.grading import grade_files as graded_file
 from evaluation.grading.files.tables import write_tables

@@ -13,12 +13,11 @@ from django.urls import reverse
 from annotations.models import Response, Worker
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import describe_reason
-from evaluation.grading.facts.report.crowd import CrowdValue, split_by_state
-from evaluation.grading.facts.report.said import SaidFact, mark_facts
+from evaluation.grading.facts.report import CrowdValue, SaidFact, mark_facts, split_by_state
 from evaluation.grading.results.consensus_files import build_files
 from evaluation.grading.results.report.consensus import build_consensus_report
-from evaluation.grading.results.report.question import build_question_report
-from evaluation.grading.results.report.worker import build_worker_report
+from evaluation.grading.results.report.questions import build_question_report
+from evaluation.grading.results.report.workers import build_worker_report
 from evaluation.models import AnswerFact, LanguageModel, Run
 from tests.evaluation import fact_world
 from tests.evaluation.grading.results import world

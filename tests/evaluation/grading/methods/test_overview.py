@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.methods.overview import compute_mean_by_code, compute_overview
+from evaluation.grading.methods.projection import compute_mean_by_code, compute_overview
 
 
 def test_a_small_table_is_shown_cell_by_cell_in_the_order_asked_for():

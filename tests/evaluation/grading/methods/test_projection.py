@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.history import KEPT, History
+from evaluation.consensus.methods.fixed_point import KEPT, History
 from evaluation.core.stats.cells import Cells, encode_labels
 from evaluation.grading.methods import projection
 from evaluation.grading.methods.projection import (

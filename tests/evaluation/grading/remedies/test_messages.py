@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from evaluation.consensus.methods.electorate import EVERYBODY, RemedyError
+from evaluation.consensus.methods.scale import EVERYBODY, RemedyError
 from evaluation.core.messages.message import Message
 from evaluation.core.options import API, SITE, TERMINAL
-from evaluation.grading.remedies.methods.units import build_units
+from evaluation.grading.remedies.methods.copies import build_units
 
 
 def test_a_cap_below_an_equal_share_names_the_lowest_that_will_do():

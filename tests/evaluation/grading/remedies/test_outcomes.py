@@ -11,7 +11,7 @@ from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import API, SITE
-from evaluation.core.stats.inference.clustered_bootstrap import ClusteredEstimate
+from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.grading.alarms.messages import RESULTS
 from evaluation.grading.alarms.report import build_outcomes_report
 from evaluation.grading.alarms.storage import save_review
@@ -19,7 +19,7 @@ from evaluation.models import AnswerScore, HumanJudgement, Run
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.judging.audit import draw_audit
-from evaluation.runs.reports.judged_answers import ExpertsCheck
+from evaluation.runs.reports.judging import ExpertsCheck
 from evaluation.runs.reports.lists import select_list_rows
 from evaluation.trust.report import trust_report
 from tests.annotations import world
@@ -203,7 +203,7 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
 @pytest.fixture
 def two_ways(db, monkeypatch):
     """A run by letters over a crowd that words rank otherwise, and the run by words after it."""
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     question_set = QuestionSet.objects.create(owner=world.user("rana", is_staff=True), name="ways")
     rows = "".join(f"{who},{what},{text}\n" for (who, what), text in endings().items())

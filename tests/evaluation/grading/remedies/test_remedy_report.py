@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.electorate import EVERYBODY, Electorate, RemedyError
+from evaluation.consensus.methods.scale import EVERYBODY, Electorate, RemedyError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
@@ -16,10 +16,8 @@ from evaluation.core.stats.simulation import (
 )
 from evaluation.grading.alarms.methods.camps import Camps
 from evaluation.grading.crowd import OutsideInformation
-from evaluation.grading.remedies.methods.anchors import Choice
-from evaluation.grading.remedies.methods.candidates import Candidate, Candidates
+from evaluation.grading.remedies.methods.camps import CampedQuestion, Candidate, Candidates, Choice
 from evaluation.grading.remedies.methods.copies import NamedGroup
-from evaluation.grading.remedies.methods.question_camps import CampedQuestion
 from evaluation.grading.remedies.run import RemedyReport, grade_with_remedies
 
 NAMES = np.array(["ada", "ben", "cy", "dee"])

@@ -15,7 +15,7 @@ from evaluation.grading.storage import running as run_grading
 from evaluation.models import HumanJudgement, Run, WorkerGrade
 from evaluation.runs.background.runs import queue_run
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.steps.remedy_inputs import select_judgements
+from evaluation.runs.steps.answers import select_judgements
 
 pytestmark = pytest.mark.django_db
 
@@ -109,7 +109,7 @@ def test_several_experts_count_by_their_mean(version):
     for name, grade in (("ed", 1.0), ("eva", 4.0)):
         expert = User.objects.create(username=name)
         HumanJudgement.objects.create(response=response, expert=expert, grade=grade)
-    from evaluation.runs.steps.remedy_inputs import compute_mean_judgements
+    from evaluation.runs.steps.answers import compute_mean_judgements
 
     assert compute_mean_judgements(version) == {response.pk: 2.5}
 

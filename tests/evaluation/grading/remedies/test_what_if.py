@@ -7,8 +7,8 @@ from django.utils import timezone
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
-from evaluation.grading.results.report.what_if import build_what_if
-from evaluation.grading.storage import what_if as steps
+from evaluation.grading.results.report.changes import build_what_if
+from evaluation.grading.storage import running
 from evaluation.models import Embedding, Run, WorkerGrade
 from evaluation.runs.background.runs import queue_run
 from evaluation.runs.background.work import work_one_turn
@@ -44,7 +44,7 @@ def worker_of(run, name):
 def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options):
     run = graded(tides, **options)
     quinn = worker_of(run, "Quinn")
-    found = steps.compute_without(run, quinn)
+    found = running.compute_without(run, quinn)
     out = (*options.get("exclude_workers", ()), "Quinn")
     real = graded(tides, **{**options, "exclude_workers": out})
     rows = WorkerGrade.objects.filter(run=real).exclude(worker__external_id__in=out)
@@ -57,7 +57,7 @@ def test_every_grade_and_rank_is_that_of_a_run_without_the_worker(tides, options
 def test_vectors_of_a_model_are_read_as_they_were_stored(tides):
     run = graded(tides, embedder="minilm")
     quinn = worker_of(run, "Quinn")
-    found = steps.compute_without(run, quinn)
+    found = running.compute_without(run, quinn)
     real = graded(tides, embedder="minilm", exclude_workers=("Quinn",))
     rows = WorkerGrade.objects.filter(run=real).exclude(worker=quinn)
     assert {row.worker.public_id: (row.grade, row.rank) for row in rows} == {
@@ -105,15 +105,15 @@ def test_where_it_is_not_quick_or_not_what_a_run_would_find_the_reason_stands_th
     def reason():
         return build_what_if(run, quinn.public_id).reason
 
-    monkeypatch.setattr(steps, "MOST_BY_WORDS", 10)
+    monkeypatch.setattr(running, "MOST_BY_WORDS", 10)
     assert reason() == "large"
     monkeypatch.undo()
     n = Response.objects.filter(question__version=run.version).count()
     # Every question has more than one answer, so there are more pairs than answers.
-    monkeypatch.setattr(steps, "MOST_PAIRS_BY_WORDS", n)
+    monkeypatch.setattr(running, "MOST_PAIRS_BY_WORDS", n)
     assert reason() == "large"
     monkeypatch.undo()
-    monkeypatch.setattr(steps, "MOST_ANSWERS", 10)  # of stored vectors: these are of letters
+    monkeypatch.setattr(running, "MOST_ANSWERS", 10)  # of stored vectors: these are of letters
     assert reason() == ""
     run.parameters["embedder"] = "minilm"
     assert reason() == "large"

@@ -3,9 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.charts.labels import shorten_distinctly
-from evaluation.core.charts.rows import Layout
-from evaluation.core.charts.svg import LETTER_WIDTH, WIDE_LETTER_WIDTH, estimate_letter_width
+from evaluation.core.charts.chart import Layout
+from evaluation.core.charts.svg import (
+    LETTER_WIDTH,
+    WIDE_LETTER_WIDTH,
+    estimate_letter_width,
+    shorten_distinctly,
+)
 
 FAMILY = "Meta-Llama-3.1-Instruct-quantised-by-somebody"
 

@@ -5,22 +5,27 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.core.charts.lines import Series, draw_lines
-from evaluation.core.charts.rows import Row, draw_estimates
-from evaluation.core.charts.scales import Scale, build_scale, format_number, format_tick
-from evaluation.core.charts.svg import NAMESPACE, fit_text, remove_control_characters
+from evaluation.core.charts.chart import Row, Series, draw_estimates, draw_lines
+from evaluation.core.charts.svg import (
+    NAMESPACE,
+    Scale,
+    build_scale,
+    fit_text,
+    format_number,
+    format_tick,
+    remove_control_characters,
+)
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.grading.results.charts.answers import build_answers_chart
-from evaluation.grading.results.charts.convergence import build_convergence_chart
-from evaluation.grading.results.charts.grades import build_grades_chart
-from evaluation.grading.results.charts.placement import build_placement_chart
-from evaluation.grading.results.charts.questions import build_questions_chart
-from evaluation.grading.results.charts.worker import build_worker_chart
+from evaluation.grading.results.charts.answers import build_answers_chart, build_worker_chart
+from evaluation.grading.results.charts.grades import (
+    build_convergence_chart,
+    build_grades_chart,
+    build_questions_chart,
+)
+from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.report.models import build_models_report
-from evaluation.grading.results.report.question import QuestionAnswer
-from evaluation.grading.results.report.questions import QuestionRow
-from evaluation.grading.results.report.worker import WorkerAnswer
-from evaluation.grading.results.report.workers import WorkerRow
+from evaluation.grading.results.report.questions import QuestionAnswer, QuestionRow
+from evaluation.grading.results.report.workers import WorkerAnswer, WorkerRow
 from tests.evaluation.grading.results import world
 
 HOSTILE = "<script>alert(1)</script> \"'{{ 7*7 }} \u202eevil\u202c 🦊 \x00\x1b </svg>"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evaluation.grading.results.charts.comparisons import build_comparisons_chart
+from evaluation.grading.results.charts.models import build_comparisons_chart
 from evaluation.grading.results.report.comparisons import (
     build_comparisons_report,
     build_pair_report,

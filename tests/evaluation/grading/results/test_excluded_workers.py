@@ -3,9 +3,9 @@
 import pytest
 
 from annotations.models import Response, Worker
-from evaluation.experts.report.audit import audit_report
+from evaluation.experts.report import audit_report
 from evaluation.grading.results.report.consensus import build_consensus_report
-from evaluation.grading.results.report.heat_map import read_heat_block
+from evaluation.grading.results.report.maps import read_heat_block
 from evaluation.grading.results.report.models import build_models_report
 from evaluation.grading.results.report.run import build_run_report
 from evaluation.models import WorkerGrade

@@ -14,7 +14,7 @@ from evaluation.grading.results.charts.heat_map import (
     build_overview_chart,
     build_shades,
 )
-from evaluation.grading.results.report.heat_map import HeatOverview, read_heat_block
+from evaluation.grading.results.report.maps import HeatOverview, read_heat_block
 from evaluation.models import AnswerScore, RunData, WorkerGrade
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.conftest import FOR_THE_READER

@@ -7,13 +7,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from evaluation.core.charts.svg import NAMESPACE
-from evaluation.grading.results.charts.answer_map import (
+from evaluation.grading.results.charts.answers import (
     LITTLE_HELD,
     RESULT,
     build_captions,
     build_map_chart,
 )
-from evaluation.grading.results.report.answer_map import choose_iterations, read_answer_map
+from evaluation.grading.results.report.maps import choose_iterations, read_answer_map
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.site.handles import numbers, states

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.messages.faults import get_fault_words
+from evaluation.core.messages.reasons import get_fault_words
 from evaluation.core.options import SITE
-from evaluation.language_models.views import trial_runs
+from evaluation.language_models.views import trials
 from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.prompts import SYSTEM
-from evaluation.runs.flow.asking.registration import ModelOptions
+from evaluation.runs.flow.asking.options import ModelOptions
+from evaluation.runs.flow.asking.plan import SYSTEM
 from evaluation.runs.steps.asking.registration import find_registration_problems, read_model_options
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import error, fake_chat, said
@@ -233,14 +233,14 @@ def test_a_server_that_does_not_answer_holds_no_web_thread_and_one_trial_a_user(
         assert error_codes(again.context["form"].non_field_errors().as_data()) == ["one_at_a_time"]
         other = Client()
         other.force_login(User.objects.create_user("olga", is_staff=True, is_superuser=True))
-        monkeypatch.setattr(trial_runs, "_places", threading.BoundedSemaphore(1))
-        trial_runs._places.acquire()
+        monkeypatch.setattr(trials, "_places", threading.BoundedSemaphore(1))
+        trials._places.acquire()
         busy = other.post(address, asked)
         assert busy.status_code == 429
         assert error_codes(busy.context["form"].non_field_errors().as_data()) == ["trials_busy"]
         # Another one's trial is nobody's to look at.
         assert "asking" not in states(text_of(other.get(began.url)))
-        trial_runs._places.release()
+        trials._places.release()
     finally:
         answers.set()
     assert element_text(text_of(reply_at(site, began.url)), "reply_text") == "It rains here."

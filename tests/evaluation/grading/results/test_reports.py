@@ -10,11 +10,13 @@ from annotations.web.paging import BadCursorError
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.grading.results.report.changes import read_data_change
 from evaluation.grading.results.report.models import CrowdScores, build_models_report
-from evaluation.grading.results.report.question import build_question_report
-from evaluation.grading.results.report.questions import read_question_rows
+from evaluation.grading.results.report.questions import build_question_report, read_question_rows
 from evaluation.grading.results.report.run import build_run_report
-from evaluation.grading.results.report.worker import build_worker_report
-from evaluation.grading.results.report.workers import iterate_worker_rows, read_worker_rows
+from evaluation.grading.results.report.workers import (
+    build_worker_report,
+    iterate_worker_rows,
+    read_worker_rows,
+)
 from evaluation.models import LLMScore, WorkerGrade
 from evaluation.trust.report import trust_report
 from tests.annotations import world as people

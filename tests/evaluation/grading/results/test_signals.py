@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from annotations.models import COUNTERS, Response, Worker
-from evaluation.grading.results.report.signals import read_signals
+from evaluation.grading.results.report.evidence import read_signals
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm
 from tests.features import FEATURES

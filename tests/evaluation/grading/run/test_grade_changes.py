@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from evaluation.consensus import AQER
-from evaluation.grading.run.grade_changes import GradeChanges, Standing, build_standings
+from evaluation.grading.run.results import GradeChanges, Standing, build_standings
 from tests.evaluation.core.stats.worlds import crowd
 
 BEFORE = {

@@ -7,18 +7,17 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.consensus import AQER
-from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import Answers, Embedded, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions
-from evaluation.consensus.vectors import Embedded
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
 from evaluation.grading.crowd import build_labels
 from evaluation.grading.run import grading as flow
 from evaluation.grading.run.fitting import classify_status
-from evaluation.grading.run.grade_changes import GradeChanges, build_standings
 from evaluation.grading.run.grading import grade_answers
+from evaluation.grading.run.results import GradeChanges, build_standings
 
 CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 ROWS = [

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.core.backends.embedding.lexical import LexicalEmbedder
+from evaluation.core.backends.embedding.contract import LexicalEmbedder
 from evaluation.core.stats.cells import encode_labels
-from evaluation.core.stats.statistics.correlation import compute_partial_correlation, pearson
-from evaluation.core.text.length import compute_log_words, count_words
+from evaluation.core.stats.statistics.descriptive import compute_partial_correlation, pearson
+from evaluation.core.text.quality import compute_log_words, count_words
 from evaluation.evidence.data_sets import load_labelled_beetle
 from evaluation.grading.run.length import check_length, measure_length
 from evaluation.grading.summary import LengthFound
-from evaluation.runs.reports.judged_answers import JudgedAnswer, compute_at_equal_length
+from evaluation.runs.reports.judging import JudgedAnswer, compute_at_equal_length
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.consensus.inputs import Answers, ModelAnswers, select_graded_answers
+from evaluation.consensus.inputs import Answers, Embedded, ModelAnswers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded
 from evaluation.core.backends import EmbedderInfo
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import (

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluation.consensus.inputs import Answers, select_graded_answers
+from evaluation.consensus.inputs import Answers, Embedded, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,

@@ -5,9 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evaluation.consensus.methods.electorate import EVERYBODY
-from evaluation.grading.remedies.methods.anchors import Choice
-from evaluation.grading.remedies.methods.candidates import Candidate, Candidates
+from evaluation.consensus.methods.scale import EVERYBODY
+from evaluation.grading.remedies.methods.camps import Candidate, Candidates, Choice
 from evaluation.grading.remedies.run import RemedyReport
 from evaluation.grading.run.grading import build_grading_warnings, build_remedy_warnings
 

@@ -18,7 +18,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import TERMINAL
 from evaluation.grading.alarms.report import iterate_alarms
 from evaluation.grading.alarms.run.detection import join_ids
-from evaluation.grading.facts.files import AGREEMENT
+from evaluation.grading.files.tables import AGREEMENT
 from evaluation.grading.remedies.report import read_suggested_anchors
 from evaluation.grading.results.report.tables import build_workers_table
 from evaluation.grading.summary import read_summary

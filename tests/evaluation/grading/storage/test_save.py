@@ -11,10 +11,10 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Question, Response, Worker
+from evaluation.consensus.inputs import Embedded
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.consensus.vectors import Embedded
 from evaluation.core.backends import EmbedderInfo
-from evaluation.core.stats.statistics.correlation import spearman
+from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.alarms.methods.questions import FEWEST_ANSWERS, SEPARATED
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.maps import map_answers
@@ -61,7 +61,7 @@ def text_of(worker, question):
 @pytest.fixture
 def version(db, monkeypatch):
     """Eight workers on six questions, one on one, one on none; and two models."""
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: OfWords())
     draft = world.version(world.user("rana"), n_questions=8)

@@ -24,7 +24,7 @@ SENTENCES = {
 
 @pytest.fixture
 def version(db, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     draft = world.version(world.user("rana"), n_questions=5)
     submissions = {name: world.submission(draft, name) for name in ("ada", "ben", "cy", "dee")}

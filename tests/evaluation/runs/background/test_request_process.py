@@ -8,8 +8,7 @@ import pytest
 from evaluation.models import Run, RunData
 from evaluation.runs.background import request_process as asking
 from evaluation.runs.background import work
-from evaluation.runs.background.leases import claim_oldest
-from evaluation.runs.background.notification import notify_if_needed
+from evaluation.runs.background.leases import claim_oldest, notify_if_needed
 from evaluation.runs.background.request_process import SHORT_TURN, Slots
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps.asking.registration import find_lane
@@ -113,7 +112,7 @@ def test_runs_of_somebody_who_has_a_place_wait(begin):
 
 
 def test_the_bell_of_a_process_that_computes_rings_for_its_own_lane(begin, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     begin("ask")
     assert not notify_if_needed(COMPUTING)
     assert notify_if_needed()

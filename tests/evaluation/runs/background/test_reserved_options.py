@@ -10,8 +10,8 @@ from evaluation.maqa.options import MaqaParameters
 from evaluation.models import Run
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.runs.background import runs
-from evaluation.runs.background.reserved_options import find_reserved_options
-from evaluation.runs.forms.options import OTHER, form_for
+from evaluation.runs.background.runs import find_reserved_options
+from evaluation.runs.forms import OTHER, form_for
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db

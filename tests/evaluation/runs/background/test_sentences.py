@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evaluation.deletion.storage.notes import SENTENCES, Note
+from evaluation.deletion.storage.record import SENTENCES, Note
 from evaluation.models import Run
 from evaluation.runs.background.progress import compute_progress
 

@@ -1,6 +1,6 @@
 """What is said of a version or run that cannot be exported."""
 
-from evaluation.runs.exports.choosing import CHOICE_SENTENCES, ChoiceError
+from evaluation.runs.exports import CHOICE_SENTENCES, ChoiceError
 
 VERSION, SET = "rivers, version 1", "rivers"
 # Code: values, and the sentence made of them.

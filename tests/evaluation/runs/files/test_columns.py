@@ -6,11 +6,11 @@ from unittest import mock
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.core.backends.chat.replies import ScriptedChat
+from evaluation.core.backends.chat.registry import ScriptedChat
 from evaluation.core.text.items import MultiqaItem
 from evaluation.experts import files as experts_files
 from evaluation.maqa.composing import LAYOUT, read_yes_no
-from evaluation.multiqa.files.labelled_pairs import read_labelled_pairs
+from evaluation.multiqa.files.evaluation import read_labelled_pairs
 from evaluation.multiqa.files.reading import MultiqaColumns, read_items, read_replies
 from evaluation.multiqa.files.study import _read_typed_wordings
 from evaluation.multiqa.options import MultiqaParameters
@@ -154,7 +154,7 @@ READERS = {
         values={"flag_neither": {"flag": ""}, "pair_labels_differ": {"reply": "r 1"}},
         # Rows that repeat a pair are one pair.
         again=[({}, 2), ({"right": "no"}, "pair_labels_differ")],
-        module="evaluation.multiqa.files.labelled_pairs",
+        module="evaluation.multiqa.files.evaluation",
     ),
     "scores of answers": Reader(
         scores_of,
@@ -228,7 +228,7 @@ READERS = {
         bare=(("q1", None), {"text": "r", "status": AnswerStatus.TEXT}),
         together=[({"status": "text", "reply": ""}, "")],
         again=[({}, ":"), ({"sample": "9{n}"}, 4)],
-        module="evaluation.core.backends.chat.replies",
+        module="evaluation.core.backends.chat.registry",
     ),
 }
 

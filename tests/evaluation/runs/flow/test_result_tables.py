@@ -6,15 +6,15 @@ from typing import NamedTuple
 import pytest
 
 from annotations.exchange import OutputFolder
-from evaluation.core.messages.columns import find_column_description
 from evaluation.eloquent.report.results import FINDINGS_TABLES
-from evaluation.eloquent.run import result_tables as eloquent
+from evaluation.eloquent.run import findings
 from evaluation.maqa.report import TABLES as MAQA_TABLES
 from evaluation.maqa.run import result_tables as maqa
 from evaluation.maqa.run_type import MAQA
 from evaluation.runs.files.metrics import write_table
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.flow.result_tables import ResultTable, StudyTable, list_file_names
+from evaluation.runs.flow.stored import ResultTable, StudyTable, list_file_names
+from evaluation.runs.run_types.data_sheets import find_column_description
 from evaluation.umwp.report.results import TABLES as UMWP_TABLES
 from evaluation.umwp.run import result_tables as umwp
 
@@ -65,7 +65,7 @@ def test_metrics_are_written_overall_first(tmp_path):
 DECLARED = {
     "maqa": (maqa.STUDY_TABLES, MAQA_TABLES),
     "umwp": (umwp.STORED_TABLES, UMWP_TABLES),
-    "eloquent": (eloquent.STUDY_TABLES, FINDINGS_TABLES),
+    "eloquent": (findings.STUDY_TABLES, FINDINGS_TABLES),
 }
 
 

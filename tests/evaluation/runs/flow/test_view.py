@@ -2,7 +2,14 @@
 
 import pytest
 
-from evaluation.runs.flow.view import Side, View, ViewSource, parse_number, read_column, read_views
+from evaluation.runs.flow.stored import (
+    Side,
+    View,
+    ViewSource,
+    parse_number,
+    read_column,
+    read_views,
+)
 
 NEAR = View("near", Side.CROWD, "Near", "How near.")
 APART = View("apart", Side.CROWD, "Apart", "How far apart.", better="", of="question")

@@ -2,18 +2,18 @@
 
 import pytest
 
-from evaluation.experts.report.audit import audit_report, audit_table
+from evaluation.experts.report import audit_report, audit_table
 from evaluation.models import HumanJudgement, JudgementRequest
-from evaluation.runs.judging.adjudication import (
+from evaluation.runs.judging.audit import withdraw_requests
+from evaluation.runs.judging.tasks import (
     CannotSettleError,
     ask_to_settle,
     has_disagreement,
     list_disputes,
     list_parties,
+    load_task,
 )
-from evaluation.runs.judging.audit import withdraw_requests
-from evaluation.runs.judging.tasks import load_task
-from evaluation.runs.steps.remedy_inputs import compute_mean_judgements
+from evaluation.runs.steps.answers import compute_mean_judgements
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.runs.reports.run_titles import build_titles
+from evaluation.runs.reports.about import build_titles
 
 
 def titled(*runs):

@@ -63,7 +63,7 @@ def write_files(folder):
 
 def crowd_set(users, monkeypatch, folder):
     """Return the question set of Rita, with the crowd's answers; nobody hears the bell."""
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     owner = users.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet(owner=owner, name="rivers")

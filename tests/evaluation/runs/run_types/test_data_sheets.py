@@ -10,11 +10,15 @@ from django.urls import reverse
 from openpyxl import load_workbook
 from rest_framework.test import APIClient
 
-from evaluation.core.messages.columns import find_column_description
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.run_types import list_kinds
-from evaluation.runs.run_types.data_sheets import build_readme, build_workbook, build_zip
+from evaluation.runs.run_types.data_sheets import (
+    build_readme,
+    build_workbook,
+    build_zip,
+    find_column_description,
+)
 from tests.evaluation.runs.run_types.words import WORDS, WordOptions
 
 

@@ -10,11 +10,10 @@ import pytest
 
 from evaluation.core.options import Parameters
 from evaluation.models.runs import GRADING
-from evaluation.runs.flow.stored import RunSummary
-from evaluation.runs.flow.view import ViewSource
+from evaluation.runs.flow.stored import RunSummary, ViewSource
 from evaluation.runs.judging import Judging
 from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list_kinds
-from evaluation.runs.run_types.parts import Part, Parts, list_part_names
+from evaluation.runs.run_types.kind import Part, Parts, list_part_names
 from tests.features import folder_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -107,7 +106,7 @@ def test_a_part_is_imported_when_it_is_first_read():
 
 
 def test_a_wrong_dotted_name_is_an_error_where_the_part_is_read():
-    box = Box("evaluation.runs.run_types.parts.Nothing", ("evaluation.nowhere.at_all",))
+    box = Box("evaluation.runs.run_types.kind.Nothing", ("evaluation.nowhere.at_all",))
     with pytest.raises(ImportError):
         _ = box.lid
     with pytest.raises(ImportError):

@@ -19,7 +19,7 @@ from tests.evaluation.runs.background.lanes import work_in_two_lanes
 @pytest.fixture
 def world(django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.notification.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
     # Requesters may not name a server.
     made = World(django_user_model.objects.create_superuser("rita"))

@@ -8,9 +8,8 @@ import pytest
 from annotations.exchange.records import AnswerStatus
 from evaluation.models import RunData
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.steps import findings
-from evaluation.runs.steps.checkpoints import Turn
-from evaluation.runs.steps.findings import keep_rows, read_rows, read_rows_of_tables
+from evaluation.runs.steps import checkpoints
+from evaluation.runs.steps.checkpoints import Turn, keep_rows, read_rows, read_rows_of_tables
 from tests.annotations import world
 from tests.evaluation.runs.steps.test_turn import running
 
@@ -40,7 +39,7 @@ def metric(number):
 
 
 def test_rows_come_back_with_their_types_in_the_order_of_writing(run, monkeypatch):
-    monkeypatch.setattr(findings, "ROWS", 2)
+    monkeypatch.setattr(checkpoints, "ROWS", 2)
     rows = [metric(number) for number in range(5)]
     assert keep_rows(turn_of(run), "metrics", MetricRow, iter(rows)) == 5
     assert RunData.objects.filter(run=run).count() == 3
@@ -54,7 +53,7 @@ def test_rows_come_back_with_their_types_in_the_order_of_writing(run, monkeypatc
 
 
 def test_several_tables_come_back_by_one_query(run, monkeypatch, django_assert_num_queries):
-    monkeypatch.setattr(findings, "ROWS", 2)
+    monkeypatch.setattr(checkpoints, "ROWS", 2)
     rows = [metric(number) for number in range(5)]
     said = [Said("a", AnswerStatus.REFUSED, (1, 2))]
     keep_rows(turn_of(run), "metrics", MetricRow, rows)

@@ -11,14 +11,14 @@ from evaluation.core.messages.message import Message
 from evaluation.grading.remedies.report import read_suggested_anchors
 from evaluation.grading.storage.running import load_inputs
 from evaluation.models import HumanJudgement, Run, WorkerVerdict
-from evaluation.runs.steps.answers import read_parameters
-from evaluation.runs.steps.checkpoints import RunInputError
-from evaluation.runs.steps.remedy_inputs import (
+from evaluation.runs.steps.answers import (
     NAMED,
     compute_mean_judgements,
     find_worker_keys,
+    read_parameters,
     select_judgements,
 )
+from evaluation.runs.steps.checkpoints import RunInputError
 from tests.annotations import world
 
 pytestmark = pytest.mark.django_db

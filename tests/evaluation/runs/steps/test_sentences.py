@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluation.core.messages.failures import FAILURES
 from evaluation.core.messages.message import Message
+from evaluation.core.messages.run_sentences import FAILURES
 from evaluation.runs.steps.checkpoints import RunInputError
 from tests.sentences import site_sentence
 

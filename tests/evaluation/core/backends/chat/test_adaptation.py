@@ -5,9 +5,8 @@ import json
 
 import pytest
 
-from evaluation.core.backends.chat.adaptation import AdaptedParameters
 from evaluation.core.backends.chat.contract import ChatRequest
-from evaluation.core.backends.chat.openai import OpenAIChat
+from evaluation.core.backends.chat.openai import AdaptedParameters, OpenAIChat
 from evaluation.core.backends.server import FaultError
 from tests.evaluation.core.backends.chat.fake import Answer, fake_chat, said
 

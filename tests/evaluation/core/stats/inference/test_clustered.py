@@ -3,8 +3,7 @@ import pytest
 from scipy import stats
 
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
-from evaluation.core.stats.inference.draws import draw_multiplicities
-from evaluation.core.stats.inference.intervals import compute_percentile_tail
+from evaluation.core.stats.inference.intervals import compute_percentile_tail, draw_multiplicities
 
 NAN = float("nan")
 
@@ -60,7 +59,7 @@ def test_any_statistic_is_computed_anew_from_how_often_items_were_drawn():
 
 def test_draws_come_in_blocks_that_make_one_stream(monkeypatch):
     whole = np.vstack(list(draw_multiplicities(7, 50, 0)))
-    monkeypatch.setattr("evaluation.core.stats.inference.draws.BLOCK_CELLS", 21)
+    monkeypatch.setattr("evaluation.core.stats.inference.intervals.BLOCK_CELLS", 21)
     parts = list(draw_multiplicities(7, 50, 0))
     assert len(parts) == 17
     np.testing.assert_array_equal(np.vstack(parts), whole)

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.clustered_bootstrap import (
+from evaluation.core.stats.inference.clustered import (
     compute_clustered_draws,
     compute_clustered_interval,
 )
 from evaluation.core.stats.inference.intervals import compute_widened_percentile_interval
-from evaluation.core.stats.statistics.correlation import pearson
+from evaluation.core.stats.statistics.descriptive import pearson
 
 
 @pytest.fixture

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
-from evaluation.core.stats.inference.corrections import (
-    benjamini_hochberg,
-    compute_levels_left,
-    holm,
-)
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
     compute_mcnemar_exact,
     compute_permutation_p_value,
     compute_smallest_detectable_difference,
+)
+from evaluation.core.stats.inference.significance import (
+    benjamini_hochberg,
+    compute_levels_left,
+    holm,
 )
 
 NAN = float("nan")

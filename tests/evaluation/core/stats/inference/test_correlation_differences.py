@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.correlation_differences import (
+from evaluation.core.stats.inference.correlations import (
     _compute_mean_correlations,
     _draw_workers,
     compare_correlations,

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.corrections import (
-    benjamini_hochberg,
-    compute_levels_left,
-    holm,
-)
-from evaluation.core.stats.inference.groups import compare_by_group, compute_group_means
+from evaluation.core.stats.inference.comparison import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
     compute_permutation_p_value,
     compute_smallest_detectable_difference,
+)
+from evaluation.core.stats.inference.significance import (
+    benjamini_hochberg,
+    compute_levels_left,
+    holm,
 )
 
 NAN = float("nan")

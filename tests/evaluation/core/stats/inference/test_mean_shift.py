@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from evaluation.core.stats.inference import mean_shift
-from evaluation.core.stats.inference.mean_shift import detect_mean_shifts
+from evaluation.core.stats.inference import significance
+from evaluation.core.stats.inference.significance import detect_mean_shifts
 
 
 def distance(one, other):
@@ -134,7 +134,7 @@ def test_one_moved_question_of_a_thousand_has_a_p_value_small_enough():
     assert found.n_draws[0] > 8_000
     assert found.p_values[0] == 1 / (found.n_draws[0] + 1)  # never 0
     assert found.adjusted[0] <= 0.05
-    assert np.median(found.n_draws) == mean_shift.FIRST_DRAWS
+    assert np.median(found.n_draws) == significance.FIRST_DRAWS
 
 
 def test_sparse_and_many_answers_are_the_same_as_dense_and_few(monkeypatch):
@@ -142,7 +142,7 @@ def test_sparse_and_many_answers_are_the_same_as_dense_and_few(monkeypatch):
     # 12 answers of 8 dimensions go by the vectors; as sparse rows by their inner products.
     direct = detect_mean_shifts(vectors, questions, later, people)
     inner = detect_mean_shifts(sparse.csr_array(vectors), questions, later, people)
-    monkeypatch.setattr(mean_shift, "DRAWN_AT_ONCE", 50)
+    monkeypatch.setattr(significance, "DRAWN_AT_ONCE", 50)
     parts = detect_mean_shifts(vectors, questions, later, people)
     for other in (inner, parts):
         assert other.distance == pytest.approx(direct.distance)

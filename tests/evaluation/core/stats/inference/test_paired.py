@@ -8,17 +8,17 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 
-from evaluation.core.stats.inference.corrections import (
-    benjamini_hochberg,
-    compute_levels_left,
-    holm,
-)
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
     compute_detectable_standard_errors,
     compute_mcnemar_exact,
     compute_permutation_p_value,
     compute_smallest_detectable_difference,
+)
+from evaluation.core.stats.inference.significance import (
+    benjamini_hochberg,
+    compute_levels_left,
+    holm,
 )
 
 NAN = float("nan")

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.powered_groups import estimate_powered_group_means
-from evaluation.core.stats.inference.prediction_powered import estimate_powered_mean
-from evaluation.core.stats.inference.weighted_mean import compute_weighted_mean
+from evaluation.core.stats.inference.prediction_powered import (
+    compute_weighted_mean,
+    estimate_powered_group_means,
+    estimate_powered_mean,
+)
 
 NAN = np.nan
 HALVES = np.arange(0, 5.5, 0.5)

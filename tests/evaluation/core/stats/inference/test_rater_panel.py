@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from evaluation.core.stats.inference.rater_panel import compute_mean_kappa, compute_panel_agreement
-from evaluation.core.stats.statistics.icc import intraclass_correlation
-from evaluation.core.stats.statistics.krippendorff import count_ratings, krippendorff_alpha
+from evaluation.core.stats.inference.raters import compute_mean_kappa, compute_panel_agreement
+from evaluation.core.stats.statistics.agreement import (
+    count_ratings,
+    intraclass_correlation,
+    krippendorff_alpha,
+)
 
 
 def three(n=60, seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.retest import compute_retest_agreement
+from evaluation.core.stats.inference.correlations import compute_retest_agreement
 
 
 def test_five_people_by_hand():

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.draws import draw_multiplicities
-from evaluation.core.stats.inference.sample_correlation import (
+from evaluation.core.stats.inference.correlations import (
     compute_weighted_pearson,
     estimate_correlation,
     forecast_interval,
 )
+from evaluation.core.stats.inference.intervals import draw_multiplicities
 
 
 def sample(n, seed=0, rho=0.7):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import relative_risk
 
-from evaluation.core.stats.inference.selection_rates import compare_selection_rates
+from evaluation.core.stats.inference.intervals import compare_selection_rates
 
 Z = 1.959964
 

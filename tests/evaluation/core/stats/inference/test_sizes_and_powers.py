@@ -5,12 +5,12 @@ import pytest
 from scipy import stats
 
 from evaluation.core.stats.inference import differences
-from evaluation.core.stats.inference.corrections import holm
 from evaluation.core.stats.inference.paired import (
     compute_detectable_standard_errors,
     compute_mcnemar_mid_p_values,
     compute_mcnemar_p_values,
 )
+from evaluation.core.stats.inference.significance import holm
 
 
 def reject(drawn, studentised, monkeypatch):

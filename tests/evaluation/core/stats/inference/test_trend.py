@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.strata import compute_strata_mean
-from evaluation.core.stats.inference.trend import FEWEST, compute_least_p_value, estimate_trend
+from evaluation.core.stats.inference.clustered import compute_strata_mean
+from evaluation.core.stats.inference.significance import (
+    FEWEST,
+    compute_least_p_value,
+    estimate_trend,
+)
 
 
 def test_five_numbers_in_rising_order_rise_because_only_two_of_120_orders_are_as_clear():

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.inference.weighted_mean import compute_weighted_mean, has_equal_weights
+from evaluation.core.stats.inference.prediction_powered import (
+    compute_weighted_mean,
+    has_equal_weights,
+)
 
 
 def test_a_grade_counts_as_often_as_it_stands_for_things():

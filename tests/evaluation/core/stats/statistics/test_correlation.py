@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.statistics.correlation import pearson, round_for_ties, spearman
+from evaluation.core.stats.statistics.descriptive import pearson, round_for_ties, spearman
 
 NAN = float("nan")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.core.stats.statistics.drift import (
+from evaluation.core.stats.statistics.descriptive import (
     compute_cosine_distances,
     estimate_chance_distances,
 )

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.formula.api as smf
 from statsmodels.stats.anova import anova_lm
 
-from evaluation.core.stats.statistics.icc import intraclass_correlation
+from evaluation.core.stats.statistics.agreement import intraclass_correlation
 
 # Four judges rate six targets (Shrout and Fleiss 1979, table 2).
 TARGETS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]

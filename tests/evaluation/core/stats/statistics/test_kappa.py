@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss_kappa
 
-from evaluation.core.stats.statistics.kappa import (
+from evaluation.core.stats.statistics.agreement import (
     cohen_kappa,
     compute_fleiss_parts,
     compute_kappa_of_tables,

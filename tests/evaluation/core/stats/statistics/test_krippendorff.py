@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from evaluation.core.stats.statistics.krippendorff import count_ratings, krippendorff_alpha
+from evaluation.core.stats.statistics.agreement import count_ratings, krippendorff_alpha
 
 NAN = np.nan
 # Four observers, twelve units (Krippendorff 2011, "Computing Krippendorff's alpha-reliability",

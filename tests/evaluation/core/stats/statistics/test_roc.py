@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from evaluation.core.stats.statistics.roc import auc, average_precision
+from evaluation.core.stats.statistics.descriptive import auc, average_precision
 
 
 def test_it_counts_the_pairs_that_are_in_order_ties_half():

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from evaluation.core.stats.statistics.sampling import draw_stratified_order, draw_stratified_sample
+from evaluation.core.stats.statistics.descriptive import (
+    draw_stratified_order,
+    draw_stratified_sample,
+)
 
 
 def held(strata, chosen):

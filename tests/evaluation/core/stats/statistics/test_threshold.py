@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.core.stats.statistics.threshold import (
+from evaluation.core.stats.statistics.descriptive import (
     choose_threshold,
     draw_half,
     measure_threshold,

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.alarms.methods import additive
-from evaluation.grading.alarms.methods.additive import fit_loadings, fit_worker_effects
-from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.grading.alarms.methods import pairs as additive
+from evaluation.grading.alarms.methods.pairs import Pairs, fit_loadings, fit_worker_effects
 
 
 def pairs_of(n_workers, left, right):

@@ -107,8 +107,8 @@ def test_started_from_each_camp_a_run_ends_in_that_camp():
 
 def test_of_a_large_crowd_too_the_halves_are_the_signs_of_the_leading_eigenvector():
     # More workers than are solved at once: three camps of unequal strength, and noise.
-    from evaluation.grading.alarms.methods.additive import DENSE
     from evaluation.grading.alarms.methods.camps import _compute_leading_vector
+    from evaluation.grading.alarms.methods.pairs import DENSE
 
     n = DENSE + 20
     rng = np.random.default_rng(1)

@@ -15,8 +15,7 @@ from evaluation.core.stats.simulation import (
 from evaluation.grading.alarms.methods import KINDS, Group, build_findings, survey_run
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
 from evaluation.grading.alarms.methods.findings import IDENTICAL, find_equal_camp, is_copying
-from evaluation.grading.alarms.methods.model_likeness import ModelLikeness
-from evaluation.grading.alarms.methods.ranking import RankingStatistic
+from evaluation.grading.alarms.methods.survey import ModelLikeness, RankingStatistic
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pasted
 
 RINGING = {"copies", "clique", "two_camps", "leverage", "grader_disagreement"}

@@ -6,10 +6,7 @@ from scipy import sparse
 
 from evaluation.core.stats.simulation import WorkerGroup, simulate
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.methods.model_likeness import (
-    compute_model_cosines,
-    find_model_likeness,
-)
+from evaluation.grading.alarms.methods.survey import compute_model_cosines, find_model_likeness
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 N_QUESTIONS = 15

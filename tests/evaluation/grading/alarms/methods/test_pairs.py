@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.electorate import Electorate
+from evaluation.consensus.methods.scale import Electorate
 from evaluation.grading.alarms.methods import Pairs
-from evaluation.grading.alarms.methods.additive import fit_loadings, fit_worker_effects
+from evaluation.grading.alarms.methods.pairs import fit_loadings, fit_worker_effects
 from tests.evaluation.core.stats.worlds import crowd
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pairs_of
 

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.core.stats.simulation import build_honest_groups, simulate
 from evaluation.grading.alarms.methods import find_question_camps
-from evaluation.grading.alarms.methods.likeness import RowLikeness, WholeLikeness
+from evaluation.grading.alarms.methods.questions import RowLikeness, WholeLikeness
 from tests.evaluation.grading.alarms.methods.crowds import fitted
 
 

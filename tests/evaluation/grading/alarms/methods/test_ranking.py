@@ -10,9 +10,9 @@ from evaluation.core.stats.simulation import (
     build_honest_groups,
     simulate,
 )
-from evaluation.grading.alarms.methods import find_camps, ranking
+from evaluation.grading.alarms.methods import find_camps, survey
 from evaluation.grading.alarms.methods.pairs import Pairs
-from evaluation.grading.alarms.methods.ranking import (
+from evaluation.grading.alarms.methods.survey import (
     compute_concentration,
     compute_disagreement,
     compute_leverage,
@@ -46,7 +46,7 @@ def test_of_a_large_crowd_only_those_who_outweigh_others_are_left_out(monkeypatc
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     found = compute_leverage(aqer)
     assert (found.statistic, found.reason) == (None, "nobody_outweighs_others")
-    monkeypatch.setattr(ranking, "OUTWEIGHS", 1.0)
+    monkeypatch.setattr(survey, "OUTWEIGHS", 1.0)
     found = compute_leverage(aqer)
     assert found.worker in np.argsort(-aqer.weights_)[:20]
     assert not found.rings

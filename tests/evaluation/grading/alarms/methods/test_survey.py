@@ -9,14 +9,12 @@ from evaluation.consensus import AQER
 from evaluation.core.stats.simulation import build_honest_groups, simulate
 from evaluation.grading.alarms.methods import Pairs
 from evaluation.grading.alarms.methods.camps import find_camps
-from evaluation.grading.alarms.methods.model_likeness import (
-    compute_model_cosines,
-    find_model_likeness,
-)
 from evaluation.grading.alarms.methods.survey import (
     NO_OTHER_GRADER,
     ModelAnswersInSpace,
     _find_heaviest,
+    compute_model_cosines,
+    find_model_likeness,
     survey_run,
 )
 from tests.evaluation.grading.alarms.methods.crowds import fitted

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.core.stats.statistics.proportions import wilson_interval
+from evaluation.core.stats.statistics.descriptive import wilson_interval
 from evaluation.grading.facts.methods import (
     Mentions,
     State,
     Verdict,
+    compute_agreement,
     compute_consensus,
     judge_answer,
 )
-from evaluation.grading.facts.methods.verdicts import compute_agreement
 
 
 def crowd(values, weights=None, bounds=None):

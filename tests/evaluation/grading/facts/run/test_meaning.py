@@ -9,7 +9,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.grading.facts.messages import FACTS
 from evaluation.grading.facts.run import add_meaning, find_crowd_facts
-from evaluation.runs.flow.fact_slots import MEANING
+from evaluation.runs.flow.stored import MEANING
 from tests.contracts.replay import facts_of
 
 

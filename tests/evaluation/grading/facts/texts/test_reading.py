@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.grading.facts.texts import Reader
-from evaluation.grading.facts.texts.tokens import tokenise
+from evaluation.grading.facts.texts.numbers import tokenise
 
 PARTS = (
     "12 25 1858 1,250 h25 hours and a half between at least per each century 19th - : / ½ million "

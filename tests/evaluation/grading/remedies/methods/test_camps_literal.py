@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from evaluation.consensus import AQER
-from evaluation.consensus.methods.electorate import RemedyError
-from evaluation.consensus.methods.mean_vote import MeanVote
+from evaluation.consensus.methods.exemplary_answers import MeanVote
+from evaluation.consensus.methods.scale import RemedyError
 from evaluation.core.stats.cells import Cells
-from evaluation.grading.remedies.methods.question_camps import label_camps
+from evaluation.grading.remedies.methods.camps import label_camps
 from tests.evaluation.consensus.methods import literal
 from tests.evaluation.core.stats.worlds import as_answers, crowd
 

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from evaluation.consensus import AQER
 from evaluation.core.stats.cells import encode_labels
+from evaluation.grading.remedies.methods.copies import build_units
 from evaluation.grading.remedies.methods.partial_crowd import fit_part
-from evaluation.grading.remedies.methods.units import build_units
 from tests.evaluation.consensus.methods import literal
 from tests.evaluation.core.stats.worlds import as_answers, crowd
 from tests.evaluation.grading.remedies.methods.literal_remedies import literal_remedied

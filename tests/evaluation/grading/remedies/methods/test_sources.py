@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.grading.remedies.methods.sources import Source, find_source
-from evaluation.grading.remedies.methods.units import build_units
+from evaluation.grading.remedies.methods.copies import Source, build_units, find_source
 
 NONE = np.nan
 # Workers 0, 1 and 2 copy; 3, 4 and 5 do not. Four questions, which everybody answered.

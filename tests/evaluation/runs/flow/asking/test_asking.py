@@ -8,12 +8,19 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.contract import Allowance, ChatModel, ChatRequest, Fault, Reply
 from evaluation.core.backends.server import Patience
-from evaluation.runs.flow.asking.asker import End, Settings, ask
-from evaluation.runs.flow.asking.budget import MAYBE_CHARGED, Budget, Prices
-from evaluation.runs.flow.asking.limits import Pace
-from evaluation.runs.flow.asking.plan import Item, compute_key, derive_seed, plan_requests
-from evaluation.runs.flow.asking.prompts import CLOSED, PASSAGE, Prompt, TemplateError
-from evaluation.runs.flow.asking.store import MemoryStore
+from evaluation.runs.flow.asking.asker import End, Pace, Settings, ask
+from evaluation.runs.flow.asking.plan import (
+    CLOSED,
+    PASSAGE,
+    Item,
+    MemoryStore,
+    Prompt,
+    TemplateError,
+    compute_key,
+    derive_seed,
+    plan_requests,
+)
+from evaluation.runs.flow.asking.summary import MAYBE_CHARGED, Budget, Prices
 from tests.contracts.replay import facts_of
 
 QUICK = Patience(attempts=3, timeout=5.0, first_wait=0.001, longest_wait=0.01)

@@ -19,11 +19,10 @@ from evaluation.evidence.graded import run as running
 from evaluation.models import GradedAnswers, Run, RunData
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.flow.graded.options import GradedOptions
-from evaluation.runs.flow.graded.summary import GradedSummary
+from evaluation.runs.flow.graded import GradedOptions, GradedSummary
 from evaluation.runs.reports.graded import find_own_domain
+from evaluation.runs.steps.answers import load_graded_answers, store_graded_answers
 from evaluation.runs.steps.checkpoints import Turn
-from evaluation.runs.steps.graded_answers import load_graded_answers, store_graded_answers
 from tests.evaluation.evidence.graded.answers import of_workers, some
 from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.sentences import site_sentence

@@ -10,7 +10,7 @@ from annotations.models import Response
 from evaluation.core.options import Parameters, Real, Whole, declare_option
 from evaluation.models import Run, RunData
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part
-from evaluation.runs.reports.spreadsheet import Table
+from evaluation.runs.reports.lists import Table
 from evaluation.runs.run_types import Beforehand, Kind, Page, RunSummary, Start, StartFile
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from tests.evaluation.runs.run_types.words.study import STUDY

@@ -5,8 +5,8 @@ from django.db import IntegrityError, transaction
 
 from annotations.models import AppendOnlyError
 from evaluation.models import PromptVersion
-from evaluation.runs.flow.asking.prompts import SYSTEM, TEMPLATES, Prompt
-from evaluation.runs.steps.asking.prompts import (
+from evaluation.runs.flow.asking.plan import SYSTEM, TEMPLATES, Prompt
+from evaluation.runs.steps.asking.registration import (
     UnknownPromptError,
     create_prompt,
     edit_prompt,

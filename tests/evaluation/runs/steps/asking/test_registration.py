@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE
 from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.registration import ModelOptions
+from evaluation.runs.flow.asking.options import ModelOptions
 from evaluation.runs.steps.asking.registration import (
     convert_to_columns,
     find_registration_problems,

@@ -6,7 +6,7 @@ from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.contract import Reply
 from evaluation.models import LanguageModel, LLMResponse, RawReply, Run
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.store import KeptReply
+from evaluation.runs.flow.asking.plan import KeptReply
 from evaluation.runs.steps.asking.model_askings import build_askings
 from evaluation.runs.steps.asking.replies import Post, convert_to_storable, write_posts
 from tests.annotations import world as crowd

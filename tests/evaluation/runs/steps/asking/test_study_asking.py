@@ -9,8 +9,8 @@ from evaluation.core.messages.message import Message
 from evaluation.models import LanguageModel, RunData
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.steps.asking import study_asking as in_turns
-from evaluation.runs.steps.asking.progress import read_progress_by_model
-from evaluation.runs.steps.asking.registered_models import (
+from evaluation.runs.steps.asking.conversation import read_progress_by_model
+from evaluation.runs.steps.asking.registration import (
     find_problems_with_models,
     load_registered_models,
 )

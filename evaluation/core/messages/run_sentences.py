@@ -1,0 +1,433 @@
+"""Sentences on runs: failures, warnings, trends, and methods on graded answers.
+
+Build the sentences on failed runs whose cause the requester can fix. Build the warnings on a
+grading, in sentences that all interfaces share. Build sentences on whether a worker's or model's
+scores rise or fall across question sets. Build the sentences on which scoring method agrees best
+with graded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from evaluation.core.messages.message import Message, Sentence, format_count
+from evaluation.core.messages.reasons import describe_not_chosen, describe_reason
+
+
+def _format_no_reply(of: Mapping[str, Any]) -> str:
+    """Return the sentence on a run in which no model gave a reply."""
+    reason = of["reason"]
+    return f"No model replied at all. {f'The first reason: {reason}' if reason else ''}"
+
+
+def _format_unknown_workers(of: Mapping[str, Any]) -> str:
+    """Return the sentence that a run's options name ids of no known worker."""
+    more = f" and {of['more']} more" if of["more"] else ""
+    return (
+        "Ids in the settings that are not those of one worker who answered here: "
+        f"{of['ids']}{more}."
+    )
+
+
+def _format_no_rewording(of: Mapping[str, Any]) -> str:
+    """Return the sentences on rewordings that cannot be used; older runs only have the count."""
+    reasons, silent = _get_counts(of, "reasons"), _get_counts(of, "silent")
+    parts = [f"The rewriter gave no usable rewording: 0 of {of['rewordings']:,} kept."]
+    if reasons:
+        told = (f"{count:,} ({describe_reason(reason)})" for reason, count in reasons.items())
+        parts.append(f"Rejected: {', '.join(told)}.")
+    if silent:
+        told = (f"{count:,} ({_STATUSES.get(status, status)})" for status, count in silent.items())
+        parts.append(f"Replies without a rewording: {', '.join(told)}.")
+    if "cut_off" in silent:
+        parts.append(f"Raise {of['option']['rewriter_tokens']}.")
+    if reasons:
+        parts += [
+            f"For example, question {one['question']}: “{one['text']}” "
+            f"({describe_reason(one['reason'])})."
+            for one in of["examples"]
+        ]
+    parts.append(
+        "Start it again: the rewriter is asked anew. Or choose another rewriter, or type other "
+        "wordings."
+    )
+    return " ".join(parts)
+
+
+def _get_counts(of: Mapping[str, Any], name: str) -> Mapping[str, int]:
+    """Return a failure's counts stored under a name; empty for older runs."""
+    found = of.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+_STATUSES = {
+    "cut_off": "cut off before an answer came",
+    "refused": "refused",
+    "refused_prompt": "refused",
+    "refused_generation": "refused",
+    "empty": "empty",
+    "error": "failed",
+}
+
+
+FAILURES: Mapping[str, Sentence] = {
+    "run.unknown_parameters": "unknown parameters: {names}",
+    "run.no_answer": "There is no answer: import answers, or wait for some to be submitted.",
+    "run.no_answer_to_grade": "There is no answer to grade: import answers, or wait for some to be "
+    "submitted.",
+    "run.all_answers_rejected": "There is no answer to grade: {rejected} were rejected where they "
+    "were collected.",
+    "run.unknown_workers": _format_unknown_workers,
+    "run.too_few_workers": "Fewer than {fewest} workers answered: there are no smaller crowds to "
+    "try.",
+    "run.no_question_with_text": "No question of the set has a text.",
+    "run.no_problem_with_text": "The version has no question with a text: upload the questions "
+    "first.",
+    "run.no_two_wordings": "No question has two wordings in one language: upload prompts that ask "
+    "for the same in other words, or add variants to the questions.",
+    "run.changed_prompts_do_not_fit": "The changed prompts do not fit: {reason}.",
+    "run.judge_instructions_do_not_fit": "The instructions to judges do not fit: {reason}.",
+    "run.no_model_to_ask": "Choose a model to ask.",
+    "run.no_models_to_ask": "Choose the models to ask.",
+    "run.no_model_that_answers": "Choose a model that answers.",
+    "run.no_model_to_compare": "Choose a model whose replies are compared.",
+    "run.models_missing": "{missing} of the {what}s are not there, or not yours to ask.",
+    "run.model_named_as_people": "A model is called “{name}”, as the row of people would be: give "
+    "it another name.",
+    "run.no_model_replied": _format_no_reply,
+    "run.no_answer_of_a_model": "No language model has answered a question with a text: upload "
+    "answers of models first.",
+    "run.budget_used_up": "The budget is used up: {left} requests were not sent. Start the run "
+    "again with a higher budget: stored replies are not requested again.",
+    "run.no_prices": "A budget needs prices: without them nobody knows what {model} costs.",
+    "run.rewriter_not_asked": "The rewriter could not be asked: {reason}",
+    "run.no_usable_rewording": _format_no_rewording,
+    "run.judge_not_asked": "The judge could not be asked: {reason}",
+    "run.judge_not_registered": "The judge is no registered model of yours.",
+    "run.nothing_to_view": "No run of this version has results about a model's answers: grade "
+    "it with models' answers, or start another kind of run that compares models.",
+    "run.no_graded_answers": "There are no graded answers: upload a file of them.",
+}
+"""By the code of a `RunInputError`; those of remedies are in `evaluation.grading.remedies`."""
+
+
+def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return the warning for texts that an English model does not know; `choose` is the advice."""
+
+    def sentence(of: Mapping[str, Any]) -> str:
+        if "script" in of:
+            share, script = of["share"], of["script"]
+            found = f"{share:.0%} of the letters are of another script (mostly {script})"
+        else:
+            found = (
+                f"{of['foreign']} of {of['sentences']} sentences looked at are in another language "
+                f"(mostly '{of['language']}')"
+            )
+        return (
+            f"THE MODEL {of['model']} KNOWS ENGLISH ONLY, but {found}: similarities and grades "
+            f"mean little. Choose {choose.format_map(of)}."
+        )
+
+    return sentence
+
+
+def _format_cut_off_replies(of: Mapping[str, Any]) -> str:
+    """Return the warning that models' replies were cut off."""
+    option = of["option"][of["raise"]] if of["raise"] else "max_tokens"
+    where = "" if of["raise"] else " in the parameters of the registered model"
+    return (
+        f"Replies that were cut off before an answer came, because their length was used up: "
+        f"{of['count']} ({of['names']}). They count in no number. Raise {option}{where} and start "
+        "the run again"
+    )
+
+
+WARNINGS: Mapping[str, Sentence] = {
+    "truncated": "Answers that are longer than what {model} reads ({tokens} tokens, a token is "
+    "about three quarters of a word) and whose ends were ignored: {answers}",
+    "english_only": build_english_warning(
+        "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
+    ),
+    "language_not_checked": "The language of the answers was not checked: {why}.",
+    "reranked_without_question": "Questions of which only the id is known: of several replies "
+    "that say the same the most typical one was taken there, not the one that fits the question "
+    "best: {count}",
+    "reranked_nothing": "No replies are compared by their meaning here, so the model that chooses "
+    "among replies that say the same (the re-ranker) was not used",
+    "too_few_workers": "Too few workers ({workers}): grades and ranks need at least 3 who answered",
+    "not_converged": "Grades still changed after {iterations:round}: allow more "
+    "({option[max_iterations]}), and do not rely on close ranks",
+    "disconnected": "Some workers share no question with the others, not even by way of somebody "
+    "who shares one with both. Theirs may be easier or harder questions, so nobody is ranked. "
+    "Grade without {option[difficulty]}, or give some questions to everybody",
+    "unlinked_groups": "Groups of workers that share no question, not even by way of others: "
+    "{groups} (their sizes: {sizes}). Ranks are within each group, and grades of different groups "
+    "cannot be compared: one group may have had easier questions. Give some questions to everybody",
+    "excluded_workers": "Excluded workers, who have no vote, no grade and no rank: {count}",
+    "single_answers": "Questions with a single answer, which is compared with itself alone: "
+    "{count}",
+    "repeated_rows": "Rows that repeat an earlier answer and were left out: {count}",
+    "rejected_answers": "Answers rejected where they were collected, which were left out: {count}",
+    "empty_answers": "Empty answers, which count as unanswered: {count}",
+    "unranked_workers": "Workers without a rank (fewer than 5 answers to questions that 3 workers "
+    "share): {count}",
+    "short_answers": "Most answers are short or numeric ({share:.0%}), and the comparison hardly "
+    "sees one wrong fact: shown a right answer and the same one with a wrong fact, {embedder} "
+    "prefers the right one in {auc:.0%} of cases; a coin would in 50%. Check such answers "
+    "against right ones that you know",
+    "short_answers_unmeasured": "Most answers are short or numeric ({share:.0%}). Such an answer "
+    "is right or wrong by a single fact, and whether the vectors of this run see one wrong fact "
+    "was not measured. Check such answers against right ones that you know",
+    "length_explains": "The ranking is mostly one by length: raw scores correlate "
+    "{correlation:.2f} with the logarithm of the number of words ({workers:worker}; notice above "
+    ".7), so length explains {share:.0%} of their differences. Read short answers of low rank and "
+    "long ones of high rank before you decide about people",
+    "model_answers_to_nobody": "Answers of models to questions that no worker answered: {count}",
+    "models_with_errors": "Models with an answer that could not be fetched, not ranked until asked "
+    "again: {count}",
+    "model_replies_cut_off": "Replies of models that were cut off before an answer came, because "
+    "their length was used up: {count} of {models:model}. These models are not ranked until asked "
+    "again with a longer reply (max_tokens)",
+    "study_replies_cut_off": _format_cut_off_replies,
+    "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
+    "Look whether these models answered at all",
+    "anchors_changed_nothing": lambda of: (
+        f"The graded answers (anchors) changed nothing: {describe_not_chosen(of['reason'])}"
+    ),
+    "no_anchors_suggested": lambda of: (
+        f"No answers are suggested as anchors: {describe_not_chosen(of['reason'])}"
+    ),
+    "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
+    "shown is only the usual one until an expert has graded the suggested answers",
+    "groups_not_collapsed": "Groups of workers with very similar answers that were not made one "
+    "voter: {count}; each is a camp of the crowd and may be right, which graded answers (anchors) "
+    "can tell",
+    "no_copies": "No group of copies was found, so nobody was made one voter with others",
+    "no_copies_of_workers": "None of the workers named in {option[collapse_workers]} is in a group "
+    "of copies, so nobody was made one voter with others",
+    "no_question_camps": "No question has two camps of answers: {option[camps]} changed nothing",
+    "divided_by_commas": "Replies that divide their answers by commas where right answers hold "
+    "commas: {count:,}. Ask for a JSON list, or for a line for each answer.",
+    "meaning_not_calibrated": "Two answers have the same meaning above a cosine of {cosine:.2f}, "
+    "which is not calibrated on the spellings of this set's right answers.",
+    "meaning_calibrated": "Two answers have the same meaning above a cosine of {threshold:.2f}, "
+    "calibrated on half of the questions' spellings. On the other half it takes {taken:.0%} of "
+    "{n_wrong:pair} of different right answers for one meaning and misses {missed:.0%} of "
+    "{n_right:pair} of spellings (AUC {auc:.2f}).",
+    "not_every_reply": "Not every system has a reply to every question (exclusions, error and "
+    "no_reply): their numbers are over different questions.",
+}
+
+
+# Smaller ones say no more, only that there are many sets.
+LEAST = 0.001
+
+
+class TrendTest(Protocol):
+    """Protocol of a tested trend, as `evaluation.core.stats.inference.significance` returns it."""
+
+    @property
+    def direction(self) -> str:
+        """Result of the test: rises, falls, unclear, too_few or all_equal."""
+
+    @property
+    def n(self) -> int:
+        """Number of scores in the trend."""
+
+    @property
+    def p_value(self) -> float | None:
+        """p-value of the test for a trend; None if undefined."""
+
+    @property
+    def slope(self) -> float | None:
+        """Median change of the score from one question set to the next; None if undefined."""
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of the slope's interval; None if undefined."""
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of the slope's interval; None if undefined."""
+
+
+def _build_trend_sentence(words: str) -> Sentence:
+    """Return the sentence template for a trend that clearly rises or falls."""
+    return (
+        f"The scores {words} over {{n}} sets: by {{change:.3f}} from one to the next (95% interval "
+        "{low:+.3f} to {high:+.3f}). Chance alone would make their order as clear in at most "
+        "{p_value:.1%} of cases."
+    )
+
+
+def _format_too_few(of: Mapping[str, Any]) -> str:
+    """Return the sentence that there are too few scores to test for a trend."""
+    have = {0: "There is no score yet", 1: "There is one score"}.get(
+        of["n"], f"There are {of['n']} scores"
+    )
+    return (
+        f"{have}: a trend needs {of['fewest']} or more, because chance alone puts four in rising "
+        f"or "
+        "falling order once in 12 times."
+    )
+
+
+ACROSS: Mapping[str, Sentence] = {
+    "trend.rises": _build_trend_sentence("rise"),
+    "trend.falls": _build_trend_sentence("fall"),
+    "trend.unclear": "Whether the scores rise or fall cannot be told from these {n} sets: chance "
+    "alone makes an order as clear as theirs in {p_value:.0%} of cases.",
+    "trend.too_few": _format_too_few,
+    "trend.all_equal": "All {n} scores are the same: they neither rise nor fall.",
+    "standing.with": "The place among the others who answered the same sets goes the same way.",
+    "standing.unclear": "The place among the others who answered the same sets does not clearly "
+    "change with them: the later sets may have been easier, or harder, for everybody.",
+    "standing.against": "The place among the others who answered the same sets goes the other way: "
+    "the later sets were easier, or harder, for everybody.",
+    "standing.rises": "The place among the others who answered the same sets rises all the same.",
+    "standing.falls": "The place among the others who answered the same sets falls all the same.",
+}
+"""By code; `fewest` is how many scores a trend needs."""
+
+FEWEST = 5
+CLEAR = ("rises", "falls")
+
+
+def build_trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
+    """Return the messages on the trends of scores and of ranks among others."""
+    values = {
+        "n": scores.n,
+        "fewest": FEWEST,
+        "p_value": None if scores.p_value is None else max(LEAST, scores.p_value),
+        "change": None if scores.slope is None else abs(scores.slope),
+        "low": scores.low,
+        "high": scores.high,
+    }
+    messages = [Message(f"trend.{scores.direction}", values)]
+    if scores.direction in CLEAR:
+        same = standing.direction == scores.direction
+        other = standing.direction in CLEAR and not same
+        messages.append(
+            Message(f"standing.{'with' if same else 'against' if other else 'unclear'}")
+        )
+    elif standing.direction in CLEAR:
+        messages.append(Message(f"standing.{standing.direction}"))
+    return tuple(messages)
+
+
+def _format_number(value: float) -> str:
+    """Return a number with two decimals, without a minus sign for 0.00."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text
+
+
+def _format_interval(
+    value: float | None, low: float | None, high: float | None, most: str = ""
+) -> str:
+    """Return a number with its interval, and with the upper limit `most` if one is given."""
+    if value is None:
+        return "undefined"
+    if low is None or high is None:
+        return f"{_format_number(value)}{most}, without an interval"
+    return f"{_format_number(value)}{most} (95% {_format_number(low)} to {_format_number(high)})"
+
+
+def _format_agreement(of: Mapping[str, Any]) -> str:
+    """Return a method's correlation with the grades and its interval as text."""
+    return _format_interval(of["r"], of["low"], of["high"], " of at most 1")
+
+
+def _format_lead(of: Mapping[str, Any]) -> str:
+    """Return a method's lead over another one and its interval as text."""
+    return _format_interval(of["lead"], of["lead_low"], of["lead_high"])
+
+
+def format_better(of: Mapping[str, Any]) -> str:
+    """Return the sentence that a method agrees better with the grades than the default."""
+    return (
+        f"Trust {of['method']} here: on the {format_count(of['held'], 'question')} that it was not "
+        f"chosen by, its scores of workers agree with their grades at {_format_agreement(of)}, "
+        f"and its lead over {of['default']}, the default, is {_format_lead(of)}."
+    )
+
+
+def format_default(of: Mapping[str, Any]) -> str:
+    """Return the sentence that the default method agrees better than the others."""
+    return (
+        f"Trust {of['method']}, the default, here: on the {format_count(of['held'], 'question')} "
+        "held "
+        f"out its scores of workers agree with their grades at {_format_agreement(of)}, and its "
+        f"lead over {of['rival']}, the next best, is {_format_lead(of)}."
+    )
+
+
+def format_inconclusive(of: Mapping[str, Any]) -> str:
+    """Return the sentence that the methods do not differ significantly."""
+    stay = (
+        f"stay with {of['default']}, the default, whose scores of workers agree with their grades"
+    )
+    if of["best"] == of["default"]:
+        why = f"its lead over {of['rival']}, the next best, is {_format_lead(of)}"
+        return (
+            f"The methods do not differ significantly here, so {stay} at {_format_agreement(of)} "
+            f"on the "
+            f"{format_count(of['held'], 'question')} held out: {why}."
+        )
+    return (
+        f"The methods do not differ significantly here, so {stay} at {_format_agreement(of)} on "
+        f"the "
+        f"{format_count(of['held'], 'question')} held out: {of['best']} was best on the others, "
+        f"but its lead there is {_format_lead(of)}."
+    )
+
+
+def format_too_small(of: Mapping[str, Any]) -> str:
+    """Return the sentence that there are too few workers or questions to compare methods."""
+    return (
+        f"The methods do not differ significantly here: with fewer than 5 workers to compare, or "
+        f"fewer "
+        f"than 4 questions, nothing is shown to be better than {of['default']}, the default, whose "
+        f"scores of workers agree with their grades at {_format_agreement(of)}."
+    )
+
+
+_DEALT = (
+    "Nobody knows who gave these {answers:answer} to {questions:question}, so crowds of {workers} "
+    "were dealt from them {repetitions} times, "
+)
+
+GRADED: Mapping[str, Sentence] = {
+    "graded.better": format_better,
+    "graded.default": format_default,
+    "graded.apart": format_inconclusive,
+    "graded.small": format_too_small,
+    "graded.run": "A run computes {method} with these settings: {options}.",
+    "graded.no_run": "No run of the site computes {method}: it stands in the table for comparison.",
+    "graded.best_run": lambda of: (
+        f"Of those that a run computes {of['method']} was best on the questions that were chosen "
+        f"by: {_format_agreement(of)} on the others, with these settings: {of['options']}."
+    ),
+    "graded.by_workers": "It rests on {answers:answer} of {workers:worker} to {questions:question} "
+    "that the file names and grades: each worker's score beside the mean of their grades, for the "
+    "{compared:worker} with enough of them. The intervals speak of other workers at the same kind "
+    "of questions, not of other domains.",
+    "graded.by_best": _DEALT + "from the best answer to each question downwards. Dealt crowds are "
+    "more orderly than people: numbers of real workers are lower.",
+    "graded.by_random": _DEALT + "of answers drawn at random, from the best one downwards. Dealt "
+    "crowds are more orderly than people: numbers of real workers are lower.",
+    "graded.one_grade": "all answers have the same grade, so the methods cannot be compared: "
+    "grade answers of different quality",
+    "graded.few_workers": "{count:worker} of the file have {fewest} graded answers or more, and it "
+    "takes 3 to compare any: grade more of them, or take out the column of the worker, so that "
+    "workers are dealt from the answers",
+    "graded.few_answers": "too few questions have {fewest} graded answers or more, from which "
+    "workers could be dealt: grade more answers to each question, or say whose they are in a "
+    "column worker",
+    "graded.no_spread": "all workers have the same mean grade, so no method can be told from "
+    "another",
+    "graded.sampled_workers": "Of {all:worker} {workers:worker} were drawn at random, so that no "
+    "question has more than {most:answer} to compare with each other.",
+    "graded.sampled_answers": "At most {most:answer} of each question were drawn at random.",
+    "graded.left_out_questions": "Left out, with fewer than {crowd:answer}: {count:question}.",
+}

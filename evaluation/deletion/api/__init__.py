@@ -1,1 +1,0 @@
-"""REST views to delete, erase and undo."""

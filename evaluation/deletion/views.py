@@ -1,0 +1,350 @@
+"""Pages to archive, restore and delete, to erase what a worker wrote, and to undo imports.
+
+Pages to list and undo the imports of a question set.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from annotations.exchange.importing.target import lock_set
+from annotations.models import (
+    AuditEntry,
+    Collection,
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    Submission,
+    Worker,
+    WritingProject,
+    rights,
+)
+from annotations.models.uploads import uploads_not_imported
+from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
+from annotations.web.scope import (
+    get_answered_set,
+    get_editable,
+    get_manageable,
+    get_user_id,
+    select_visible,
+)
+from annotations.web.texts import mark_code
+from evaluation.deletion.report import imports_of, n_without_import, shown_imports
+from evaluation.deletion.storage import erasing, removals, undoing
+from evaluation.deletion.storage.record import known
+from evaluation.deletion.storage.removals import Thing, name_of
+from evaluation.models import LanguageModel, Removal, Run
+from evaluation.models.collecting import IMPORT
+from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+
+SHOWN = 100
+RUNS = Run.objects.select_related("version__question_set")
+
+
+class ConfirmForm(forms.Form):
+    """Form that confirms a deletion with the typed name of a set or model, or a worker's id."""
+
+    name = forms.CharField(label="Type the name of the question set to confirm", max_length=300)
+
+    def __init__(self, wanted: str, *args: Any, label: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if label:
+            self.fields["name"].label = label
+        self.wanted = wanted
+
+    def clean_name(self) -> str:
+        """Validate that the typed name equals the expected one."""
+        name = str(self.cleaned_data["name"])
+        if name.strip() != self.wanted.strip():
+            raise forms.ValidationError(f"Type exactly “{self.wanted}”; nothing was deleted.")
+        return name
+
+
+def archived(request: HttpRequest) -> HttpResponse:
+    """List archived objects, deletions in progress, and the log of both."""
+    sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
+    gone = Removal.objects.values("target_id")
+    runs = select_visible(request, RUNS.exclude(archived_at=None))
+    going = list(select_visible(request, Removal.objects.filter(finished_at=None)).order_by("-pk"))
+    context = {
+        "title": "Archived and deleted",
+        "subtitle": "What is hidden from the lists, and who archived, restored or deleted what.",
+        "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
+        "models": select_visible(request, LanguageModel.objects.exclude(archived_at=None))
+        .exclude(public_id__in=gone)
+        .order_by("-archived_at")[:SHOWN],
+        "sets": sets.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
+        "runs": runs.exclude(public_id__in=gone).order_by("-archived_at")[:SHOWN],
+        "removals": going,
+        "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
+        "page": load_page(
+            request,
+            select_visible(request, AuditEntry.objects.select_related("done_by")),
+            NEWEST_FIRST,
+        ),
+    }
+    return TemplateResponse(request, "admin/removing/archived.html", context)
+
+
+@require_POST
+def archive_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Archive a question set: hide it from lists."""
+    return _archive(request, get_editable(request, QuestionSet.objects.all(), set_id))
+
+
+@require_POST
+def restore_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Restore an archived question set."""
+    return _restore(request, get_editable(request, QuestionSet.objects.all(), set_id))
+
+
+def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show what depends on a set; delete it when its name is typed."""
+    shown = get_manageable(request, QuestionSet.objects.all(), set_id)
+    form = ConfirmForm(shown.name, request.POST or None)
+    return _delete(request, shown, form, build_breadcrumbs(shown))
+
+
+def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask for confirmation and delete an unused draft of a set with an earlier version."""
+    shown = get_editable(request, QuestionSet.objects.all(), set_id)
+    back = reverse("admin:question-set", args=[shown.public_id])
+    with transaction.atomic():
+        draft = lock_set(shown).latest_version()
+        if draft is None or draft.is_published or draft.number == 1:
+            messages.info(request, "There is no draft to discard.", "no_draft")
+            return redirect(back)
+        if _is_in_use(draft):
+            said = f"Version {draft.number} has answers or runs, or is open to people: it stays."
+            messages.error(request, said, "draft_in_use")
+            return redirect(back)
+        if request.method == "POST":
+            draft.translations.all().delete()
+            draft.questions.all().delete()
+            draft.passages.all().delete()
+            draft.delete()
+            said = f"The draft of version {draft.number} is discarded."
+            messages.success(request, said, "draft_discarded")
+            return redirect(back)
+        n_questions = draft.questions.count()
+    plural = "" if n_questions == 1 else "s"
+    context = {
+        "title": f"Discard the draft of version {draft.number}?",
+        "breadcrumbs": build_breadcrumbs(shown),
+        "text": f"The draft and its {n_questions:,} question{plural} will be deleted. Version "
+        f"{draft.number - 1} and its answers stay.",
+        "button": "Discard the draft",
+        "back": back,
+    }
+    return TemplateResponse(request, "annotations/confirm.html", context)
+
+
+def _is_in_use(version: QuestionSetVersion) -> bool:
+    """Return whether answers, runs, a collection or a writing project use a version."""
+    answers = Response.objects.filter(question__version=version)
+    return (
+        answers.exists()
+        or Submission.objects.filter(version=version).exists()
+        or Run.objects.filter(version=version).exists()
+        or Collection.objects.filter(version=version).exists()
+        or WritingProject.objects.filter(version=version).exists()
+    )
+
+
+@require_POST
+def archive_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Archive a run: hide it from lists."""
+    return _archive(request, get_editable(request, RUNS, run_id))
+
+
+@require_POST
+def restore_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Restore an archived run."""
+    return _restore(request, get_editable(request, RUNS, run_id))
+
+
+def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Show what depends on a run; delete it on confirmation (POST)."""
+    shown = get_editable(request, RUNS, run_id)
+    way = [*build_breadcrumbs(shown.version.question_set), ("Run", _address(shown))]
+    return _delete(request, shown, None, way)
+
+
+@require_POST
+def archive_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Archive a language model: hide it from lists and from the choice of models to ask."""
+    return _archive(request, get_editable(request, LanguageModel.objects.all(), model_id))
+
+
+@require_POST
+def restore_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Restore an archived language model."""
+    return _restore(request, get_editable(request, LanguageModel.objects.all(), model_id))
+
+
+def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
+    """Show what depends on a language model; delete it when its name is typed."""
+    shown = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
+    label = "Type the name of the model to confirm"
+    form = ConfirmForm(shown.name, request.POST or None, label=label)
+    way = [("Language models", reverse("admin:models")), (shown.name, _address(shown))]
+    return _delete(request, shown, form, way)
+
+
+def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
+    if removals.archive(thing, get_user_id(request)):
+        messages.success(request, f"{name_of(thing)} is archived. Everything in it is kept.")
+        if isinstance(thing, Run) and getattr(thing, "of_record", None) is not None:
+            messages.info(
+                request,
+                "It was the official run of its question set. While it is archived, the newest "
+                "run that is done counts; once it is restored, it counts again.",
+            )
+    return redirect("admin:archived")
+
+
+def _restore(request: HttpRequest, thing: Thing) -> HttpResponse:
+    if removals.restore(thing, get_user_id(request)):
+        messages.success(request, f"{name_of(thing)} is back in the lists.")
+        return redirect(_address(thing))
+    if removals.being_deleted(thing):
+        messages.error(request, "It is being deleted and cannot be restored.")
+    return redirect("admin:archived")
+
+
+def _delete(
+    request: HttpRequest,
+    thing: Thing,
+    form: ConfirmForm | None,
+    way: list[tuple[str, str]],
+) -> HttpResponse:
+    hanging = removals.hanging_on(thing)
+    confirmed = request.method == "POST" and (form is None or form.is_valid())
+    if confirmed and hanging.can_go:
+        removals.delete(thing, get_user_id(request))
+        messages.success(request, f"{name_of(thing)} is being deleted.")
+        return redirect("admin:archived")
+    failed = request.method == "POST"
+    context = {
+        "title": f"Delete {name_of(thing)}?",
+        "breadcrumbs": way,
+        "hanging": hanging,
+        "form": form,
+        "back": _address(thing),
+        "archive": "" if thing.archived_at else _archive_address(thing),
+    }
+    status = (409 if not hanging.can_go else 400) if failed else 200
+    return TemplateResponse(request, "admin/removing/delete.html", context, status=status)
+
+
+def _address(thing: Thing) -> str:
+    return reverse(f"admin:{_route(thing)}", args=[thing.public_id])
+
+
+def _archive_address(thing: Thing) -> str:
+    return reverse(f"admin:{_route(thing)}-archive", args=[thing.public_id])
+
+
+def _route(thing: Thing) -> str:
+    if isinstance(thing, LanguageModel):
+        return "model"
+    return "run" if isinstance(thing, Run) else "question-set"
+
+
+WARNING = (
+    "What this worker wrote goes, in all question sets, and nobody can bring it back. That you "
+    "erased it, when, and these counts are kept; no text is."
+)
+
+
+def erase_worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
+    """Show what an erasure would delete; erase when the user has typed the worker's id."""
+    worker = get_manageable(request, Worker.objects.all(), worker_id)
+    page = reverse("admin:worker", args=[worker.public_id])
+    if known(erasing.WORKER, worker) is not None:
+        messages.info(request, "It was erased before, or is being erased.")
+        return redirect(page)
+    form = ConfirmForm(
+        worker.external_id, request.POST or None, label="Type the id of the worker to confirm"
+    )
+    if request.method == "POST" and form.is_valid():
+        erasing.erase(worker, get_user_id(request))
+        messages.success(request, f"What {worker.external_id} wrote is being erased.")
+        return redirect("admin:archived")
+    context = {
+        "title": f"Erase what {worker.external_id} wrote?",
+        "breadcrumbs": [("Workers", reverse("admin:workers")), (worker.external_id, page)],
+        "hanging": erasing.hanging_on_worker(worker),
+        "form": form,
+        "back": page,
+        "button": "Erase it for good",
+        "warning": WARNING,
+    }
+    status = 400 if request.method == "POST" else 200
+    return TemplateResponse(request, "admin/removing/delete.html", context, status=status)
+
+
+UNDO_WARNING = (
+    "All of this goes, and only the file can bring them back. That you undid it, when, and these "
+    "counts are kept."
+)
+
+
+def imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """List the imported files, newest first, with the number of rows left of each."""
+    shown = get_answered_set(request, set_id)
+    page = load_page(request, imports_of(shown), NEWEST_FIRST)
+    rows = shown_imports(page)
+    ids = imports_of(shown).values("public_id")
+    going = list(Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=ids))
+    permissions = rights(request.user, shown)
+    uploads = uploads_not_imported(shown, get_user_id(request)) if permissions.edit else ()
+    context = {
+        "title": "Imported files",
+        "subtitle": "The files that came into this question set. Each can be undone.",
+        "breadcrumbs": build_breadcrumbs(shown),
+        "question_set": shown,
+        "rights": permissions,
+        "uploads": list(uploads),
+        "page": page,
+        "rows": rows,
+        "removals": going,
+        "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
+        "n_without": n_without_import(shown),
+    }
+    return TemplateResponse(request, "admin/removing/imports.html", context)
+
+
+def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResponse:
+    """Show what undoing an import would delete; undo it on confirmation (POST)."""
+    shown = get_answered_set(request, set_id)
+    brought = get_editable(request, imports_of(shown), import_id)
+    back = reverse("admin:imports", args=[shown.public_id])
+    if known(IMPORT, brought) is not None:
+        messages.info(request, f"{brought.file} was undone before, or is being undone.")
+        return redirect(back)
+    hanging = undoing.hanging_on_import(brought)
+    if request.method == "POST" and hanging.can_go:
+        undoing.undo(brought, get_user_id(request))
+        messages.success(request, f"{brought.file} is being undone.")
+        return redirect(back)
+    context = {
+        "title": f"Undo the import of {brought.file}?",
+        "breadcrumbs": [*build_breadcrumbs(shown), ("Imported files", back)],
+        "hanging": hanging,
+        "back": back,
+        "button": "Undo this import",
+        "warning": UNDO_WARNING,
+        "cannot": "It cannot be undone.",
+    }
+    return TemplateResponse(request, "admin/removing/delete.html", context)

@@ -1,1 +1,0 @@
-"""Pages to delete, erase and undo."""

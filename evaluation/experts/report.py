@@ -1,0 +1,394 @@
+"""Reports on a sample of answers for experts and on the experts' grades, as plain records.
+
+Report whether experts who graded a sample of answers blindly agree with a run's scores. Report on
+experts' grades of a run's sample: agreement, difficulty, correlations, true means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import numpy as np
+from scipy import stats
+
+from annotations.models import Share
+from evaluation.core.stats.inference.clustered import ClusteredEstimate
+from evaluation.core.stats.inference.correlations import estimate_correlation, forecast_interval
+from evaluation.experts.options import ExpertsParameters
+from evaluation.experts.run import (
+    AGREEMENT,
+    DIFFICULTY,
+    ESTIMATES,
+    Answer,
+    ExpertFindings,
+    GradedAnswer,
+    agreement_rows,
+    difficulty_rows,
+    estimate_rows,
+    find,
+)
+from evaluation.models import AnswerScore, Audit, LLMAnswerScore, Run, WorkerGrade
+from evaluation.runs.judging.audit import STRATA, Drawable, list_audit_progress, load_drawable
+from evaluation.runs.judging.declaration import ExpertProgress
+from evaluation.runs.judging.tasks import list_disputes, list_parties
+from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.judging import (
+    MOST_EXPERTS,
+    ExpertsCheck,
+    JudgedAnswer,
+    Pair,
+    build_check,
+    compare_experts,
+    compute_correlation,
+    compute_weights,
+    find_audit,
+    load_judged_answers,
+)
+from evaluation.runs.reports.lists import Table
+
+# A worker's mean grade is of so many judged answers at least, and their order of so many workers.
+FEWEST_OF_WORKER, FEWEST_WORKERS = 3, 10
+# Answers that the page shows on which grades and scores differ most.
+SHOWN = 6
+# By more than this part of all their places.
+FAR = 0.2
+# Sizes of which is told beforehand what they will show, and for which true correlation.
+SIZES, FORESEEN_FOR = (10, 20, 50, 100, 200), 0.7
+# Fewer show no order that differs.
+FEW = 4
+
+
+@dataclass(frozen=True)
+class Graded:
+    """Mean of experts' grades, and their correlation with scores; None if undefined.
+
+    Attributes
+    ----------
+    expert : who gave them; "" for the mean of all who graded an answer.
+    """
+
+    expert: str
+    n: int
+    mean: float | None
+    answers: ClusteredEstimate
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Answers of one stratum: numbers in total, drawn and judged, and the mean grade of those."""
+
+    code: str
+    n: int
+    n_drawn: int
+    n_judged: int
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """Expected interval of the correlation for a sample size; ends are None if it is too small.
+
+    Attributes
+    ----------
+    half : half of the interval's width.
+    """
+
+    n: int
+    low: float | None
+    high: float | None
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the expected interval; None if the sample is too small."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """Expert check of a run: the sample, the experts assigned, and the agreement with scores.
+
+    Attributes
+    ----------
+    design, seed, with_models : of the draw; None before the first.
+    drawn_for : the run whose sample it is, where that is another of the same version.
+    n_answers, n_model_answers, n_questions : what can be drawn.
+    n_judged : drawn answers with a grade; n_by_two : with two at least; n_given : grades of them.
+    step : how far apart two grades may be; None before the first draw. n_disputed : answers with
+        grades that are further apart; n_settling : of these, a third was asked about; n_settled :
+        and graded. parties : who graded what is open, and so cannot settle it.
+    waiting : people who are invited as experts and have not signed in yet.
+    check : of people's answers, for the verdict.
+    people, models : grades of people's answers, weighted back to all of them, and of models'.
+    by_expert : of people's answers, each expert alone.
+    workers : correlation of workers' mean grades with their raw scores; None with fewer than 10
+        workers who have 3 judged answers or more, `n_covered`.
+    differ : answers on which grades and scores differ most by their ranks.
+    """
+
+    about: RunAbout
+    design: str | None
+    seed: int | None
+    with_models: bool | None
+    drawn_for: UUID | None
+    n_answers: int
+    n_model_answers: int
+    n_questions: int
+    strata: list[Stratum]
+    n_drawn: int
+    n_judged: int
+    n_by_two: int
+    n_given: int
+    step: float | None
+    n_disputed: int
+    n_settling: int
+    n_settled: int
+    parties: set[int]
+    experts: list[ExpertProgress]
+    of_set: list[tuple[int, str]]
+    others: list[tuple[int, str]]
+    waiting: list[str]
+    check: ExpertsCheck
+    people: Graded
+    models: Graded
+    by_expert: list[Graded]
+    workers: ClusteredEstimate | None
+    n_covered: int
+    between: list[Pair]
+    differ: list[JudgedAnswer]
+    foreseen: list[Foreseen]
+
+
+def audit_report(run: Run) -> AuditReport:
+    """Return the expert check of a finished grading."""
+    audit = find_audit(run)
+    judged = load_judged_answers(run, audit) if audit else []
+    people = [one for one in judged if not one.of_model]
+    found = load_drawable(run)
+    own = audit if audit and audit.run_id == run.pk else None
+    experts = list_audit_progress(own) if own else []
+    asked = {expert.user for expert in experts}
+    question_set = run.version.question_set
+    invited = Share.objects.filter(
+        question_set=question_set, role=Share.Role.EXPERT, user__is_active=True
+    ).order_by("user__username")
+    shares = list(invited.values_list("user", "user__username", "pending"))
+    accepted = [(user, name) for user, name, pending in shares if not pending]
+    covered, workers = _of_workers(run, people)
+    disputed = list_disputes(own) if own else []
+    open_ones = [one for one in disputed if one.settled is None]
+    return AuditReport(
+        about=build_about(run),
+        design=audit.design if audit else None,
+        seed=audit.seed if audit else None,
+        with_models=audit.with_models if audit else None,
+        drawn_for=audit.run.public_id if audit and own is None else None,
+        n_answers=len(found.answers),
+        n_model_answers=len(found.models),
+        n_questions=found.n_questions,
+        strata=list(_strata(audit, judged)) if audit else [],
+        n_drawn=audit.items.count() if audit else 0,
+        n_judged=len(judged),
+        n_by_two=sum(len(one.grades) > 1 for one in judged),
+        n_given=sum(len(one.grades) + (one.settled is not None) for one in judged),
+        step=audit.step if audit else None,
+        n_disputed=len(disputed),
+        n_settling=sum(one.adjudicator is not None for one in open_ones),
+        n_settled=len(disputed) - len(open_ones),
+        parties=list_parties(disputed),
+        experts=experts,
+        of_set=accepted,
+        others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in asked],
+        waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
+        check=build_check(run, audit, judged),
+        people=_graded("", people, audit),
+        models=_graded("", [one for one in judged if one.of_model], audit),
+        by_expert=list(_by_expert(people, audit)),
+        workers=workers,
+        n_covered=covered,
+        between=compare_experts(judged),
+        differ=_most_different(people),
+        foreseen=foreseen(found),
+    )
+
+
+def foreseen(found: Drawable, sizes: Sequence[int] = SIZES) -> list[Foreseen]:
+    """Return the expected intervals for several sample sizes and for a tenth of the answers."""
+    most = len(found.answers)
+    wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
+    rows = []
+    for n in wanted:
+        interval = forecast_interval(n, min(n, found.n_questions), FORESEEN_FOR)
+        rows.append(Foreseen(n, interval.low, interval.high))
+    return rows
+
+
+def audit_table(run: Run) -> Table:
+    """Return the table of sample grades: one row per grade of an expert, in sampling order."""
+    header = (
+        *("question", "worker", "model", "stratum", "weight", "score", "judge", "grade"),
+        *("judged_at", "settles"),
+    )
+    audit = find_audit(run)
+    judged = load_judged_answers(run, audit) if audit else []
+    weights = compute_weights(judged, audit)
+    return Table(
+        header,
+        (
+            (
+                one.question_name,
+                *(("", one.author) if one.of_model else (one.author, "")),
+                *(one.stratum, weights[at], one.score),
+                *(f"human:{expert}", grade, one.judged_at.isoformat(), settles),
+            )
+            for at, one in enumerate(judged)
+            for expert, grade, settles in _grades(one)
+        ),
+    )
+
+
+def _grades(one: JudgedAnswer) -> Iterator[tuple[str, float, int]]:
+    """Yield each grade of an answer: expert, grade, and 1 if it settles a disagreement."""
+    for expert in sorted(one.grades):
+        yield expert, one.grades[expert], 0
+    if one.settled is not None:
+        yield one.settled_by, one.settled, 1
+
+
+def _graded(expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None) -> Graded:
+    mean = None
+    if judged:
+        grades = [one.grade for one in judged]
+        mean = float(np.average(grades, weights=compute_weights(judged, audit)))
+    return Graded(expert, len(judged), mean, compute_correlation(judged, audit))
+
+
+def _by_expert(people: Sequence[JudgedAnswer], audit: Audit | None) -> Iterator[Graded]:
+    for name in sorted({expert for one in people for expert in one.grades}):
+        mine = [one for one in people if name in one.grades]
+        alone = [replace(one, grades={name: one.grades[name]}, settled=None) for one in mine]
+        yield _graded(name, alone, audit)
+
+
+def _of_workers(run: Run, people: Sequence[JudgedAnswer]) -> tuple[int, ClusteredEstimate | None]:
+    """Return the number of workers with enough judged answers, and their correlation or None."""
+    grades: dict[UUID, list[float]] = {}
+    for one in people:
+        assert one.worker is not None
+        grades.setdefault(one.worker, []).append(one.grade)
+    means = {
+        worker: float(np.mean(given))
+        for worker, given in grades.items()
+        if len(given) >= FEWEST_OF_WORKER
+    }
+    raw = dict(
+        WorkerGrade.objects.filter(run=run, worker__public_id__in=list(means), raw__isnull=False)
+        .order_by("pk")
+        .values_list("worker__public_id", "raw")
+    )
+    if len(raw) < FEWEST_WORKERS:
+        return len(raw), None
+    both = [(score or 0.0, means[worker], str(worker)) for worker, score in raw.items()]
+    scores, given, names = zip(*both, strict=True)
+    return len(raw), estimate_correlation(scores, given, names)
+
+
+def _strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[Stratum]:
+    drawn = list(audit.items.values_list("stratum", flat=True))
+    for code in (code for code in STRATA if code in audit.strata):
+        grades = [one.grade for one in judged if one.stratum == code]
+        mean = float(np.mean(grades)) if grades else None
+        yield Stratum(code, audit.strata[code], drawn.count(code), len(grades), mean)
+
+
+def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
+    """Return the answers whose rank by grade differs most from their rank by score."""
+    if len(people) < FEW:
+        return []
+    apart = np.abs(
+        stats.rankdata([one.grade for one in people])
+        - stats.rankdata([one.score for one in people])
+    )
+    order = np.argsort(-apart, kind="stable")[:SHOWN]
+    return [people[at] for at in order.tolist() if apart[at] > FAR * len(people)]
+
+
+@dataclass(frozen=True)
+class ExpertsReport:
+    """Findings from experts' grades of a run.
+
+    `sampled` is whether answers were drawn at random.
+    """
+
+    about: RunAbout
+    sampled: bool
+    found: ExpertFindings
+
+
+def experts_report(run: Run) -> ExpertsReport:
+    """Return the expert findings of a finished grading.
+
+    True means rest on a random sample: grades of answers that were chosen otherwise have none.
+    """
+    audit = find_audit(run)
+    judged = load_judged_answers(run, audit)
+    weights = compute_weights(judged, audit)
+    graded = [
+        GradedAnswer(_answer(one), one.grades, one.settled, weight)
+        for one, weight in zip(judged, weights, strict=True)
+    ]
+    answers = list(_answers(run, judged)) if judged else []
+    found = find(graded, answers, ExpertsParameters(), random=audit is not None)
+    # Ids of workers repeat among panels, so that they are told apart by their own here.
+    names = {_author(one): one.author for one in judged}
+    means = [replace(one, name=names[one.name]) for one in found.means]
+    found = replace(found, means=means)
+    return ExpertsReport(build_about(run), audit is not None, found)
+
+
+def _answer(one: JudgedAnswer) -> Answer:
+    return Answer(_author(one), one.of_model, one.question_name, one.score)
+
+
+def _author(one: JudgedAnswer) -> str:
+    return str(one.model or one.worker)
+
+
+def _answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
+    """Yield all scored answers of the workers and models that have a judged one; two queries."""
+    workers = {one.worker for one in judged if one.worker is not None}
+    of_people = AnswerScore.objects.filter(
+        run=run,
+        response__submission__worker__public_id__in=workers,
+        score_leave_one_out__isnull=False,
+    )
+    for author, question, score in of_people.order_by("response_id").values_list(
+        "response__submission__worker__public_id",
+        "response__question__external_id",
+        "score_leave_one_out",
+    ):
+        yield Answer(str(author), False, question, score)
+    models = {one.model for one in judged if one.model is not None}
+    of_models = LLMAnswerScore.objects.filter(
+        run=run, llm_response__model__public_id__in=models, score__isnull=False
+    )
+    for author, question, score in of_models.order_by("llm_response_id").values_list(
+        "llm_response__model__public_id", "llm_response__question__external_id", "score"
+    ):
+        yield Answer(str(author), True, question, score)
+
+
+def agreement_table(run: Run) -> Table:
+    """Return the agreement table: one row per agreement coefficient or correlation with scores."""
+    return Table(AGREEMENT, agreement_rows(experts_report(run).found))
+
+
+def difficulty_table(run: Run) -> Table:
+    """Return the difficulty table: one row per question with a graded answer, hardest first."""
+    return Table(DIFFICULTY, difficulty_rows(experts_report(run).found))
+
+
+def estimates_table(run: Run) -> Table:
+    """Return the table of estimated mean grades: one row per worker or model."""
+    return Table(ESTIMATES, estimate_rows(experts_report(run).found))

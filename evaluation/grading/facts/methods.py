@@ -1,0 +1,365 @@
+"""Consensus of a crowd on single facts, and verdicts on each answer's facts.
+
+Values are intervals of numbers (a name is a code, an interval of one point), so this package knows
+no language. Nearest in the literature: TextTruth (Zhang et al., KDD 2018) and atomic
+self-consistency (Thirukovalluru et al., EMNLP 2024); the rules and limits are the project's own,
+see platform/docs/evidence.md.
+
+Compute the values of one kind of fact that a crowd agrees on, also without one worker. Verdicts on
+the values of one answer, compared with the consensus of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.statistics.descriptive import wilson_interval
+
+__all__ = [
+    "Agreement",
+    "Consensus",
+    "Judged",
+    "Mentions",
+    "State",
+    "Verdict",
+    "compute_agreement",
+    "compute_consensus",
+    "judge_answer",
+]
+
+
+# Others who must state a value, ...
+SUPPORT = 3
+# ... and the lower bound of their share, by heads and by weights, from which on they agree.
+AGREED = 0.4
+# Share of those who state the slot from which on a value that is not agreed is contested, ...
+CONTESTED = 0.25
+# ... and how many they must be at least.
+CONTESTED_BY = 2
+
+
+class State(StrEnum):
+    """Result of the workers' vote on a value: agreed, contested, open, or too few voters."""
+
+    AGREED = "agreed"
+    CONTESTED = "contested"
+    OPEN = "open"
+    TOO_FEW = "too_few"
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """Values that workers state for one kind of fact ("slot") of a question, as intervals.
+
+    Attributes
+    ----------
+    voter : (M,) codes from 0. low, high : (M,) what each value may be, both included.
+    bound : (M,) 1 for "at least", -1 for "at most", 0. A bound backs the number it names, and fits
+        every value on its side.
+    """
+
+    voter: Integers
+    low: Floats
+    high: Floats
+    bound: Integers
+
+    def __len__(self) -> int:
+        """Return the number of stated values."""
+        return len(self.voter)
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """Distinct values stated for one kind of fact, with their support by workers, best first.
+
+    Attributes
+    ----------
+    shown : (K,) the mention that shows each value: the first of the most frequent.
+    low, high : (K,) what it may be. backed : (K,) voters who state a value that fits it.
+    weighted : (K,) their share of the weights. bound : (K,) that of most who state it.
+    n : voters who state the slot.
+    weight : the sum of their weights. states : K of `State`.
+    """
+
+    shown: Integers
+    low: Floats
+    high: Floats
+    backed: Integers
+    weighted: Floats
+    bound: Integers
+    n: int
+    weight: float
+    states: tuple[State, ...]
+
+    def find_overlapping(self, low: float, high: float) -> Integers:
+        """Return the indices of the values that the interval `low` to `high` overlaps."""
+        return np.flatnonzero((self.low <= high) & (self.high >= low))
+
+    def fitting(self, low: float, high: float, bound: int) -> Integers:
+        """Return the indices of the values compatible with an interval and its bound.
+
+        These are the values that it overlaps, and those on the right side of a bound: 7 fits "at
+        least 5", which does not fit "at least 6".
+        """
+        own_low = -np.inf if bound < 0 else low
+        own_high = np.inf if bound > 0 else high
+        other = self.bound != bound
+        lows = np.where((self.bound < 0) & other, -np.inf, self.low)
+        highs = np.where((self.bound > 0) & other, np.inf, self.high)
+        is_within_bound = other & (lows <= own_high) & (highs >= own_low)
+        return np.flatnonzero(is_within_bound | ((self.low <= high) & (self.high >= low)))
+
+    def agreed(self, own: Integers | None = None, weight: float = 0.0) -> Integers:
+        """Return the indices of values the workers agree on, leaving out one voter (`own`).
+
+        Without `own` nobody is left out: the voter does not state the slot, or is no voter.
+        """
+        backed, weights = self.backed.astype(np.float64), self.weighted * self.weight
+        n_voters, total = self.n, self.weight
+        if own is not None:
+            n_voters, total = n_voters - 1, total - weight
+            backed[own] -= 1
+            weights = weights.copy()
+            weights[own] -= weight
+        return np.flatnonzero(is_agreed(backed, weights, n_voters, total))
+
+
+def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans:
+    """Return for each value whether enough of n voters back it, by number and by weight.
+
+    At 3 or more, with a Wilson lower bound of at least .4 of the smaller of the weighted share and
+    the share of heads. Where nobody has a weight, heads count alone.
+    """
+    if n < SUPPORT:
+        return np.zeros(len(backed), dtype=bool)
+    share = np.clip(backed / n, 0.0, 1.0)
+    if total > 0:
+        share = np.minimum(share, np.clip(weights / total, 0.0, 1.0))
+    low, _ = wilson_interval(share, n)
+    return (backed >= SUPPORT) & (low >= AGREED)
+
+
+def is_contested(backed: int, n: int) -> bool:
+    """Return whether too many of n voters back a minority value to call it an error."""
+    return backed >= max(CONTESTED_BY, CONTESTED * n)
+
+
+def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
+    """Return the distinct values that voters state for one kind of fact, with their support.
+
+    Two values fit where their intervals overlap. A voter backs a value once for each fitting one
+    that was stated; the reader states compatible values of an answer once.
+
+    Parameters
+    ----------
+    weights : of the voters, by code, 0 or above.
+
+    Returns
+    -------
+    Values in M log M time; those that fit a better backed one are told by it.
+    """
+    voter, low, high = mentions.voter, mentions.low, mentions.high
+    voters = np.unique(voter)
+    pairs, first_mention, counts = np.unique(
+        np.column_stack([low, high]), axis=0, return_index=True, return_counts=True
+    )
+    lows, highs = pairs[:, 0], pairs[:, 1]
+    # A voter counts once for each fitting value, so the sum may exceed the number of voters.
+    backed = np.minimum(_sum_overlapping(low, high, np.ones(len(low)), lows, highs), len(voters))
+    weight = float(weights[voters].sum())
+    weighted = _sum_overlapping(low, high, weights[voter], lows, highs)
+    # The best backed first; of these the most frequent, then the earliest.
+    order = np.lexsort([first_mention, -counts, -backed])
+    order = order[_find_non_overlapping(lows, highs, order)]
+    n = len(voters)
+    # +1 and -1 of most who state it.
+    net_bound = _sum_overlapping(low, high, mentions.bound.astype(np.float64), lows, highs)[order]
+    bound = np.where(2 * np.abs(net_bound) > backed[order], np.sign(net_bound), 0).astype(np.int64)
+    consensus = Consensus(
+        shown=first_mention[order],
+        low=lows[order],
+        high=highs[order],
+        backed=backed[order].astype(np.int64),
+        weighted=np.clip(weighted[order] / weight, 0.0, 1.0) if weight > 0 else backed[order] / n,
+        bound=bound,
+        n=n,
+        weight=weight,
+        states=(),
+    )
+    return _add_states(consensus)
+
+
+def _add_states(consensus: Consensus) -> Consensus:
+    """Return the consensus with each value's state: agreed, contested, open or too few."""
+    agreed = set(consensus.agreed().tolist())
+    states = tuple(
+        State.TOO_FEW
+        if consensus.n < SUPPORT
+        else State.AGREED
+        if index in agreed
+        else State.CONTESTED
+        if is_contested(backed, consensus.n)
+        else State.OPEN
+        for index, backed in enumerate(consensus.backed.tolist())
+    )
+    return Consensus(**{**vars(consensus), "states": states})
+
+
+def _sum_overlapping(
+    low: Floats, high: Floats, value: Floats, lows: Floats, highs: Floats
+) -> Floats:
+    """Return, for each interval in `lows` to `highs`, the sum over overlapping intervals."""
+    by_low, by_high = np.argsort(low, kind="stable"), np.argsort(high, kind="stable")
+    # Begun before the end, less ended before the begin: no pair of intervals is compared.
+    begun = np.concatenate([[0.0], np.cumsum(value[by_low])])
+    ended = np.concatenate([[0.0], np.cumsum(value[by_high])])
+    return (
+        begun[np.searchsorted(low[by_low], highs, side="right")]
+        - ended[np.searchsorted(high[by_high], lows, side="left")]
+    )
+
+
+def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Booleans:
+    """Return which intervals, taken in `order`, overlap no interval taken before.
+
+    `lows` ascend.
+    """
+    is_free = np.ones(len(lows), dtype=bool)
+    is_taken = np.zeros(len(order), dtype=bool)
+    widest = float((highs - lows).max(initial=0.0))
+    for position, index in enumerate(order.tolist()):
+        if not is_free[index]:
+            continue
+        is_taken[position] = True
+        begin = np.searchsorted(lows, lows[index] - widest, side="left")
+        end = np.searchsorted(lows, highs[index], side="right")
+        is_free[begin:end] &= highs[begin:end] < lows[index]
+    return is_taken
+
+
+# Facts below which a share says nothing.
+FEWEST = 5
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Number of judged facts, and the share that agrees with the crowd, with its 95% interval.
+
+    `agreement`, `low` and `high` are None below 5 facts.
+    """
+
+    facts: int
+    agreement: float | None
+    low: float | None
+    high: float | None
+
+
+def compute_agreement(agrees: int, contradicts: int) -> Agreement:
+    """Return the share of facts that agree with the crowd, with interval; None below 5 facts."""
+    facts = agrees + contradicts
+    if facts < FEWEST:
+        return Agreement(facts, None, None, None)
+    low, high = wilson_interval(agrees / facts, facts)
+    return Agreement(facts, agrees / facts, float(low), float(high))
+
+
+class Verdict(StrEnum):
+    """Result of comparing an answer's value with the values of the other workers."""
+
+    AGREES = "agrees"
+    CONTRADICTS = "contradicts"
+    CONTESTED = "contested"
+    MISSING = "missing"
+    EXTRA = "extra"
+    OPEN = "open"
+    TOO_FEW = "too_few"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Verdict on one value of an answer, or on an agreed value that the answer lacks.
+
+    Attributes
+    ----------
+    value : which of the answer's values; None where it lacks one (verdict missing).
+    crowd : the agreed value of the consensus that it agrees with, contradicts or lacks; or None.
+    n_back : others who state a value that fits the answer's (of a missing one, the crowd's).
+    n_crowd : others who state the crowd's value, 0 without. of : others who state the slot.
+    """
+
+    value: int | None
+    crowd: int | None
+    verdict: Verdict
+    n_back: int
+    n_crowd: int
+    of: int
+
+
+def judge_answer(
+    crowd: Consensus,
+    low: Floats,
+    high: Floats,
+    bound: Integers,
+    weight: float = 0.0,
+    is_voter: bool = True,
+    may_contradict: bool = True,
+    one_is_enough: bool = False,
+    likeness: Sequence[Sequence[float]] | None = None,
+) -> list[Judged]:
+    """Return verdicts on an answer's values and on each agreed value that it lacks.
+
+    Parameters
+    ----------
+    low, high, bound : (V,) the answer's values in the slot, as in `Mentions`; none of an answer
+        that does not state it.
+    weight : of the voter, who is left out of the crowd. is_voter : false for a language model.
+    may_contradict : false where another value is no error, such as another name.
+    one_is_enough : whoever states one agreed value contradicts and lacks none.
+    likeness : (V, K) how far a value is said in the words of a crowd's value; of several agreed
+        values that an answer lacks it contradicts the likest, then the best backed; none whose
+        likeness is below 0.
+    """
+    intervals = list(zip(low.tolist(), high.tolist(), bound.tolist(), strict=True))
+    fitting_values = [crowd.fitting(*one).tolist() for one in intervals]
+    own = None
+    if is_voter and intervals:
+        own = np.unique(np.concatenate([crowd.find_overlapping(*one[:2]) for one in intervals]))
+    of = crowd.n - (own is not None)
+    own_values = set() if own is None else set(own.tolist())
+    backed = [count - (at in own_values) for at, count in enumerate(crowd.backed.tolist())]
+    n_back = [max((backed[k] for k in one), default=0) for one in fitting_values]
+    if of < SUPPORT:
+        return [
+            Judged(at, None, Verdict.TOO_FEW, n_back[at], 0, of) for at in range(len(intervals))
+        ]
+    agreed = crowd.agreed(own, weight).tolist()
+    if not agreed:
+        return [Judged(at, None, Verdict.OPEN, n_back[at], 0, of) for at in range(len(intervals))]
+    fitted = {k for one in fitting_values for k in one}
+    lacked = [k for k in agreed if k not in fitted]
+    if one_is_enough and len(lacked) < len(agreed):
+        lacked = []
+    verdicts = []
+    for at, one in enumerate(fitting_values):
+        match = next((k for k in agreed if k in one), None)
+        if match is not None:
+            verdicts.append(Judged(at, match, Verdict.AGREES, backed[match], backed[match], of))
+            continue
+        like_crowd = [0.0] * len(backed) if likeness is None else likeness[at]
+        candidates = [k for k in lacked if like_crowd[k] >= 0] if may_contradict else []
+        if not candidates:
+            verdicts.append(Judged(at, None, Verdict.EXTRA, n_back[at], 0, of))
+            continue
+        contradicted = max(candidates, key=lambda k: (like_crowd[k], backed[k]))
+        # One wrong value contradicts one agreed value: the next wrong one needs another.
+        lacked.remove(contradicted)
+        is_backed = is_contested(n_back[at], of)
+        verdict = Verdict.CONTESTED if is_backed else Verdict.CONTRADICTS
+        verdicts.append(Judged(at, contradicted, verdict, n_back[at], backed[contradicted], of))
+    missing = (Judged(None, k, Verdict.MISSING, backed[k], backed[k], of) for k in lacked)
+    return [*verdicts, *missing]

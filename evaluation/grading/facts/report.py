@@ -1,0 +1,430 @@
+"""Reports of facts: what the crowd agrees on, and how answers compare with it.
+
+No grade, payment, admission or alarm reads facts. A run without facts shows none and needs no
+query.
+
+- `crowd`: values that people agree on and contest, of a question and of a run.
+- `said`: values that an answer states, their verdicts, and their places in the text.
+- `standing`: agreement of a worker or a model over all answers.
+
+Share of a worker's or a model's facts that agree with the crowd, over all answers. Report the
+values that workers agree on or contest, of a question and of a whole run. Values that answers
+state, their verdicts, and their positions in the answers' texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, ClassVar, Literal, NamedTuple
+from uuid import UUID
+
+from django.db.models import Q
+
+from annotations.web.paging import PAGE, Keyset, Page
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.grading.facts.texts.reading import NAME
+from evaluation.grading.summary import read_summary
+from evaluation.models import AnswerFact, CrowdFact, ExemplaryAnswer, Run
+from evaluation.runs.flow.stored import MEANING
+
+__all__ = [
+    "COUNTED",
+    "CrowdValue",
+    "FactOfRun",
+    "FactOnQuestion",
+    "FactStanding",
+    "Marked",
+    "MarkedPart",
+    "QuestionFacts",
+    "RunFacts",
+    "SaidFact",
+    "SilentReason",
+    "build_run_facts",
+    "build_standing",
+    "read_answer_facts",
+    "read_contradictions",
+    "read_crowd_facts",
+    "read_facts",
+    "read_question_facts",
+]
+
+
+# Columns of `WorkerGrade` and of `LLMScore`.
+COUNTED = (
+    *("facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high"),
+    *("fact_questions", "fact_contradicted"),
+)
+
+
+@dataclass(frozen=True)
+class FactStanding:
+    """How a worker's or model's facts agree with the crowd; None values without facts.
+
+    Attributes
+    ----------
+    facts : those that agree with the crowd or contradict it.
+    agreement : the share that agrees, with Wilson's interval; undefined below 5 facts.
+    questions : answered ones on which the crowd agrees on a fact. contradicted : those of them on
+        which an answer contradicts it.
+    """
+
+    facts: int | None
+    agreement: Estimate
+    questions: int | None
+    contradicted: int | None
+
+    @property
+    def said(self) -> Message | None:
+        """Message on how many questions contradict the crowd; None in a run without facts."""
+        if self.questions is None:
+            return None
+        values = {"questions": self.questions, "contradicted": self.contradicted}
+        return Message("facts.standing", values)
+
+    @property
+    def in_short(self) -> Message | None:
+        """Short message on contradicted questions, for a list; None if there are none."""
+        if not self.contradicted:
+            return None
+        values = {"questions": self.questions, "contradicted": self.contradicted}
+        return Message("facts.notice", values)
+
+
+NO_FACTS = FactStanding(None, Estimate(None), None, None)
+
+
+def build_standing(row: dict[str, Any]) -> FactStanding:
+    """Return a worker's or model's agreement with the crowd from a row of the `COUNTED` columns."""
+    return FactStanding(
+        facts=row["facts"],
+        agreement=Estimate(
+            row["fact_agreement"], row["fact_agreement_low"], row["fact_agreement_high"]
+        ),
+        questions=row["fact_questions"],
+        contradicted=row["fact_contradicted"],
+    )
+
+
+SPOKEN = ExemplaryAnswer.SPOKEN
+# Values on the page of a question; the files have all.
+SHOWN = 50
+ORDER = Keyset("crowd_fact", ("place",))
+
+
+@dataclass(frozen=True)
+class CrowdValue:
+    """A value that workers state on a question, with their number and its state.
+
+    Attributes
+    ----------
+    slot : what kind of thing it is a value of. mentions : how many of the `of` who say anything of
+        the kind say it.
+    """
+
+    renamed_keys: ClassVar = {"of": "n_with_value"}
+
+    slot: str
+    value: str
+    mentions: int
+    of: int
+    state: str
+
+
+@dataclass(frozen=True)
+class QuestionFacts(Reasoned):
+    """Values that the workers agree on, and values they contest, on one question.
+
+    Attributes
+    ----------
+    looked : whether the run looked for facts.
+    agreed : values, the best backed first. contested : values of slots on which people are
+        divided, one that is agreed there among them. Each at most 50.
+    reason : code of why nothing is said of the question; "" where something is, or nobody looked.
+    """
+
+    looked: bool
+    agreed: list[CrowdValue]
+    contested: list[CrowdValue]
+    reason: str
+
+
+@dataclass(frozen=True)
+class SilentReason(Reasoned):
+    """Number of a run's questions without facts for one reason, with the reason's code."""
+
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Counts of a run's facts: agreed and contested values, questions with and without facts.
+
+    Attributes
+    ----------
+    agreed, contested : values that people agree on, and those on which they are divided.
+    """
+
+    questions: int
+    spoken: int
+    agreed: int
+    contested: int
+    silent: list[SilentReason]
+
+
+@dataclass(frozen=True)
+class FactOfRun:
+    """A value that workers state on one question of a run, with its state and support."""
+
+    renamed_keys: ClassVar = {"of": "n_with_value"}
+
+    question: UUID
+    question_name: str
+    slot: str
+    value: str
+    mentions: int
+    of: int
+    state: str
+
+
+def build_run_facts(run: Run) -> RunFacts | None:
+    """Return the counts of a run's facts, without a query; None for a run without facts."""
+    facts = read_summary(run).facts
+    if facts is None:
+        return None
+    silent = sorted(facts.silent.items(), key=lambda one: (-one[1], one[0]))
+    return RunFacts(
+        questions=facts.questions,
+        spoken=facts.spoken,
+        agreed=facts.agreed,
+        contested=facts.contested,
+        silent=[SilentReason(count, reason) for reason, count in silent],
+    )
+
+
+def read_question_facts(run: Run, exemplar: ExemplaryAnswer | None) -> QuestionFacts:
+    """Return the agreed and contested values on a question; at most one query."""
+    if exemplar is None or not exemplar.facts:
+        return QuestionFacts(False, [], [], "")
+    if exemplar.facts != SPOKEN:
+        return QuestionFacts(True, [], [], exemplar.facts)
+    rows = CrowdFact.objects.filter(run=run, question=exemplar.question_id)
+    rows = rows.exclude(slot=MEANING).order_by("place")
+    agreed, contested = split_by_state(
+        CrowdValue(row.slot, row.value, row.mentions, row.of, row.state) for row in rows
+    )
+    return QuestionFacts(True, agreed[:SHOWN], contested[:SHOWN], "")
+
+
+def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list[CrowdValue]]:
+    """Return the agreed values, and all values of the kinds of facts that are contested.
+
+    An agreed value of a divided slot is in both lists. The least backed values come first in the
+    second list, so that they are not overlooked.
+    """
+    agreed: list[CrowdValue] = []
+    contested: list[CrowdValue] = []
+    by_slot = attrgetter("slot")
+    for slot, values_of_slot in groupby(sorted(values, key=by_slot), key=by_slot):
+        slot_values = list(values_of_slot)
+        agreed_here = [value for value in slot_values if value.state == CrowdFact.State.AGREED]
+        contested_here = [
+            value for value in slot_values if value.state == CrowdFact.State.CONTESTED
+        ]
+        agreed += agreed_here
+        # Names stand beside each other: one that fewer give is not against one that is agreed.
+        if contested_here and not (agreed_here and slot == NAME):
+            contested += sorted(
+                [*contested_here, *agreed_here], key=lambda one: (one.mentions, one.value)
+            )
+    return sorted(agreed, key=lambda value: -value.mentions), contested
+
+
+def read_crowd_facts(
+    run: Run, after: str = "", size: int = PAGE, question: UUID | None = None
+) -> Page[FactOfRun]:
+    """Return a page (of a paginated list) of the values workers state in a run or on a question."""
+    rows = CrowdFact.objects.filter(run=run)
+    if question is not None:
+        rows = rows.filter(question__public_id=question)
+    columns = ("place", "slot", "value", "mentions", "of", "state")
+    question_columns = ("question__public_id", "question__external_id")
+    return ORDER.take(rows.order_by().values(*columns, *question_columns), after, size, _build_fact)
+
+
+def _build_fact(row: dict[str, Any]) -> FactOfRun:
+    """Convert a database row to the record of a stated value."""
+    return FactOfRun(
+        question=row["question__public_id"],
+        question_name=row["question__external_id"],
+        slot=row["slot"],
+        value=row["value"],
+        mentions=row["mentions"],
+        of=row["of"],
+        state=row["state"],
+    )
+
+
+# Verdicts whose words are marked in a text; of the others there is nothing to compare with.
+MARKED = (AnswerFact.Verdict.AGREES, AnswerFact.Verdict.CONTRADICTS, AnswerFact.Verdict.CONTESTED)
+# Verdicts that are told below an answer: the others would repeat what stands above all of them.
+TOLD = (AnswerFact.Verdict.CONTRADICTS, AnswerFact.Verdict.CONTESTED)
+# By the question first: an index on the rows of a run alone must not look like a way to a few.
+STATED_ORDER = Keyset("answer_fact", ("question__position", "place"))
+COLUMNS = (
+    "question__position",
+    *("place", "slot", "value", "verdict", "mentions", "of", "crowd", "n_crowd", "spans"),
+    *("question__public_id", "question__external_id"),
+)
+By = Literal["worker", "model"]
+OF: dict[By, str] = {
+    "worker": "response__submission__worker__public_id",
+    "model": "llm_response__model__public_id",
+}
+
+
+@dataclass(frozen=True)
+class SaidFact:
+    """A value that an answer states or lacks, with its verdict and position in the text.
+
+    Attributes
+    ----------
+    verdict : agrees, contradicts, contested, missing, extra, open or too_few.
+    mentions : of the `of` others who say anything of the kind, those who say the same.
+    crowd : the value that the crowd agrees on, where there is one; `n_crowd` others say that.
+    spans : (start, end) of the characters of the answer; none of a missing one.
+    said : all of it in a sentence.
+    """
+
+    renamed_keys: ClassVar = {"said": "message", "of": "n_others"}
+
+    slot: str
+    value: str
+    verdict: str
+    mentions: int
+    of: int
+    crowd: str
+    n_crowd: int
+    spans: list[list[int]]
+    said: Message
+
+
+class MarkedPart(NamedTuple):
+    """Part of an answer's text, with the fact it states or None."""
+
+    text: str
+    fact: SaidFact | None
+
+
+@dataclass(frozen=True)
+class FactOnQuestion:
+    """A fact that an answer states or lacks, with the id and name of the question."""
+
+    question: UUID
+    question_name: str
+    fact: SaidFact
+
+
+Facts = dict[int, list[SaidFact]]
+
+
+def read_facts(
+    run: Run, responses: Sequence[int] = (), replies: Sequence[int] = ()
+) -> tuple[Facts, Facts]:
+    """Return the facts of workers' and of models' answers, by the answers' primary keys.
+
+    By one query; by none in a run without facts.
+    """
+    by_response: Facts = {}
+    by_reply: Facts = {}
+    if read_summary(run).facts is None:
+        return by_response, by_reply
+    is_wanted = Q(response__in=responses) | Q(llm_response__in=replies)
+    rows = AnswerFact.objects.filter(is_wanted, run=run).order_by("place")
+    for row in rows.values("response_id", "llm_response_id", *COLUMNS):
+        facts_by_key = by_reply if row["response_id"] is None else by_response
+        facts_by_key.setdefault(row["response_id"] or row["llm_response_id"], []).append(
+            _build_stated_fact(row)
+        )
+    return by_response, by_reply
+
+
+def _build_stated_fact(row: dict[str, Any]) -> SaidFact:
+    """Convert a database row to a stated fact with its message."""
+    numbers = {name: row[name] for name in ("value", "crowd", "mentions", "of", "n_crowd")}
+    message_group = "meaning" if row["slot"] == MEANING else "facts"
+    return SaidFact(
+        slot=row["slot"],
+        verdict=row["verdict"],
+        spans=row["spans"],
+        said=Message(f"{message_group}.{row['verdict']}", numbers),
+        **numbers,
+    )
+
+
+class Marked:
+    """Mixin for an answer shown with its facts highlighted in the text."""
+
+    text: str
+    facts: list[SaidFact]
+
+    @property
+    def parts(self) -> list[MarkedPart]:
+        """The text split into parts; a part that states a fact holds that fact."""
+        return mark_facts(self.text, self.facts)
+
+
+def mark_facts(text: str, facts: Iterable[SaidFact]) -> list[MarkedPart]:
+    """Split a text into parts; a part that states a fact holds that fact.
+
+    A fact that begins within another one, or beyond the end of a text that was cut, is not marked.
+    """
+    spans = [
+        (start, end, fact) for fact in facts if fact.verdict in MARKED for start, end in fact.spans
+    ]
+    parts: list[MarkedPart] = []
+    position = 0
+    for start, end, fact in sorted(spans, key=lambda span: span[:2]):
+        if start < position or end > len(text):
+            continue
+        if start > position:
+            parts.append(MarkedPart(text[position:start], None))
+        parts.append(MarkedPart(text[start:end], fact))
+        position = end
+    if position < len(text) or not parts:
+        parts.append(MarkedPart(text[position:], None))
+    return parts
+
+
+def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
+    """Return at most 50 facts in which a worker or a model contradicts the crowd.
+
+    By one query; by none in a run without facts.
+    """
+    if read_summary(run).facts is None:
+        return []
+    rows = AnswerFact.objects.filter(run=run, verdict=AnswerFact.Verdict.CONTRADICTS)
+    ordered: Any = (
+        rows.filter(**{OF[by]: author}).order_by(*STATED_ORDER.columns()).values(*COLUMNS)
+    )
+    return [_build_fact_on_question(row) for row in ordered[:SHOWN]]
+
+
+def read_answer_facts(
+    run: Run, by: By, author: UUID, after: str = "", size: int = PAGE
+) -> Page[FactOnQuestion]:
+    """Return a page (of a paginated list) of all facts in a worker's or model's answers."""
+    rows = AnswerFact.objects.filter(run=run, **{OF[by]: author}).order_by().values(*COLUMNS)
+    return STATED_ORDER.take(rows, after, size, _build_fact_on_question)
+
+
+def _build_fact_on_question(row: dict[str, Any]) -> FactOnQuestion:
+    """Convert a database row to a stated fact with its question."""
+    return FactOnQuestion(
+        row["question__public_id"], row["question__external_id"], _build_stated_fact(row)
+    )

@@ -1,0 +1,278 @@
+"""Candidate rankings of a crowd with camps, and the choice among them by anchors.
+
+Find the candidate rankings of a crowd that has camps (groups with one opinion each).
+
+They are the run itself, AQER started from each camp, and AQER in which only one camp votes. No
+statistic of the answers says which one is right; a few answers graded by an expert do, see
+`anchors`.
+
+Choose among candidate rankings by a few answers that an expert graded (anchors).
+
+Suggested answers are the candidates' favourites on the questions where these differ most. The
+candidate whose scores of the graded answers correlate best with the grades wins. Six anchors are
+enough where a crowd has two camps; graded answers as permanent votes did worse.
+
+Label each answer with its camp, on questions whose answers fall into two camps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evaluation.consensus.methods.estimator import AQER
+from evaluation.consensus.methods.exemplary_answers import MeanVote
+from evaluation.consensus.methods.scale import EVERYBODY, Electorate
+from evaluation.consensus.methods.votes import scale_to_unit_length
+from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.grams import Vectors, convert_to_dense
+from evaluation.core.stats.statistics.descriptive import pearson, spearman
+from evaluation.grading.alarms.methods.camps import Camps, find_camps
+from evaluation.grading.alarms.methods.pairs import Pairs
+from evaluation.grading.alarms.methods.questions import find_question_camps
+
+# Rankings that correlate this much are one candidate.
+SAME = 0.9
+# Camps are looked for inside camps, so often ...
+DEPTH = 3
+# ... and in those of so many workers.
+FEWEST_WORKERS = 6
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A ranking that AQER may reach, with the voting weights that lead to it.
+
+    Attributes
+    ----------
+    name : "default", "from_camp_1", "only_camp_1" ...
+    electorate : what leads there, over units.
+    aqer : fitted, without draws.
+    """
+
+    name: str
+    electorate: Electorate
+    aqer: AQER = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All rankings that AQER may reach in a crowd, its camps, and the test for camps.
+
+    Attributes
+    ----------
+    found : the default first; alone where no camps ring, or where all lead to one ranking.
+    camps : codes of the units of each camp, the largest first; () where none ring.
+    alarm : whether there are camps at all.
+    same : name of a dropped candidate -> name of the earlier one with the same ranking.
+    reason : why there is only the default; None where there are more.
+    """
+
+    found: tuple[Candidate, ...]
+    camps: tuple[Integers, ...]
+    alarm: Camps
+    same: dict[str, str]
+    reason: str | None
+
+
+def find_camps_within(pairs: Pairs, seed: int, depth: int = DEPTH) -> tuple[Camps, list[Integers]]:
+    """Return the test for two camps, and the camps; one with camps inside is split again."""
+    alarm = find_camps(pairs, seed)
+    if not alarm.rings:
+        return alarm, []
+    leaves: list[Integers] = []
+    for members in alarm.members:
+        inner_camps: list[Integers] = []
+        if depth > 1 and len(members) >= FEWEST_WORKERS:
+            chosen = np.zeros(pairs.n_workers, dtype=bool)
+            chosen[members] = True
+            _, inner_camps = find_camps_within(pairs.select_workers(chosen), seed, depth - 1)
+        leaves += inner_camps or [members]
+    return alarm, sorted(leaves, key=len, reverse=True)
+
+
+def find_candidates(
+    pairs: Pairs, fit: Callable[[Electorate], AQER], seed: int, cap: float | None = None
+) -> Candidates:
+    """Return the candidate rankings of a crowd; `fit` grades it with given voting rules."""
+    alarm, groups = find_camps_within(pairs, seed)
+    default = Candidate("default", EVERYBODY, fit(EVERYBODY))
+    if not groups:
+        return Candidates((default,), (), alarm, {}, alarm.reason or "no_camps")
+    kept_candidates, dropped = [default], {}
+    for name, electorate in _iterate_electorates(groups, pairs.n_workers, cap):
+        aqer = fit(electorate)
+        twin = next((c.name for c in kept_candidates if _is_same(c.aqer.raw_, aqer.raw_)), "")
+        if twin:
+            dropped[name] = twin
+        else:
+            kept_candidates.append(Candidate(name, electorate, aqer))
+    reason = None if len(kept_candidates) > 1 else "one_ranking"
+    return Candidates(tuple(kept_candidates), tuple(groups), alarm, dropped, reason)
+
+
+def _iterate_electorates(
+    groups: list[Integers], n_units: int, cap: float | None
+) -> Iterable[tuple[str, Electorate]]:
+    """Yield candidates' voting rules: AQER started from a camp, or with its votes only."""
+    for alone in (False, True):
+        for number, members in enumerate(groups, 1):
+            inside = np.zeros(n_units)
+            inside[members] = 1.0
+            start = inside / inside.sum()
+            if not alone:
+                yield f"from_camp_{number}", Electorate(start=start)
+            # Under a cap the weights of a small camp cannot sum to 1.
+            elif cap is None or cap * len(members) >= 1.0:
+                yield f"only_camp_{number}", Electorate(factor=inside, start=start)
+
+
+def _is_same(one: Floats, other: Floats) -> bool:
+    """Return whether two sets of raw scores rank workers alike (Spearman >= .9)."""
+    correlation = spearman(one, other)
+    if correlation is not None:
+        return correlation >= SAME
+    is_compared = ~np.isnan(one) & ~np.isnan(other)
+    return not is_compared.any() or bool(np.ptp(one[is_compared]) == np.ptp(other[is_compared]))
+
+
+# Correlations closer than this are tied.
+TIE = 1e-9
+
+EQUAL_GRADES = "equal_grades"
+TOO_FEW = "fewer_than_2_anchors"
+NO_SCORES = "no_scores"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The candidate ranking that expert grades chose, and each candidate's correlation with them.
+
+    Attributes
+    ----------
+    place : among the candidates; 0, the default, where they could not choose.
+    correlations : Pearson's, of each candidate; None where it is undefined.
+    reason : why they could not choose; None where they did.
+    """
+
+    place: int
+    correlations: tuple[float | None, ...]
+    reason: str | None
+
+
+def choose_candidate(scores: Sequence[Floats], grades: Floats) -> Choice:
+    """Choose the candidate ranking whose answer scores correlate best with expert grades.
+
+    Parameters
+    ----------
+    scores : of each candidate, (A,) scores of the graded answers, NaN for none.
+    grades : (A,) the expert's, on any scale.
+    """
+    if len(grades) < 2:
+        return Choice(0, (None,) * len(scores), TOO_FEW)
+    if np.ptp(grades) == 0:
+        return Choice(0, (None,) * len(scores), EQUAL_GRADES)
+    correlations = tuple(pearson(values, grades) for values in scores)
+    best, place = -np.inf, None
+    for index, value in enumerate(correlations):
+        # Rounding must not decide: ties keep the earlier candidate.
+        if value is not None and value > best + TIE:
+            best, place = value, index
+    return (
+        Choice(0, correlations, NO_SCORES) if place is None else Choice(place, correlations, None)
+    )
+
+
+def suggest_anchors(candidates: Sequence[Candidate], vectors: Vectors, count: int) -> Integers:
+    """Return rows of answers that an expert should grade to separate candidate rankings.
+
+    Question by question, from the one where the candidates' favourites are farthest apart (mean of
+    1 - cosine over pairs of candidates; ties keep the questions' order), every favourite once.
+
+    `vectors` (N, d) are those that the candidates were fitted with. Answers without a vote are
+    never favourites; a question without votes has none.
+    """
+    favourites = np.array([candidate.aqer.nearest_ for candidate in candidates])
+    distances = _compute_distances(vectors, favourites)
+    rows: list[int] = []
+    for question in np.argsort(-distances, kind="stable"):
+        distinct = dict.fromkeys(favourites[:, question].tolist())
+        if len(distinct) > 1:
+            rows += distinct
+        if len(rows) >= count:
+            break
+    return np.array(rows[:count], dtype=np.int64)
+
+
+def _compute_distances(vectors: Vectors, favourites: Integers) -> Floats:
+    """Return, per question, how far apart the candidates' favourite answers are.
+
+    Shape (Q,). The mean of 1 - cosine over pairs of candidates.
+    """
+    units = [convert_to_dense(scale_to_unit_length(vectors[rows])) for rows in favourites]
+    total, pairs = np.zeros(favourites.shape[1]), 0
+    for index, units_of_candidate in enumerate(units):
+        for units_of_other in units[index + 1 :]:
+            total += 1.0 - np.einsum("qd,qd->q", units_of_candidate, units_of_other)
+            pairs += 1
+    return total / max(1, pairs)
+
+
+@dataclass(frozen=True)
+class CampedQuestion:
+    """A question whose answers fall into two camps of similar answers, with their sizes.
+
+    Attributes
+    ----------
+    question : its code. separation : .4 to 1, see `alarms.questions`. sizes : answers in each camp,
+        the larger first.
+    """
+
+    question: Any
+    separation: float
+    sizes: tuple[int, ...]
+
+
+def label_camps(
+    vote: MeanVote, vectors: Vectors, seed: int
+) -> tuple[Integers, list[CampedQuestion]]:
+    """Label each answer with its camp on the question: 1 in the smaller camp, else 0.
+
+    The labels are (N,), in the order of the input rows. Also return the questions with two camps.
+    Where a question's camps were found on a sample of its answers, the other answers join the camp
+    with the nearer mean direction. `vectors` (N, d) are those of the vote.
+    """
+    cells = vote.cells
+    question_camps = find_question_camps(vote, seed)
+    camp = np.zeros(len(cells), dtype=np.int64)
+    listed = []
+    starts = cells.to_questions(cells.starts)
+    sizes = cells.to_questions(cells.sizes)
+    for question, (larger, smaller) in zip(
+        question_camps.listed.tolist(), question_camps.camps, strict=True
+    ):
+        question_cells = slice(int(starts[question]), int(starts[question] + sizes[question]))
+        worker = cells.worker[question_cells]
+        in_second = np.isin(worker, smaller)
+        not_sampled = ~in_second & ~np.isin(worker, larger)
+        if not_sampled.any():
+            x = convert_to_dense(scale_to_unit_length(vectors[cells.row[question_cells]]))
+            mean_of_first = x[~in_second & ~not_sampled].mean(axis=0)
+            mean_of_second = x[in_second].mean(axis=0)
+            nearer = x @ (mean_of_second / np.linalg.norm(mean_of_second)) > x @ (
+                mean_of_first / np.linalg.norm(mean_of_first)
+            )
+            in_second = np.where(not_sampled, nearer, in_second)
+        camp[question_cells] = in_second
+        count = int(in_second.sum())
+        listed.append(
+            CampedQuestion(
+                question,
+                float(question_camps.separation[question]),
+                (len(worker) - count, count),
+            )
+        )
+    return cells.to_rows(camp), listed

@@ -1,0 +1,377 @@
+"""Evidence on workers: the answers of an alarm, and signals of how a worker wrote.
+
+Report of one alarm with its evidence: answers to the same question side by side.
+
+Signals of how a worker wrote answers (pasted, left the page), compared with others.
+
+No grade, rank, payment, admission or alarm reads these numbers, and a browser can be made to report
+false ones: they are evidence for a person, shown beside the texts with their limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db.models import (
+    CharField,
+    Count,
+    Exists,
+    F,
+    FloatField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+)
+from django.db.models.functions import Coalesce, Greatest, JSONObject, Least, Length
+
+from annotations.models import GRADED, Question, Response
+from annotations.web.numbers import count_rows_by
+from annotations.web.paging import PAGE, Page
+from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
+from evaluation.core.messages.message import Message
+from evaluation.grading.alarms.report.report import AlarmEntry, annotate_numbers, build_entry
+from evaluation.grading.results.report.workers import WorkerRow, read_worker_rows
+from evaluation.models import Alarm, LLMResponse, Run, WorkerGrade
+
+# Pairs of answers on one page.
+SHOWN = 10
+# No row has this key: a page without texts asks the database as often as one with.
+NOBODY = 0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An answer shown as evidence beside another one, with its author and grade.
+
+    Attributes
+    ----------
+    worker : None for a model's answer. is_named : whether the alarm is about this worker.
+    grade : of the worker in the run, None without one.
+    """
+
+    name: str
+    text: str
+    worker: UUID | None = None
+    is_named: bool = False
+    grade: float | None = None
+    is_model: bool = False
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """Two answers to a question shown side by side; `right` is None for a single answer."""
+
+    question: UUID
+    question_name: str
+    question_text: str
+    left: Shown | None
+    right: Shown | None
+    is_pair: bool
+
+
+@dataclass(frozen=True)
+class Review:
+    """A user's review of an alarm: state, note, author, time and the run with the remedy."""
+
+    state: str
+    note: str
+    by: str
+    at: datetime
+    remedied_by: UUID | None
+
+    @property
+    def word(self) -> str:
+        """The review state as a label, such as "Dismissed"."""
+        return str(Alarm.State(self.state).label)
+
+
+@dataclass(frozen=True)
+class AlarmEvidence:
+    """An alarm with its reviews, and one page each of its workers and its example answers.
+
+    Attributes
+    ----------
+    page, n_pages : of the exhibits, from 1. n_exhibits : in all.
+    reviews : what people made of it, the newest first.
+    """
+
+    alarm: AlarmEntry
+    n_copies: int
+    workers: Page[WorkerRow]
+    exhibits: list[Exhibit]
+    n_exhibits: int
+    page: int
+    n_pages: int
+    reviews: list[Review]
+
+
+def read_alarm_evidence(
+    run: Run, place: int, after: str = "", page: int = 1, size: int = PAGE, shown: int = SHOWN
+) -> AlarmEvidence | None:
+    """Return the alarm with number `place` in a run, with its evidence; None if none.
+
+    Raises `BadCursorError` for an unknown page of workers; an unknown page of exhibits is empty.
+    `size` workers and `shown` exhibits are on a page.
+    """
+    copies = Alarm.objects.filter(
+        run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
+    )
+    alarms = annotate_numbers(Alarm.objects.filter(run=run, place=place))
+    alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
+    if alarm is None:
+        return None
+    rows = alarm.evidence[(page - 1) * shown : page * shown]
+    return AlarmEvidence(
+        alarm=build_entry(alarm, alarm.n_workers, alarm.n_questions),
+        n_copies=alarm.n_copies,
+        workers=read_worker_rows(run, after, size=size, alarm=alarm.pk),
+        exhibits=list(_build_exhibits(run, alarm, rows)),
+        n_exhibits=len(alarm.evidence),
+        page=page,
+        n_pages=max(1, -(-len(alarm.evidence) // shown)),
+        reviews=list(_read_reviews(alarm)),
+    )
+
+
+def _read_reviews(alarm: Alarm) -> Iterable[Review]:
+    """Yield the reviews of an alarm, newest first."""
+    rows = alarm.reviews.order_by("-pk").values_list(
+        "state", "note", "reviewed_by__username", "created_at", "remedied_by__public_id"
+    )
+    return (Review(*row) for row in rows)
+
+
+class _Text(NamedTuple):
+    """A text of an answer or question with its id, name, and the author's grade."""
+
+    id: UUID
+    name: str
+    text: str
+    grade: float | None
+    is_named: bool
+
+
+def _build_exhibits(run: Run, alarm: Alarm, rows: list[dict[str, Any]]) -> Iterable[Exhibit]:
+    """Yield the pairs of example answers of an alarm whose question still exists."""
+    texts = _read_texts(run, alarm, rows)
+    for row in rows:
+        question = texts.get(("question", row["question"]))
+        if question is None:
+            continue
+        reply = row["llm_response"]
+        beside = texts.get(("answer", row["right"]) if reply is None else ("reply", reply))
+        yield Exhibit(
+            question=question.id,
+            question_name=question.name,
+            question_text=shorten_text(question.text, EXCERPT_SHOWN),
+            left=_build_shown(texts.get(("answer", row["left"]))),
+            right=_build_shown(beside, is_model=reply is not None),
+            is_pair=reply is not None or row["right"] is not None,
+        )
+
+
+def _build_shown(author_text: _Text | None, *, is_model: bool = False) -> Shown | None:
+    """Return an answer's text for display; None for a withdrawn answer."""
+    if author_text is None:
+        return None
+    worker = None if is_model else author_text.id
+    text = shorten_text(author_text.text, ANSWER_SHOWN)
+    return Shown(author_text.name, text, worker, author_text.is_named, author_text.grade, is_model)
+
+
+def _read_texts(
+    run: Run, alarm: Alarm, rows: list[dict[str, Any]]
+) -> dict[tuple[str, int | None], _Text]:
+    """Return the texts of example answers and questions by kind and primary key; one query."""
+    worker = OuterRef("submission__worker")
+    grades = WorkerGrade.objects.filter(run=run, worker=worker)
+    is_named_alarm = Alarm.workers.through.objects.filter(alarm=alarm, worker=worker)
+
+    def query_part(
+        what: str, model: Any, columns: tuple[str, ...], whose: str
+    ) -> QuerySet[Any, Any]:
+        keys = [NOBODY, *(row[name] or NOBODY for row in rows for name in columns)]
+        is_answer = what == "answer"
+        grade = Subquery(grades.values("grade")[:1]) if is_answer else Value(None, FloatField())
+        found = model.objects.filter(pk__in=keys).order_by()
+        return found.values_list(
+            Value(what, CharField()),
+            "pk",
+            f"{whose}public_id",
+            f"{whose}{'name' if what == 'reply' else 'external_id'}",
+            select_beginning("text", EXCERPT_SHOWN if what == "question" else ANSWER_SHOWN),
+            grade,
+            Exists(is_named_alarm) if is_answer else Value(False),
+        )
+
+    answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
+    replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
+    questions = query_part("question", Question, ("question",), "")
+    return {
+        (what, key): _Text(*text)
+        for what, key, *text in answers.union(replies, questions, all=True)
+    }
+
+
+FEWEST_OTHERS = 5
+"""People of whom something is counted, without whom nobody is compared with others."""
+LONG_ANSWER = 40
+"""Characters from which on an answer is worth saying how little of it was typed."""
+
+Rows = QuerySet[Response, Any]
+
+
+@dataclass(frozen=True)
+class WorkerSignals:
+    """How one worker wrote the answers: counts of pastes, and messages to show.
+
+    Attributes
+    ----------
+    counted : answers of which something was counted. pasted : those of them with a paste.
+    limits : what it does not prove; None where nothing was counted.
+    """
+
+    counted: int
+    pasted: int
+    said: tuple[Message, ...]
+    limits: Message | None = field(default=None)
+
+    @property
+    def brief(self) -> Message:
+        """The first message, for a list of workers."""
+        return self.said[0]
+
+
+Found = Mapping[UUID, WorkerSignals]
+
+
+def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
+    """Return how some workers wrote their answers, by worker; empty if nothing was recorded.
+
+    Of nobody where no answer was counted; of a worker without counts beside others that have some,
+    it says that there are none. `in_full` looks for the answer of which the least was typed as
+    well: for one worker at a time.
+    """
+    worker_ids = list(dict.fromkeys(workers))
+    rows = _query_by_worker(run, worker_ids)
+    if in_full:
+        rows = rows.annotate(least=Subquery(_query_least_typed(run, worker_ids)))
+    found_rows = {one["worker"]: one for one in rows}
+    counted_rows = {key: one for key, one in found_rows.items() if one["n"]}
+    if not counted_rows:
+        return {}
+    signals = {}
+    for worker in worker_ids:
+        own_row = counted_rows.get(worker)
+        if own_row is None:
+            code = "signals.off" if worker in found_rows else "signals.none"
+            signals[worker] = WorkerSignals(0, 0, (Message(code),))
+            continue
+        others = [one for key, one in counted_rows.items() if key != worker]
+        messages = [
+            _build_pasted_message(own_row),
+            *_build_comparison_messages(own_row, others),
+            _build_away_message(own_row),
+        ]
+        if in_full and own_row["least"] is not None:
+            messages.insert(1, Message("signals.typed", own_row["least"]))
+        signals[worker] = WorkerSignals(
+            own_row["n"], own_row["pasted"], tuple(messages), Message("signals.limits")
+        )
+    return signals
+
+
+def query_counted_answers(run: Run) -> Rows:
+    """Return the query for answers of which typing and pasting were recorded."""
+    return _query_answers(run).filter(signals=Response.Counted.COUNTED)
+
+
+def _query_answers(run: Run) -> Rows:
+    """Return the query for submitted answers with a text to graded questions."""
+    return Response.objects.filter(
+        submission__version=run.version_id,
+        state=Response.State.SUBMITTED,
+        status=Response.Status.TEXT,
+        question__role__in=GRADED,
+    ).order_by()
+
+
+def _is_of_workers(workers: list[UUID]) -> Q:
+    """Return the query condition that an answer is by one of these workers."""
+    return Q(submission__worker__public_id__in=workers)
+
+
+def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
+    """Return the query that sums pastes, page leaves and times by worker.
+
+    Of the `workers` also how long their answers with a paste are (`length`), and how much of these
+    a paste can be at most (`by_paste`); of the others no text is read.
+    """
+    rows = _query_answers(run).filter(signals__in=[Response.Counted.COUNTED, Response.Counted.OFF])
+    counted = Q(signals=Response.Counted.COUNTED)
+    with_paste = counted & Q(paste_count__gt=0)
+    of_these = with_paste & _is_of_workers(workers)
+    return rows.values(worker=F("submission__worker__public_id")).annotate(
+        n=Count("pk", filter=counted),
+        pasted=Count("pk", filter=with_paste),
+        left=Sum("blur_count", filter=counted),
+        away=Sum("away_seconds", filter=counted),
+        active=Sum("active_seconds", filter=counted),
+        length=Coalesce(Sum(Length("text"), filter=of_these), Value(0)),
+        by_paste=Coalesce(
+            Sum(Least(F("pasted_characters"), Length("text")), filter=of_these), Value(0)
+        ),
+    )
+
+
+def _query_least_typed(run: Run, workers: list[UUID]) -> Rows:
+    """Return the query for the long answer with the most characters that were not typed."""
+    return (
+        query_counted_answers(run)
+        .filter(_is_of_workers(workers))
+        .annotate(length=Length("text"))
+        .annotate(rest=Greatest(F("length") - F("typed_characters"), Value(0)))
+        .filter(length__gte=LONG_ANSWER, rest__gt=F("length") / 2)
+        .order_by("-rest", "pk")
+        .values(
+            values=JSONObject(
+                question="question__external_id",
+                typed="typed_characters",
+                length="length",
+                pasted="pasted_characters",
+            )
+        )[:1]
+    )
+
+
+def _build_pasted_message(mine: dict[str, Any]) -> Message:
+    """Return the message on how many answers a worker pasted into."""
+    share = mine["by_paste"] / mine["length"] if mine["length"] else None
+    return Message("signals.pasted", {"pasted": mine["pasted"], "n": mine["n"], "share": share})
+
+
+def _build_comparison_messages(mine: dict[str, Any], others: list[dict[str, Any]]) -> list[Message]:
+    """Return messages on how many others pasted less and left the page less often."""
+    if len(others) < FEWEST_OTHERS:
+        return [Message("signals.few", {"others": len(others)})]
+    messages = []
+    for code, what in (("signals.pasted_more", "pasted"), ("signals.left_more", "left")):
+        own = mine[what] * 1.0 / mine["n"]
+        below = sum(one[what] / one["n"] < own for one in others)
+        same = sum(one[what] / one["n"] == own for one in others)
+        values = {"below": below, "same": same, "above": len(others) - below - same}
+        messages.append(Message(code, {"others": len(others), **values}))
+    return messages
+
+
+def _build_away_message(mine: dict[str, Any]) -> Message:
+    """Return the message on how often and how long a worker left the page."""
+    values = {"left": mine["left"], "away": mine["away"], "active": mine["active"]}
+    return Message("signals.away", values)

@@ -1,0 +1,226 @@
+"""Answers and history of language models as plain records.
+
+Tables of a run that asked models: models, their replies, and errors. History of a language model
+over the sets that a user may see, with related models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from annotations.models.access import AnyUser
+from evaluation.core.messages.message import Message
+from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.run_sentences import build_trend_messages
+from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.core.stats.inference.significance import Trend, estimate_trend
+from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run
+from evaluation.runs.flow.asking.summary import AskSummary
+from evaluation.runs.reports.across import Counted, load_counted_runs
+from evaluation.runs.reports.lists import Table
+from evaluation.runs.steps.asking.replies import ERROR
+
+AT_ONCE = 500
+OF_MODELS = (
+    *("model", "prompt", "prompt_hash", "strategy", "end", "reason", "replies", "answered"),
+    *("empty", "refused", "errors", "not_asked", "stored_before", "asked", "prompt_tokens"),
+    *("completion_tokens", "cost", "seconds", "seconds_per_reply"),
+    *("cut_off", "cut_short", "with_thinking"),
+)
+OF_REPLIES = ("model", "question", "sample", "status", "answer", "finish_reason")
+TOLD = ("prompt_tokens", "completion_tokens", "seconds", "attempts", "seed", "cost", "error")
+OF_ANSWERS = (*OF_REPLIES, *TOLD, "prompt_hash")
+OF_ERRORS = ("model", "question", "sample", "error", "message", "attempts")
+
+
+def models_table(run: Run) -> Table:
+    """Return the table of models in the order chosen; one row per model."""
+    return Table(
+        OF_MODELS,
+        [
+            (
+                *(one.name, one.prompt_name, one.prompt_hash, one.strategy, one.end, one.reason),
+                *(one.planned, one.answered, one.empty, one.refused, one.failures),
+                *(one.not_asked, one.stored, one.asked, one.prompt_tokens),
+                *(one.completion_tokens, one.cost, one.seconds, one.seconds_per_reply),
+                *(one.cut_off, one.cut_short, one.with_thinking),
+            )
+            for one in AskSummary.of(run.summary).models
+        ],
+    )
+
+
+def answers_table(run: Run) -> Table:
+    """Return the table of replies, including stored ones, by model, question and sample."""
+    return Table(
+        OF_ANSWERS,
+        (
+            (*cells, *(extra.get(name) for name in OF_ANSWERS[len(OF_REPLIES) :]))
+            for *cells, extra in _rows(replies_of(run))
+        ),
+    )
+
+
+def errors_table(run: Run) -> Table:
+    """Return the table of failed replies, with the error."""
+    return Table(
+        OF_ERRORS,
+        (
+            (*cells[:3], *(extra.get(name) for name in OF_ERRORS[3:]))
+            for *cells, extra in _rows(replies_of(run).filter(status=ERROR))
+        ),
+    )
+
+
+def replies_of(run: Run) -> QuerySet[LLMResponse]:
+    """Return all replies that a finished run requested, including those stored earlier."""
+    summary = AskSummary.of(run.summary)
+    asked = Q(pk__in=())
+    for one in summary.models:
+        asked |= Q(model__public_id=one.id, asking=one.asking)
+    return LLMResponse.objects.filter(
+        asked, question__version=run.version_id, sample__lt=summary.samples
+    )
+
+
+def _rows(replies: QuerySet[LLMResponse]) -> Iterator[Sequence[Any]]:
+    columns = ("model__name", "question__external_id", "sample", "status", "text")
+    rows = replies.order_by("model__name", "question__position", "question_id", "sample")
+    yield from rows.values_list(*columns, "finish_reason", "extra").iterator(AT_ONCE)
+
+
+MOST_RELATED = 50
+"""Versions of one family that stand beside each other."""
+
+
+@dataclass(frozen=True)
+class ModelEntry(Reasoned):
+    """Result of a model in the official run of a question set.
+
+    Attributes
+    ----------
+    score : mean similarity of its answers to the exemplary ones; n : questions it was scored on.
+    percentile : 0 to 100, share of workers who score lower. rank : among the models of the run.
+    on_scale : whether other sets' scores can be compared with it.
+    """
+
+    set_id: UUID
+    set_name: str
+    version: int
+    run: UUID
+    when: datetime
+    score: Estimate
+    n: int
+    percentile: float | None
+    rank: int | None
+    reason: str
+    on_scale: bool
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another version of the model's family, compared on the sets that scored both.
+
+    Attributes
+    ----------
+    difference : mean over these sets of its score less that of the model of the page; both were
+        compared with the same exemplary answers in each. better : in how many sets it was.
+    """
+
+    model: UUID
+    name: str
+    version: str
+    n_sets: int
+    difference: float
+    better: int
+
+
+@dataclass(frozen=True)
+class ModelHistory:
+    """A model's history over the sets the user may see, oldest first, with trend."""
+
+    renamed_keys: ClassVar = {"told": "trend_messages"}
+
+    sets: tuple[ModelEntry, ...]
+    scores: Trend
+    standing: Trend
+    told: tuple[Message, ...]
+    related: tuple[Related, ...]
+    n_other_scale: int
+
+
+def model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
+    """Return the history of a model the user may see; at most three queries."""
+    runs = load_counted_runs(user)
+    sets = _sets(runs, model)
+    comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
+    scores = estimate_trend([entry.score.value or 0.0 for entry in comparable])
+    standing = estimate_trend([entry.percentile for entry in sets if entry.percentile is not None])
+    return ModelHistory(
+        sets=tuple(sets),
+        scores=scores,
+        standing=standing,
+        told=build_trend_messages(scores, standing),
+        related=tuple(_related(user, runs, model)),
+        n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
+    )
+
+
+def _sets(runs: Counted, model: LanguageModel) -> list[ModelEntry]:
+    rows = LLMScore.objects.filter(model=model, run__in=list(runs.runs)).values(
+        *("run_id", "score", "score_low", "score_high", "n", "percentile", "rank", "reason")
+    )
+    return sorted((_entry(runs, row) for row in rows), key=lambda entry: entry.when)
+
+
+def _entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
+    run = runs.runs[row["run_id"]]
+    return ModelEntry(
+        set_id=run.set_id,
+        set_name=run.set_name,
+        version=run.version_number,
+        run=run.public_id,
+        when=run.finished_at,
+        score=Estimate(row["score"], row["score_low"], row["score_high"]),
+        n=row["n"],
+        percentile=row["percentile"],
+        rank=row["rank"],
+        reason=row["reason"],
+        on_scale=run.scale == runs.scale,
+    )
+
+
+def _related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related]:
+    if not model.family:
+        return []
+    family = LanguageModel.objects.visible_to(user).filter(
+        owner=model.owner_id, family=model.family
+    )
+    rows = LLMScore.objects.filter(
+        model__in=family.values("pk"), run__in=list(runs.runs), score__isnull=False
+    ).values_list(
+        *("model_id", "model__public_id", "model__name", "model__version", "run_id", "score")
+    )
+    own: dict[int, float] = {}
+    others: dict[tuple[Any, ...], dict[int, float]] = {}
+    for key, public_id, name, version, run, score in rows.order_by("model_id"):
+        if score is None:
+            continue
+        if key == model.pk:
+            own[run] = score
+        else:
+            others.setdefault((public_id, name, version), {})[run] = score
+    made = []
+    for (public_id, name, version), scores in others.items():
+        differences = [scores[run] - own[run] for run in scores if run in own]
+        if differences:
+            n = len(differences)
+            better = sum(difference > 0 for difference in differences)
+            made.append(Related(public_id, name, version, n, sum(differences) / n, better))
+    return made[:MOST_RELATED]

@@ -1,1 +1,0 @@
-"""Answers and history of language models as plain records."""

@@ -1,0 +1,435 @@
+"""Tables to download: all questions, passages and answers of a version.
+
+An export says what its columns are and yields its rows while they are written; nothing holds all
+of them. `answers`, `model_answers`, `items` (questions and passages) make one each of a version;
+`chosen_version` and `chosen_run` find the version and the run that a user names. Commands write
+them to files, the admin streams them, the API may do either; `exchange.writing.formats` knows the
+formats.
+Our imports read every export back (grades excepted): export, import, export is the same file.
+
+On the web pass the user who asks, and everything is what that user may see; commands pass None.
+
+Pseudonyms of workers, which tell workers apart but do not reveal their ids. Define a table to
+download: columns, rows read while they are written, and its expected size. Export workers' answers
+with times and flags and, if a run is given, scores and grades. Select the version and the run that
+a user or a command names. Export the questions and passages of a version, in the format that their
+imports read. Export the answers of language models: all requests and all samples.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, FilteredRelation, Q, QuerySet, Sum, Value
+from django.db.models.functions import Coalesce, Length
+from django.utils.crypto import salted_hmac
+
+from annotations.exchange.facts import (
+    ASKING,
+    CONTRAST_OF_RUN,
+    FACTS,
+    OF_MODEL_RUN,
+    OF_RUN,
+    READ_IN,
+    SIGNALS,
+    format_object,
+    format_seconds,
+    format_time,
+)
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, OF_PASSAGES, OF_QUESTIONS
+from annotations.exchange.reading.questions import OF_PASSAGE, OF_QUESTION
+from annotations.exchange.writing.formats import FORMATS, write_table
+from annotations.models import (
+    GRADED,
+    Passage,
+    Question,
+    QuestionSet,
+    QuestionSetVersion,
+    Response,
+    ScopedQuerySet,
+)
+from annotations.models.access import AnyUser
+from evaluation.models import LLMResponse, Run, WorkerGrade
+from evaluation.models.runs import GRADING, run_that_counts
+
+__all__ = [
+    "ChoiceError",
+    "Export",
+    "answers",
+    "chosen_run",
+    "chosen_version",
+    "model_answers",
+    "passages",
+    "questions",
+]
+
+
+LENGTH = 16
+"""Characters, of 5 bits each: among a million workers two are alike once in 2,000,000 sets."""
+
+
+def assign_pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
+    """Return a function from (panel, worker id) to a pseudonym.
+
+    The same worker has the same one in every export of the set, another one in another set.
+    Without this installation's secret key nobody can compute it, not even by trying all ids.
+    """
+    salt = f"crowdgrade.pseudonym.{question_set.public_id}"
+
+    def name(panel: str, worker: str) -> str:
+        digest = salted_hmac(salt, f"{panel}\0{worker}", algorithm="sha256").digest()
+        return "w-" + base64.b32encode(digest).decode()[:LENGTH].lower()
+
+    return name
+
+
+AT_ONCE = 2000
+"""Rows fetched by one call."""
+
+Row = Sequence[object]
+
+
+@dataclass(frozen=True)
+class Export:
+    """A table of a version's data to download.
+
+    Attributes
+    ----------
+    what : "answers", "model-answers", "questions" or "passages".
+    rows : begins anew with every call.
+    n_rows : as counted beforehand; n_characters : of the long texts, about the size of the file.
+    """
+
+    what: str
+    version: QuestionSetVersion
+    header: tuple[str, ...]
+    rows: Callable[[], Iterator[Row]]
+    n_rows: int
+    n_characters: int
+
+    @property
+    def about_bytes(self) -> int:
+        """Estimated size of the CSV file in bytes: the long texts, and 6 bytes per cell."""
+        return self.n_characters + self.n_rows * 6 * len(self.header)
+
+    def chunks(self, kind: str) -> Iterator[bytes]:
+        """Return the table as a file in a format of `FORMATS`, in chunks of bytes."""
+        return FORMATS[kind](self.header, self.rows())
+
+    def write(
+        self, path: Path, kind: str, progress: Callable[[str, int, int], None] | None = None
+    ) -> int:
+        """Write the table to a file, all or nothing; return the number of bytes.
+
+        `progress` is called with what it is, rows done and rows in all. Raises `InputError` if the
+        place cannot be written to, or a text is not for the format.
+        """
+        return write_table(path, kind, self.header, self._counted(progress))
+
+    def _counted(self, progress: Callable[[str, int, int], None] | None) -> Iterator[Row]:
+        done = 0
+        for done, row in enumerate(self.rows(), 1):
+            if progress is not None and done % AT_ONCE == 0:
+                progress(self.what, done, max(done, self.n_rows))
+            yield row
+        if progress is not None:
+            progress(self.what, done, done)
+
+
+def seen_by(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
+    """Return the rows that the user may see; all rows for None (a command)."""
+    return rows.all() if user is None else rows.visible_to(user)
+
+
+FORMAT = 1
+"""What stands in the column that marks the file: the version of these columns."""
+
+YES = "yes"
+
+OF_SUBMISSION = ("state", "started_at", "last_seen_at", "submitted_at")
+OF_WORKER = (
+    *("grade", "grade_low", "grade_high", "raw", "raw_low", "raw_high"),
+    *("leave_one_out", "weight", "n_answers", "support", "rank", "contrast"),
+)
+Grades = dict[int, tuple[object, ...]]
+UNGRADED = (None,) * len(OF_WORKER)
+
+
+def answers(
+    version: QuestionSetVersion,
+    run: Run | None = None,
+    *,
+    pseudonyms: bool = False,
+    user: AnyUser | None = None,
+    checks: bool = False,
+) -> Export:
+    """Return the table of all submitted answers of a version, one row each, in order of arrival.
+
+    Answers to practice and attention questions are in no run, so that they stand in a file of their
+    own: with `checks` these are written, without it all others.
+
+    With a run, its scores of each answer and its grades of the worker stand beside them, empty
+    for what did not go into it. With `pseudonyms` nobody is named: ids are replaced, and cells
+    that were kept aside (which may hold ids of other panels) are left out.
+    """
+    rows = seen_by(user, Response.objects.all()).filter(
+        submission__version=version, state=Response.State.SUBMITTED
+    )
+    if checks:
+        rows = rows.exclude(question__role__in=GRADED)
+    elif version.questions.exclude(role__in=GRADED).exists():
+        rows = rows.filter(question__role__in=GRADED)
+    size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
+    header = ("worker", "question", "answer", *FACTS, *(OF_RUN if run else ()), OF_ANSWERS)
+    header += SIGNALS + READ_IN + (CONTRAST_OF_RUN if run else ())
+    name = assign_pseudonyms(version.question_set) if pseudonyms else None
+
+    def read() -> Iterator[Row]:
+        grades = {} if run is None else _grades(run)
+        for row in _values(rows, run).iterator(AT_ONCE):
+            worker, panel, question, text, status, *facts, extra, worker_key = row[:15]
+            first_draft, signals, *counts, language = row[15 : 16 + len(SIGNALS)]
+            rejected, started, submitted, seconds, state, *times = facts
+            graded: tuple[object, ...] = ()
+            contrasts: tuple[object, ...] = ()
+            if run is not None:
+                *of_worker, contrast = grades.get(worker_key, UNGRADED)
+                graded = (str(run.public_id), *row[-3:-1], *of_worker)
+                contrasts = (row[-1], contrast)
+            yield (
+                name(panel, worker) if name else worker,
+                question,
+                text,
+                panel,
+                status,
+                YES if rejected else None,
+                format_time(started),
+                format_time(submitted),
+                format_seconds(seconds),
+                state,
+                *map(format_time, times),
+                None if name else format_object(extra),
+                *graded,
+                FORMAT,
+                format_time(first_draft),
+                signals or None,
+                *counts,
+                language or None,
+                *contrasts,
+            )
+
+    return Export(
+        "checks" if checks else "answers", version, header, read, size["n"], size["length"]
+    )
+
+
+def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any]:
+    columns = [
+        *("submission__worker__external_id", "submission__worker__panel"),
+        *("question__external_id", "text", "status"),
+        *("rejected", "started_at", "submitted_at", "work_seconds"),
+        *(f"submission__{name}" for name in OF_SUBMISSION),
+        *("extra", "submission__worker_id"),
+        *SIGNALS,
+        *READ_IN,
+    ]
+    if run is not None:
+        rows = rows.annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
+        columns += ["of_run__score", "of_run__score_leave_one_out", "of_run__contrast"]
+    return rows.order_by("pk").values_list(*map(F, columns))
+
+
+def _grades(run: Run) -> Grades:
+    rows = WorkerGrade.objects.filter(run=run).values_list("worker_id", *OF_WORKER)
+    support = OF_WORKER.index("support")
+    return {
+        worker: (
+            *values[:support],
+            "ok" if values[support] else "too_few",
+            *values[support + 1 :],
+        )
+        for worker, *values in rows.iterator(AT_ONCE)
+    }
+
+
+LATEST, RECORD = "latest", "record"
+
+
+CHOICE_SENTENCES: Mapping[str, str] = {
+    "set_empty": "{question_set} is empty: import questions or answers first",
+    "no_version": "{question_set} has no version {number}; there is: {known}",
+    "no_done_run": "{version} has no run that is done: grade it first",
+    "no_run": "{question_set} has no run {wanted}: its page lists them, and 'latest' means the "
+    "last one that is done, 'record' the one that counts",
+    "run_of_another": "the run is of {other}, not of {version}",
+    "run_without_results": "the run is {state} and has no results",
+}
+"""What is said of a choice that cannot be made, by its code."""
+
+
+class ChoiceError(ValueError):
+    """The named version or run does not exist or has no results; with a code and values."""
+
+    def __init__(self, code: str, **values: object) -> None:
+        super().__init__(CHOICE_SENTENCES[code].format_map(values))
+        self.code, self.values = code, values
+
+
+def chosen_version(
+    question_set: QuestionSet, number: int | None = None, *, answered: bool = False
+) -> QuestionSetVersion:
+    """Return the version of that number, else the default one. Raises `ChoiceError`."""
+    if number is None:
+        found = question_set.default_version(answered=answered)
+        if found is None:
+            raise ChoiceError("set_empty", question_set=question_set)
+        return found
+    found = question_set.versions.filter(number=number).first()
+    if found is None:
+        numbers = question_set.versions.order_by("number").values_list("number", flat=True)
+        listed = ", ".join(map(str, numbers)) or "none"
+        raise ChoiceError("no_version", question_set=question_set, number=number, known=listed)
+    return found
+
+
+def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
+    """Return the version's run with an id, or for "latest" the latest finished one.
+
+    "record" is the official run, or the latest where none of the version is.
+    Raises `ChoiceError` where there is none, it is another version's, or it has no results.
+    """
+    runs = seen_by(user, Run.objects.all()).filter(version__question_set=version.question_set_id)
+    runs = runs.select_related("version__question_set")
+    if wanted in (LATEST, RECORD):
+        done = runs.filter(version=version, kind=GRADING, state=Run.State.DONE, archived_at=None)
+        latest = run_that_counts(done) if wanted == RECORD else done.order_by("-pk").first()
+        if latest is None:
+            raise ChoiceError("no_done_run", version=version)
+        return latest
+    try:
+        run = runs.get(public_id=UUID(wanted))
+    except (ValueError, Run.DoesNotExist):
+        named = {"question_set": version.question_set, "wanted": wanted[:40]}
+        raise ChoiceError("no_run", **named) from None
+    if run.version_id != version.pk:
+        raise ChoiceError("run_of_another", other=run.version, version=version)
+    if run.state != Run.State.DONE:
+        raise ChoiceError("run_without_results", state=run.get_state_display())
+    return run
+
+
+ANSWERABLE = {None: None, True: "yes", False: "no"}
+
+
+def questions(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
+    """Return the table of a version's questions, one row each, in their order."""
+    rows = seen_by(user, Question.objects.all()).filter(version=version)
+    columns = (
+        *("external_id", "text", "passage__external_id", "kind", "choices"),
+        *("accepted_answers", "answerable", "category", "language"),
+        *("role", "feedback", "max_characters", "metadata"),
+    )
+    header: tuple[str, ...] = ("question", "text", "passage", *columns[3:], OF_QUESTIONS)
+    header += _further(version, OF_QUESTION)
+
+    def read() -> Iterator[Row]:
+        said = _said(version, "question_id")
+        found = rows.order_by("position", "pk").values_list("pk", *columns)
+        for key, name, text, passage, kind, choices, accepted, answerable, *about in found.iterator(
+            AT_ONCE
+        ):
+            *about, metadata = about
+            yield (
+                *(name, text, passage, kind, _listed(choices), _listed(accepted)),
+                *(ANSWERABLE[answerable], *about, format_object(metadata), FORMAT),
+                *_cells(version, OF_QUESTION, said.get(key, {})),
+            )
+
+    return Export("questions", version, header, read, *_size(rows))
+
+
+def passages(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
+    """Return the table of a version's passages, one row each; images by their description."""
+    rows = seen_by(user, Passage.objects.all()).filter(version=version)
+    beside = ("language", "format", "image_alt")
+    header: tuple[str, ...] = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
+    header += _further(version, OF_PASSAGE)
+
+    def read() -> Iterator[Row]:
+        columns = ("pk", "external_id", "title", "text", *beside, "metadata")
+        said = _said(version, "passage_id")
+        found = rows.order_by("position", "pk").values_list(*columns)
+        for key, *cells, metadata in found.iterator(100):
+            more = _cells(version, OF_PASSAGE, said.get(key, {}))
+            yield (*cells, format_object(metadata), FORMAT, *more)
+
+    return Export("passages", version, header, read, *_size(rows))
+
+
+def _further(version: QuestionSetVersion, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the column names of further languages, such as text.ar; none for one language."""
+    return tuple(f"{name}.{language}" for language in version.languages for name in names)
+
+
+def _said(version: QuestionSetVersion, of: str) -> dict[int, dict[str, dict[str, Any]]]:
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    rows = version.translations.filter(**{f"{of}__isnull": False}) if version.languages else []
+    for row in rows:
+        found.setdefault(getattr(row, of), {})[row.language] = row.texts
+    return found
+
+
+def _cells(
+    version: QuestionSetVersion, names: tuple[str, ...], said: dict[str, dict[str, Any]]
+) -> Iterator[str | None]:
+    for language in version.languages:
+        for name in names:
+            text = said.get(language, {}).get(name)
+            yield _listed(text) if isinstance(text, list) else text or None
+
+
+def _size(rows: Any) -> tuple[int, int]:
+    found = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
+    return found["n"], found["length"]
+
+
+def _listed(values: list[Any]) -> str | None:
+    return json.dumps(values, ensure_ascii=False) if values else None
+
+
+def model_answers(
+    version: QuestionSetVersion, run: Run | None = None, user: AnyUser | None = None
+) -> Export:
+    """Return the table of a version's model answers; with a run, also the score of each."""
+    rows = seen_by(user, LLMResponse.objects.all()).filter(question__version=version)
+    size = rows.aggregate(
+        n=Count("pk"), length=Coalesce(Sum(Length("text") + Length("prompt")), Value(0))
+    )
+    header = (
+        *("model", "question", "answer", "status", *ASKING),
+        *(OF_MODEL_RUN if run else ()),
+        OF_MODEL_ANSWERS,
+    )
+    columns = ["model__name", "question__external_id", "text", "status", "sample"]
+    columns += ["finish_reason", "prompt", "parameters", "extra"]
+
+    def read() -> Iterator[Row]:
+        found, names = rows, list(columns)
+        if run is not None:
+            of_run = FilteredRelation("scores", condition=Q(scores__run=run))
+            found = rows.annotate(of_run=of_run)
+            names += ["of_run__score", "of_run__reason"]
+        values = found.order_by("asked_at", "pk").values_list(*map(F, names))
+        for *cells, parameters, extra, score, reason in (
+            row if run else (*row, None, None) for row in values.iterator(AT_ONCE)
+        ):
+            graded = (str(run.public_id), score, reason) if run else ()
+            yield (*cells, format_object(parameters), format_object(extra), *graded, FORMAT)
+
+    return Export("model-answers", version, header, read, size["n"], size["length"])

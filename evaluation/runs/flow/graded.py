@@ -1,0 +1,249 @@
+"""Options and summary of the run that tries all scoring methods on graded answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+from annotations.exchange.graded import Labels
+from evaluation.consensus.parameters import AqerParameters
+from evaluation.consensus.signatures import OF_GRADING
+from evaluation.core.messages.message import Message
+from evaluation.core.options import (
+    Parameters,
+    Problem,
+    Switch,
+    Text,
+    Whole,
+    build_problem,
+    declare_option,
+)
+from evaluation.core.options.declaration import ADVANCED, BASIC
+from evaluation.core.stats.inference.estimate import Estimate
+from evaluation.runs.flow.stored import RunSummary
+
+
+def _check_labels(text: str) -> Problem | None:
+    """Return the problem of a text that gives no values for labels; None if it is valid."""
+    try:
+        Labels.parse(text)
+    except ValueError as error:
+        return build_problem("wrong_labels", "labels", reason=str(error))
+    return None
+
+
+@dataclass(frozen=True)
+class GradedOptions(Parameters):
+    """Options of trying all methods: values of labels, slow methods, embedder, seed."""
+
+    labels: str | None = declare_option(
+        None,
+        Text(
+            label="What labels are worth",
+            help="Only where answers have labels and not numbers, such as "
+            "correct=1,partial=.5,wrong=0. Higher is better.",
+            group=BASIC,
+            optional=True,
+            max_length=2000,
+            test=_check_labels,
+        ),
+    )
+    slow: bool = declare_option(
+        False,
+        Switch(
+            label="Try slow methods too",
+            help="Those that take many times as long as all others together.",
+            group=ADVANCED,
+        ),
+    )
+    embedder: str = declare_option("minilm", OF_GRADING["embedder"])
+    repetitions: int = declare_option(
+        10,
+        Whole(
+            label="Dealt crowds",
+            help="Where nobody knows who gave the answers, so many crowds are dealt from them.",
+            group=ADVANCED,
+            lowest=1,
+            highest=100,
+        ),
+    )
+    seed: int = declare_option(0, OF_GRADING["seed"])
+
+    groups: ClassVar = {ADVANCED: "More settings"}
+    sentences: ClassVar = {
+        **Parameters.sentences,
+        "unreadable": AqerParameters.sentences["unreadable"],
+        "wrong_labels": "{reason}",
+        "no_graded_answers": "upload graded answers first",
+        "unknown_labels": "{reason}",
+    }
+
+
+VERSION = 1
+METHODS_HEADER = (
+    *("method", "kind", "pearson", "low", "high", "spearman", "pearson_choosing"),
+    *("pearson_heldout", "heldout_low", "heldout_high", "lead", "lead_low", "lead_high"),
+)
+# What is taken where nothing else was shown to be better.
+DEFAULT = "aqer"
+NO_ESTIMATE = Estimate()
+
+# better: than the default, on questions that it was not chosen by; default: the default is, than
+# the next best; apart: nothing is shown to be better than the default; small: too few workers or
+# questions to tell.
+Verdict = Literal["better", "default", "apart", "small"]
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """How well one scoring method's worker scores correlate with mean grades.
+
+    Attributes
+    ----------
+    kind : "aqer" (AQER and its variants), "baseline", "control": it reads no answer, or
+        "supervised": it knows right answers.
+    full : on all questions; `rank` is Spearman's. held : on those that nothing was chosen by.
+    choosing : r on the others. lead : of `held` over that of the default.
+    reason : why it could not be computed.
+    run : options of a grading run that computes it, by name; None where no run does.
+    """
+
+    renamed_keys: ClassVar = {"held": "held_out"}
+
+    name: str
+    kind: str
+    full: Estimate = NO_ESTIMATE
+    rank: float | None = None
+    choosing: float | None = None
+    held: Estimate = NO_ESTIMATE
+    lead: Estimate = NO_ESTIMATE
+    reason: str | None = None
+    run: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class GradedSummary(RunSummary):
+    """Result of trying all scoring methods on graded answers: rows, verdict, counts.
+
+    Attributes
+    ----------
+    file, layout : name of the file, slug of its layout.
+    dealt : "" where the file names the workers; else how they were dealt from the answers: "best"
+        ones of each question, or "random" ones.
+    answers, workers, questions : that were used. compared : workers with enough graded answers.
+    held : questions that nothing was chosen by; 0 where there were too few to part.
+    repetitions : crowds that were dealt; 1 for real workers. seed : of draws, deals and halves.
+    verdict : see `Verdict`. method : what to trust. best : what was best on the choosing half.
+    rival : what the lead is over. lead : of `method` (of `best`, where nothing is shown) over the
+        rival, on the held-out half; where that is undefined there is none.
+    rows : all methods. notes : what to know of the file and of what was left out, as messages.
+    """
+
+    file: str = ""
+    layout: str = ""
+    dealt: str = ""
+    answers: int = 0
+    workers: int = 0
+    compared: int = 0
+    questions: int = 0
+    held: int = 0
+    repetitions: int = 1
+    seed: int = 0
+    verdict: Verdict = "small"
+    method: str = DEFAULT
+    best: str = ""
+    rival: str = ""
+    lead: Estimate = NO_ESTIMATE
+    rows: tuple[MethodRow, ...] = ()
+    notes: tuple[dict[str, Any], ...] = ()
+
+    def row(self, name: str) -> MethodRow:
+        """Return a scoring method's row. Raises KeyError for a method that was not tried."""
+        return {row.name: row for row in self.rows}[name]
+
+    def shown_counts(self) -> dict[str, int]:
+        """Return the counts for the run's page: graded answers, workers, questions."""
+        return {
+            "graded answers": self.answers,
+            "workers": self.workers,
+            "questions": self.questions,
+        }
+
+    @property
+    def sentence(self) -> Message:
+        """The message that says which scoring method to trust."""
+        row = self.row(self.method)
+        r = row.held if self.held else row.full
+        values = {
+            "method": self.method,
+            "best": self.best,
+            "rival": self.rival,
+            "default": DEFAULT,
+            "held": self.held,
+            "r": r.value,
+            "low": r.low,
+            "high": r.high,
+            "lead": self.lead.value,
+            "lead_low": self.lead.low,
+            "lead_high": self.lead.high,
+        }
+        return Message(f"graded.{self.verdict}", values)
+
+    @property
+    def messages(self) -> list[Message]:
+        """Messages: which method to trust, how to run it, and the data behind it."""
+        return [self.sentence, *self._build_advice(), self._build_basis()]
+
+    def _build_advice(self) -> Iterator[Message]:
+        """Yield messages on how to run the method to trust; none for the default."""
+        run = self.row(self.method).run
+        if run is None:
+            yield Message("graded.no_run", {"method": self.method})
+            yield from self._build_best_run()
+        elif self.method != DEFAULT:
+            yield Message("graded.run", {"method": self.method, "options": _format_options(run)})
+
+    def _build_best_run(self) -> Iterator[Message]:
+        """Yield the message on the grading run's best method on the choosing half."""
+        known = [row for row in self.rows if row.run is not None and row.choosing is not None]
+        if not known:
+            return
+        best = max(known, key=lambda row: row.choosing or 0.0)
+        values = {
+            "method": best.name,
+            "options": _format_options(best.run or {}) or "the defaults",
+            "r": best.held.value,
+            "low": best.held.low,
+            "high": best.held.high,
+        }
+        yield Message("graded.best_run", values)
+
+    def _build_basis(self) -> Message:
+        """Return the message on the answers, questions and workers behind the verdict."""
+        values = {
+            "file": self.file,
+            "answers": self.answers,
+            "questions": self.questions,
+            "workers": self.workers,
+            "compared": self.compared,
+            "repetitions": self.repetitions,
+        }
+        return Message(f"graded.by_{self.dealt or 'workers'}", values)
+
+
+def build_method_rows(summary: GradedSummary) -> list[tuple[object, ...]]:
+    """Return the table of methods, one row each, with cells as in `METHODS_HEADER`."""
+    return [
+        (
+            *(row.name, row.kind, *asdict(row.full).values(), row.rank, row.choosing),
+            *asdict(row.held).values(),
+            *asdict(row.lead).values(),
+        )
+        for row in summary.rows
+    ]
+
+
+def _format_options(options: dict[str, str]) -> str:
+    """Return options as text, each name and value, joined by commas."""
+    return ", ".join(f"{name} {value}" for name, value in options.items())

@@ -1,0 +1,461 @@
+"""Forms that pages of several features share: run options, a run's name, stale decisions.
+
+Detect that another user decided something after the page was opened. Start the form of a new run
+with the settings of an earlier run. Build forms from declared run options: one field per option, in
+groups, with its checks. Form part for the name and notes that users give to a run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import UUID
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.text import capfirst
+
+from annotations.models import Decision, QuestionSet
+from annotations.models.access import AnyUser
+from evaluation.core.options import (
+    SITE,
+    Choice,
+    Ids,
+    JsonObject,
+    Option,
+    OptionError,
+    Parameters,
+    Problem,
+    Real,
+    RegisteredModel,
+    RegisteredModels,
+    Switch,
+    Text,
+    Whole,
+    build_problem,
+)
+from evaluation.core.options.declaration import BASIC, DATABASE
+from evaluation.models import LanguageModel, Run, WorkerVerdict
+from evaluation.runs.background.exclusions import EXCLUDE
+from evaluation.runs.background.runs import find_reserved_options
+from evaluation.runs.reports.about import build_title
+from evaluation.runs.run_types import Kind
+
+
+def seen(request: HttpRequest) -> UUID | None:
+    """Return the newest decision when the page was opened, as posted by it; None for none."""
+    try:
+        return UUID(request.POST.get("seen", ""))
+    except ValueError:
+        return None
+
+
+def meanwhile(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
+    """Return the message that `newest` was decided meanwhile and the posted choice is dropped."""
+    who = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
+    return (
+        f"{who} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "
+        "chose is not kept; decide again if you see it otherwise."
+    )
+
+
+@dataclass(frozen=True)
+class Like:
+    """The settings with which a form starts: those of an earlier run, or the defaults.
+
+    Attributes
+    ----------
+    called : the run whose settings these are, "" for the defaults. unreadable : a run whose
+        settings this version of the platform does not know, so that these are the defaults.
+    """
+
+    parameters: Parameters
+    called: str = ""
+    unreadable: str = ""
+
+
+def run_like(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
+    """Return the set's run that the query parameter `like` names; None without one."""
+    try:
+        asked = UUID(request.GET.get("like", ""))
+    except ValueError:
+        return None
+    runs = Run.objects.visible_to(request.user).filter(
+        version__question_set=question_set, kind=kind.name
+    )
+    return runs.filter(public_id=asked).first()
+
+
+def like_of(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Like:
+    """Return the settings of the run that the query parameter `like` names, or the defaults."""
+    run = run_like(request, question_set, kind)
+    if run is None:
+        return Like(kind.options())
+    title = build_title(run, kind.options).title
+    try:
+        return Like(kind.options.of_dict(run.parameters), title)
+    except KeyError:  # it is of another version of the platform
+        return Like(kind.options(), unreadable=title)
+
+
+OTHER = "other"
+OTHER_WORDS = "Another one, named below"
+
+
+@dataclass(frozen=True)
+class ExcludedField:
+    """The form field of workers to leave out, with the number of excluded workers.
+
+    Attributes
+    ----------
+    n : how many are excluded; `n_left_out` of them are in the field.
+    """
+
+    field: forms.BoundField
+    n: int
+    n_left_out: int
+
+
+@dataclass(frozen=True)
+class FieldGroup:
+    """A group of fields that the form collapses; `is_open` if errors or presets are inside."""
+
+    title: str
+    fields: list[forms.BoundField]
+    is_open: bool
+
+
+class OptionForm(forms.Form):
+    """Form of a run type's options; `parameters()` returns the options of a valid form."""
+
+    options_of: ClassVar[type[Parameters]]
+
+    def __init__(
+        self,
+        user: AnyUser,
+        *args: Any,
+        like: Parameters | None = None,
+        preset: Mapping[str, str] | None = None,
+        excluded: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
+        """Fill the form with the options `like`, overridden by `preset` (from the URL).
+
+        `excluded` are ids of workers whom people excluded: their field begins with these as well.
+        """
+        self.options = options_on(self.options_of)
+        self.preset = {
+            name: value for name, value in (preset or {}).items() if name in self.options
+        }
+        initial = {**self._initial(like or self.options_of()), **self.preset}
+        self._excluded = tuple(excluded) if EXCLUDE in self.options else ()
+        if self._excluded:
+            named = dict.fromkeys([*_ids(initial[EXCLUDE]), *self._excluded])
+            initial[EXCLUDE] = "\n".join(named)
+        kwargs["initial"] = initial
+        super().__init__(*args, **kwargs)
+        self._user = user
+        choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
+        self.askable = list(askable_models(user)) if choosers else []
+        for chooser in choosers:
+            chooser.offer(self.askable)
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse values out of bounds, values only operators may use, and contradictions."""
+        values: dict[str, Any] = super().clean() or {}
+        for name, option in self.options.items():
+            at = self._field_of(name)
+            if name in values and at not in self.errors:
+                self._refuse(at, option.check(self._value(name)))
+        if self.errors:
+            return values
+        asked = self.parameters()
+        for wrong in find_reserved_options(self._user, asked):
+            self._refuse(self._field_of(wrong.option), wrong)
+        if not self.errors:
+            for wrong in asked.problems():
+                self._refuse(None, wrong)
+        return values
+
+    def refuse(self, error: OptionError) -> None:
+        """Show problems that were found after the form itself was valid."""
+        for wrong in error.problems:
+            self._refuse(self._field_of(wrong.option) if wrong.option else None, wrong)
+
+    def sentences(self, error: OptionError) -> list[str]:
+        """Return the problems as sentences, for a page whose form is not filled in."""
+        return [_capital(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
+
+    def parameters(self) -> Any:
+        """Return the chosen options, as an object of the form's options class."""
+        return self.options_of(**{name: self._value(name) for name in self.options})
+
+    def basic(self) -> list[forms.BoundField]:
+        """Return the fields of the basic options, those that choose models first."""
+        return sorted(self._in_group(BASIC), key=lambda at: not isinstance(at.field, ModelChooser))
+
+    def folded(self) -> list[FieldGroup]:
+        """Return the groups of the other fields, which the page collapses."""
+        found = []
+        for group, title in self.options_of.groups.items():
+            fields = list(self._in_group(group))
+            seen = any(field.errors or field.name in self.preset for field in fields)
+            found.append(FieldGroup(title, fields, bool(self.non_field_errors()) or seen))
+        return found
+
+    @property
+    def excluded(self) -> ExcludedField | None:
+        """The field that leaves out excluded workers; None if no worker is excluded."""
+        if not self._excluded:
+            return None
+        left_out = set(self._excluded).intersection(_ids(self[EXCLUDE].value()))
+        return ExcludedField(self[EXCLUDE], len(self._excluded), len(left_out))
+
+    @property
+    def lacks_models(self) -> bool:
+        """Whether a model must be chosen but no registered model can be asked."""
+        needs = (
+            field.required for field in self.fields.values() if isinstance(field, ModelChooser)
+        )
+        return any(needs) and not self.askable
+
+    def preset_labels(self) -> list[str]:
+        """Return the labels of the fields that the URL has preset."""
+        return [str(self[name].label) for name in self.preset]
+
+    def _in_group(self, group: str) -> Iterator[forms.BoundField]:
+        for name in self.fields:
+            if name == EXCLUDE and self._excluded:
+                continue  # it has a place of its own
+            if self.options[name.removeprefix(f"{OTHER}_")].group == group:
+                yield self[name]
+
+    def _field_of(self, name: str) -> str:
+        """Return the name of an option's field, or of its field for another value."""
+        other = f"{OTHER}_{name}"
+        chosen = self.cleaned_data.get(name) == OTHER
+        return other if chosen and other in self.fields else name
+
+    def _value(self, name: str) -> Any:
+        option, value = self.options[name], self.cleaned_data[self._field_of(name)]
+        if value not in (None, ""):
+            return value
+        return None if option.optional else option.default if option.empty_is_default else ""
+
+    def _refuse(self, field: str | None, wrong: Problem | None) -> None:
+        if wrong is not None:
+            said = _capital(SITE.sentence(self.options_of, wrong))
+            self.add_error(field, ValidationError(said, wrong.code))
+
+    def _initial(self, parameters: Parameters) -> dict[str, Any]:
+        """Return the options as initial values of the form's fields."""
+        values: dict[str, Any] = {}
+        for name, option in self.options.items():
+            value = values[name] = getattr(parameters, name)
+            if isinstance(option, Text) and option.suggestions and value not in option.suggestions:
+                values |= {name: OTHER, f"{OTHER}_{name}": value}
+        return values
+
+
+def _ids(value: Any) -> list[str]:
+    """Return the ids in a field's value, which is a list, or text with one id per line."""
+    lines = value.splitlines() if isinstance(value, str) else value or ()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def options_on(of: type[Parameters]) -> dict[str, Option]:
+    """Return the options of runs in the database, by name; not those for files only."""
+    return {name: option for name, option in of.options().items() if DATABASE in option.places}
+
+
+_FORMS: dict[type[Parameters], type[OptionForm]] = {}
+
+
+def form_for(of: type[Parameters]) -> type[OptionForm]:
+    """Return the form class of an options class, cached."""
+    if of not in _FORMS:
+        _FORMS[of] = _made_form(of)
+    return _FORMS[of]
+
+
+def _made_form(of: type[Parameters]) -> type[OptionForm]:
+    fields: dict[str, forms.Field] = {}
+    for name, option in options_on(of).items():
+        field = fields[name] = field_of(option)
+        field.label, field.initial = option.label, option.default
+        field.help_text = SITE.help(of, name)
+        if code := getattr(option, "needed", ""):
+            said = _capital(SITE.sentence(of, build_problem(code, name)))
+            field.error_messages |= {"required": f"{said}."}
+        if isinstance(field, ReadField) and isinstance(option, Ids):
+            field.help_text += " One on each line."
+        if isinstance(option, Text) and option.suggestions:
+            fields[f"{OTHER}_{name}"] = forms.CharField(
+                label=option.other_label, help_text=option.other_help, required=False
+            )
+    return type(f"{of.__name__}Form", (OptionForm,), {**fields, "options_of": of})
+
+
+class ReadField(forms.CharField):
+    """Multi-line field that an option parses: ids, one per line, or a JSON object."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def __init__(self, option: Option) -> None:
+        super().__init__(required=False)
+        self.option = option
+
+    def to_python(self, value: Any) -> Any:
+        """Return the option's value parsed from the posted text; its default for no text."""
+        text = super().to_python(value)
+        if not text:
+            return self.option.default
+        try:
+            return self.option.read(text)
+        except OptionError as error:
+            wrong = error.problems[0]
+            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return the value as text for the form: ids as lines, an object as JSON."""
+        if isinstance(value, list | tuple):
+            return "\n".join(value)
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+
+
+def askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
+    """Return the registered models that the user may send requests to, by name."""
+    return (
+        LanguageModel.objects.editable_by(user)
+        .filter(archived_at=None)
+        .exclude(spec="")
+        .order_by("name")
+    )
+
+
+class ModelChooser(forms.ChoiceField):
+    """Field to choose one registered language model by name."""
+
+    def offer(self, models: Sequence[LanguageModel]) -> None:
+        """Set the models that the user may choose."""
+        names = [(str(model.public_id), str(model)) for model in models]
+        self.choices = names if self.required else [("", "none"), *names]
+
+
+class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
+    """Field to choose several registered language models, with a checkbox each."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def offer(self, models: Sequence[LanguageModel]) -> None:
+        """Set the models that the user may choose."""
+        self.choices = [(str(model.public_id), str(model)) for model in models]
+
+
+@singledispatch
+def field_of(option: Option) -> forms.Field:
+    """Return the form field of an option, without checks of bounds, which the form does."""
+    raise TypeError(f"no form has a field for {type(option).__name__}")
+
+
+@field_of.register
+def _(option: Text) -> forms.Field:
+    if option.suggestions:
+        return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
+    attributes = {"maxlength": option.max_length}
+    widget: forms.Widget = forms.TextInput(attributes)
+    if option.rows:
+        widget = forms.Textarea({**attributes, "rows": option.rows})
+    return forms.CharField(required=not option.optional, widget=widget)
+
+
+@field_of.register
+def _(option: RegisteredModel) -> forms.Field:
+    return ModelChooser(required=bool(option.needed))
+
+
+@field_of.register
+def _(option: RegisteredModels) -> forms.Field:
+    return ModelsChooser(required=bool(option.needed))
+
+
+@field_of.register
+def _(option: Whole) -> forms.Field:
+    bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
+    attributes = {name: value for name, value in bounds.items() if value is not None}
+    widget = forms.NumberInput(attrs=attributes)
+    return forms.IntegerField(required=_is_required(option), widget=widget)
+
+
+@field_of.register
+def _(option: Real) -> forms.Field:
+    widget = forms.TextInput(attrs={"inputmode": "decimal"})
+    return forms.FloatField(required=_is_required(option), widget=widget)
+
+
+@field_of.register
+def _(_option: Switch) -> forms.Field:
+    return forms.BooleanField(required=False)
+
+
+@field_of.register
+def _(option: Choice) -> forms.Field:
+    choices = [(value, words or value) for value, words in option.choices.items()]
+    if option.optional:
+        choices.insert(0, ("", option.none))
+    return forms.ChoiceField(required=not option.optional, choices=choices)
+
+
+@field_of.register(Ids)
+@field_of.register(JsonObject)
+def _(option: Option) -> forms.Field:
+    return ReadField(option)
+
+
+def _capital(sentence: str) -> str:
+    return capfirst(sentence)
+
+
+def _is_required(option: Option) -> bool:
+    return not (option.optional or option.empty_is_default)
+
+
+def refusal(of: type[Parameters], error: OptionError) -> str:
+    """Return the problems of options as a message that explains why no run was started."""
+    return " ".join(f"{SITE.told(of, wrong)}." for wrong in error.problems)
+
+
+def hash_options(options: Parameters) -> str:
+    """Return a SHA-256 of the options, by which a form proves that their cost was shown."""
+    written = json.dumps(options.as_dict(), sort_keys=True)
+    return hashlib.sha256(written.encode()).hexdigest()
+
+
+if TYPE_CHECKING:
+    LabelForm = forms.ModelForm[Run]
+else:
+    LabelForm = forms.ModelForm
+
+
+class RunLabelForm(LabelForm):
+    """Form of a run's name and notes, shown beside the form of its options."""
+
+    prefix = "label"
+
+    class Meta:
+        """Declares the fields `name` and `notes` of the model `Run`, in this order."""
+
+        model = Run
+        fields = ("name", "notes")
+        labels: ClassVar = {"name": "Name of the run", "notes": "Notes"}
+        widgets: ClassVar = {"notes": forms.Textarea(attrs={"rows": 2})}
+
+    def said(self) -> dict[str, Any]:
+        """Return the name and notes of a valid form, by field name."""
+        return {field: self.cleaned_data[field] for field in self.Meta.fields}

@@ -1,1 +1,0 @@
-"""Forms that pages of several features share: run options, a run's name, stale decisions."""

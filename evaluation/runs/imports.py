@@ -1,0 +1,239 @@
+"""Import model answers that were collected elsewhere, from files into the database.
+
+The manner is that of `annotations.exchange.importing`, whose stages are used: one transaction,
+all or nothing, nothing overwritten, the same file again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from annotations.exchange import AnswerStatus, ColumnNames, ModelAnswerFile, read_model_answers
+from annotations.exchange.importing.import_records import create_import
+from annotations.exchange.importing.report import ImportReport
+from annotations.exchange.importing.target import (
+    BATCH,
+    IDS,
+    get_version,
+    lock_set,
+    map_questions,
+    open_transaction,
+    quote_beginning,
+    split_in_chunks,
+)
+from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
+from annotations.exchange.problems import InputError, Problems
+from annotations.exchange.reading.answers import DEFAULT_COLUMNS, is_same_text
+from annotations.exchange.reading.source import Readable
+from annotations.exchange.records import ModelAnswerRecord, ModelAsking
+from annotations.exchange.thinking import separate_thinking
+from annotations.models import Import, QuestionSet
+from evaluation.models import LanguageModel, LLMResponse, Removal, request_hash
+
+__all__ = ["import_model_answers"]
+
+
+LONGEST_NAME = 255
+IMPORTED = request_hash("", {})
+"""The request of an imported answer: nobody told the prompt."""
+
+
+def import_model_answers(
+    question_set: QuestionSet,
+    path: Readable,
+    *,
+    columns: ColumnNames = DEFAULT_COLUMNS,
+    version: int | None = None,
+    dry_run: bool = False,
+    imported_by: int | None = None,
+    keep_thinking: bool = False,
+) -> ImportReport:
+    """Add a file's model answers to the set's version of that number, else the latest.
+
+    Models are the set's owner's, found by their names; unknown ones are made. A draft is
+    published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
+    version does not have, and an answer that is there with another text or status; and for a model
+    that who brings its answers, `imported_by` by a user's key, does not see: by its name alone its
+    details would be theirs. What is new can be taken out again by its `Import`. The thinking in an
+    answer goes into its `extra`, or with `keep_thinking` stays in the answer.
+    """
+    file = read_model_answers(path, columns, keep_thinking)
+    problems = Problems(file.name)
+    first_lines = _first_lines(file, problems)
+    with open_transaction(dry_run):
+        target = get_version(lock_set(question_set), version, file.name)
+        questions = map_questions(target, first_lines, problems)
+        problems.raise_if_any()
+        _refuse_hidden(file, question_set, imported_by, problems)
+        models, made = _models(file, question_set)
+        fresh = _fresh(file, questions, models, problems)
+        problems.raise_if_any()
+        published = target.publish()
+        brought = create_import(
+            Import.What.MODEL_ANSWERS,
+            target,
+            file,
+            imported_by=imported_by,
+            n_new=len(fresh),
+            n_unchanged=len(file.records) - len(fresh),
+            n_models=len(made),
+            publishes=published,
+        )
+        rows = _rows(file, fresh, questions, models, brought, keep_thinking)
+        for batch in split_in_chunks(rows, BATCH):
+            LLMResponse.objects.bulk_create(batch, batch_size=BATCH)
+        LanguageModel.objects.filter(pk__in=made).update(brought_by=brought)
+    n_thinking = sum(bool(one.thinking) for one in file.records)
+    kept = file.records if keep_thinking else ()
+    n_kept = sum(separate_thinking(one.text).has_thinking for one in kept)
+    n_cut_off = sum(one.status is AnswerStatus.CUT_OFF for one in file.records)
+    note = f"Version {target.number} is published now: its wording stays as it is."
+    return ImportReport(
+        what="model answers",
+        file=file.name,
+        sha256=file.sha256,
+        question_set=question_set.name,
+        version=target.number,
+        n_rows=file.n_rows,
+        n_new=len(fresh),
+        n_unchanged=len(file.records) - len(fresh),
+        n_repeated=file.n_repeated,
+        n_empty=file.n_empty,
+        created={"models": len(made)},
+        kept_aside=file.kept_aside,
+        notes=[note] if published else [],
+        warnings=[*file.warnings, *describe_thinking(0, n_cut_off)],
+        dry_run=dry_run,
+        n_thinking=n_thinking,
+        n_thinking_kept=n_kept,
+    )
+
+
+def _first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
+    """Return the line of each question's first answer; record too long model names as problems."""
+    questions: dict[str, int] = {}
+    models: dict[str, int] = {}
+    for record in file.records:
+        questions.setdefault(record.question, record.line)
+        models.setdefault(record.model, record.line)
+    for name, line in models.items():
+        if len(name) > LONGEST_NAME:
+            problems.add_code(line, "model", "model_name_long", size=len(name), most=LONGEST_NAME)
+    problems.raise_if_any()
+    return questions
+
+
+def _refuse_hidden(
+    file: ModelAnswerFile, question_set: QuestionSet, imported_by: int | None, problems: Problems
+) -> None:
+    """Record as problems the models of the set's owner that the importing user may not see."""
+    if imported_by in (None, question_set.owner_id):
+        return
+    lines: dict[str, int] = {}
+    for record in file.records:
+        lines.setdefault(record.model, record.line)
+    user = get_user_model()._default_manager.get(pk=imported_by)
+    owned = LanguageModel.objects.filter(owner_id=question_set.owner_id)
+    hidden = owned.exclude(pk__in=owned.visible_to(user).values("pk"))
+    for some in split_in_chunks(lines, IDS):
+        for name in hidden.filter(name__in=some).values_list("name", flat=True):
+            problems.add_code(lines[name], "model", "model_hidden", name=name)
+    problems.raise_if_any()
+
+
+def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str, int], list[int]]:
+    """Return primary keys of the file's models by name, and the keys of newly created ones."""
+    keys: dict[str, int] = {}
+    new: list[int] = []
+    for name in dict.fromkeys(record.model for record in file.records):
+        model, made = LanguageModel.objects.get_or_create(owner_id=question_set.owner_id, name=name)
+        if Removal.objects.filter(target_id=model.public_id, finished_at=None).exists():
+            raise InputError.from_code(file.name, "model_being_deleted", name=name)
+        keys[name] = model.pk
+        if made:
+            new.append(model.pk)
+    return keys, new
+
+
+def _fresh(
+    file: ModelAnswerFile,
+    questions: dict[str, int],
+    models: dict[str, int],
+    problems: Problems,
+) -> list[ModelAnswerRecord]:
+    """Return the answers that are not stored yet; record those that contradict stored ones."""
+    waiting = {(models[r.model], questions[r.question], *_asked(r)): r for r in file.records}
+    unchanged: set[int] = set()
+    for some in split_in_chunks({question for _, question, *_ in waiting}, IDS):
+        found = LLMResponse.objects.filter(
+            question__in=some, model__in=list(models.values())
+        ).values_list(
+            *("model_id", "question_id", "request", "sample", "text", "status", "finish_reason"),
+            *(f"extra__{THINKING_KEPT}", "created_at"),
+        )
+        for model, question, request, sample, *stored in found.iterator(BATCH):
+            text, status, reason, kept, since = stored
+            record = waiting.get((model, question, request, sample))
+            if record is None:
+                continue
+            unchanged.add(record.row)
+            # What is older than the separation of thinking holds it in its text.
+            text, status, _ = read_reply(
+                text, AnswerStatus(status), reason, keep_thinking=bool(kept)
+            ).parts
+            if status != record.status or not is_same_text(text, record.text):
+                what = "status" if status != record.status else "text"
+                problems.add_code(
+                    record.line,
+                    None,
+                    "model_answer_differs",
+                    model=record.model,
+                    question=record.question,
+                    since=f"{since:%Y-%m-%d}",
+                    text=quote_beginning(text),
+                    what=what,
+                )
+    return [record for record in file.records if record.row not in unchanged]
+
+
+def _asked(record: ModelAnswerRecord) -> tuple[str, int]:
+    """Return request hash and sample number of an answer; the default ones for a plain file."""
+    asking = record.asking
+    if asking is None:
+        return IMPORTED, 0
+    return request_hash(asking.prompt, asking.parameters), asking.sample
+
+
+def _rows(
+    file: ModelAnswerFile,
+    fresh: list[ModelAnswerRecord],
+    questions: dict[str, int],
+    models: dict[str, int],
+    brought: Import | None,
+    keep_thinking: bool,
+) -> Iterator[LLMResponse]:
+    for record in fresh:
+        extra: dict[str, Any] = file.extra(record)  # noqa: S610
+        asking = record.asking or ModelAsking()
+        extra = {**asking.extra, **extra}
+        if record.thinking:
+            extra["thinking"] = record.thinking
+        if keep_thinking and separate_thinking(record.text).has_thinking:
+            extra[THINKING_KEPT] = True
+        request, sample = _asked(record)
+        yield LLMResponse(
+            model_id=models[record.model],
+            question_id=questions[record.question],
+            prompt=asking.prompt,
+            parameters=asking.parameters,
+            request=request,
+            sample=sample,
+            text=record.text,
+            status=record.status.value,
+            finish_reason=asking.finish_reason or str(extra.get("finish_reason", ""))[:100],
+            extra=extra,
+            brought_by=brought,
+        )

@@ -1,0 +1,412 @@
+"""Result pages of any run type, experts' judgements, and downloads.
+
+Page of experts' judgements of a run: draw a sample, ask experts, show agreement. Downloads of a
+run's charts (SVG) and tables (CSV and others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import fields, is_dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect
+from django.urls import resolve, reverse
+from django.views.decorators.http import require_http_methods
+
+from annotations.exchange.writing.formats import FORMATS, write_csv
+from annotations.models import Share, rights
+from annotations.web.downloads import build_attachment_headers, download
+from annotations.web.query import parse_choice, parse_number
+from annotations.web.scope import RefusedError, get_user_id
+from evaluation.core.charts.chart import Chart
+from evaluation.grading.results.charts.answers import build_captions
+from evaluation.grading.results.charts.grades import build_convergence_chart
+from evaluation.grading.results.charts.models import build_placement_chart
+from evaluation.grading.results.pages import grading_file
+from evaluation.grading.results.report.maps import read_answer_map
+from evaluation.grading.results.report.models import build_models_report
+from evaluation.grading.results.report.run import build_run_report
+from evaluation.grading.results.report.tables import (
+    build_against_table,
+    build_differences_table,
+    build_map_table,
+    build_question_answers_table,
+    build_worker_answers_table,
+)
+from evaluation.grading.results.views import heat_map, models, pages
+from evaluation.grading.results.views.pages import draw_disagreement, draw_grades, draw_ranks
+from evaluation.grading.summary import AqerSummary, read_summary
+from evaluation.model_comparison import views
+from evaluation.model_comparison.report.leaderboard import pair_groups_table
+from evaluation.model_comparison.report.scores import GROUPED_BY
+from evaluation.models import Run
+from evaluation.runs.judging import Judging, draw_sample, request_judgements
+from evaluation.runs.judging.declaration import MOST_DRAWN, MOST_SEED
+from evaluation.runs.reports.about import build_run_file_name
+from evaluation.runs.reports.judging import build_judging_report
+from evaluation.runs.reports.lists import Table
+from evaluation.runs.reports.planner import build_planner_report
+from evaluation.runs.result_pages import (
+    Context,
+    kind_or_404,
+    results_file,
+    results_page,
+    run_or_404,
+)
+from evaluation.runs.run_types import Kind, RunSummary
+from evaluation.runs.run_types.data_sheets import build_workbook, build_zip
+from evaluation.sample_size.charts import build_planner_chart
+from evaluation.trust.report.decision import decision
+from evaluation.trust.views import people_chart
+from evaluation.waves import views as waves
+from evaluation.waves.report.comparison import (
+    build_model_table,
+    build_question_table,
+    build_worker_table,
+)
+
+# Rows of a table on the page; the file has all.
+SHOWN = 50
+# No list is longer; a page begins before.
+MOST = 10_000_000
+
+
+def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
+    """Show the first results page, with the view that the run type declares."""
+    pages = kind_or_404(run_or_404(request, run)).pages
+    address = next((page.address for page in pages if not page.slug), "")
+    if not address:
+        return show_page(request, run=run)
+    view = resolve(reverse(f"admin:{address}", kwargs={"run": run})).func
+    shown: HttpResponseBase = view(request, run=run)
+    return shown
+
+
+@results_page("evaluation/kind.html", RunSummary)
+def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
+    """Show one declared page of a run, or its generic report and tables."""
+    kind = kind_or_404(run)
+    shared = {
+        "title": f"{kind.title}: {run.version.question_set.name}",
+        "subtitle": f"Version {run.version.number}",
+        "warnings": run.warnings,
+    }
+    for declared in kind.pages:
+        if declared.slug == slug and not declared.address:
+            if declared.paged is not None:
+                first = parse_number(request.GET, "after", 0, MOST, blank=True) or 0
+                return {**shared, "template": declared.template, **declared.paged(run, first)}
+            return {**shared, "template": declared.template, **declared.context(run)}
+    if slug:
+        raise Http404("the kind has no such page")
+    return {**shared, "facts": list_facts(kind.found(run)), "tables": load_first_rows(kind, run)}
+
+
+def list_facts(report: Any) -> list[tuple[str, Any]]:
+    """Return the plain fields of a report, with names turned into words."""
+    return [
+        (field.name.replace("_", " "), value)
+        for field in fields(report)
+        if not is_dataclass(value := getattr(report, field.name))
+        and not isinstance(value, list | tuple | dict)
+    ]
+
+
+def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
+    """Return the first 50 rows of each table, and whether there are more."""
+    tables = []
+    for name, table_of in kind.tables.items():
+        table = table_of(run)
+        rows = list(islice(table.rows, SHOWN + 1))
+        tables.append(
+            {"name": name, "header": table.header, "rows": rows[:SHOWN], "more": len(rows) > SHOWN}
+        )
+    return tables
+
+
+COUNT = 40
+
+
+class AskForm(forms.Form):
+    """Form to draw a sample: its size, seed and the experts who judge."""
+
+    count = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_DRAWN,
+        initial=COUNT,
+        label="How many",
+        help_text="Drawn at random among all. A larger number later on keeps those that were "
+        "drawn before.",
+    )
+    seed = forms.IntegerField(
+        min_value=0,
+        max_value=MOST_SEED,
+        initial=0,
+        label="Seed",
+        help_text="The same seed draws the same ones.",
+    )
+    experts = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label="Who judges",
+        error_messages={"required": "Choose who judges."},
+    )
+
+    def __init__(
+        self, people: list[tuple[int, str]], drawn: tuple[int, int | None], data: Any = None
+    ) -> None:
+        super().__init__(data, label_suffix="")
+        n_drawn, seed = drawn
+        self.fields["experts"].choices = people  # type: ignore[attr-defined]
+        if seed is not None:
+            self.fields["count"].initial = n_drawn
+            self.fields["seed"].initial = seed
+            self.fields["seed"].disabled = True
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
+    """Show the judgements of a run; a POST asks experts for more."""
+    if request.method != "POST":
+        return _show_page(request, run=run, name=name)
+    shown = run_or_404(request, run)
+    judging = _get_judging(shown, name)
+    if not rights(request.user, shown.version.question_set).edit:
+        raise RefusedError("change")
+    if shown.state != Run.State.DONE:
+        return redirect("admin:results-judging", shown.public_id, name)
+    form = _build_form(request, shown, judging, request.POST)
+    if form.is_valid():
+        return _ask_experts(request, shown, judging, form)
+    # Pages of results are read only: this one is read once more, with what was wrong.
+    reading = copy(request)
+    reading.method = "GET"
+    response: Any = _show_page(reading, run=run, name=name, form=form)
+    response.status_code = 400
+    return response
+
+
+@results_page("evaluation/judging.html", RunSummary)
+def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
+    """Return the page context: report, agreement and form."""
+    judging = _get_judging(run, name)
+    may = rights(request.user, run.version.question_set)
+    me = get_user_id(request)
+    report = build_judging_report(run, judging)
+    return {
+        "title": judging.title,
+        "subtitle": f"{run.version.question_set.name}, version {run.version.number}",
+        "report": report,
+        "judging": judging,
+        "groups": [
+            {"title": "People with each other", "pairs": report.between},
+            {"title": "People with programs", "pairs": report.with_machines},
+        ],
+        "form": form or _build_form(request, run, judging),
+        "may": may.edit,
+        "sharing": may.manage,
+        "own": next((one for one in report.experts if one.user == me), None),
+    }
+
+
+def _get_judging(run: Run, name: str) -> Judging:
+    """Return the run type's judging of that name; 404 where there is none."""
+    for judging in kind_or_404(run).judging:
+        if judging.name == name:
+            return judging
+    raise Http404("the kind has nothing of that name judged")
+
+
+def _build_form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
+    """Return the form with the experts of the set and the sample drawn so far."""
+    me = get_user_id(request)
+    shares = Share.objects.of_experts(run.version.question_set)
+    people = [
+        *shares.exclude(user=me).values_list("user", "user__username"),
+        (me, f"{request.user.get_username()} (you)"),
+    ]
+    seeds = run.exhibits.filter(judging=judging.name).values_list("seed", flat=True)
+    drawn = (len(seeds), next(iter(seeds), None))
+    return AskForm(people, drawn, data)
+
+
+def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:
+    """Draw the sample, ask the experts to judge it, and redirect with a message."""
+    drawn = draw_sample(run, judging, form.cleaned_data["count"], form.cleaned_data["seed"])
+    address = reverse("admin:results-judging", args=[run.public_id, judging.name])
+    if not drawn:
+        messages.error(request, f"This run has no {judging.many} to judge.")
+        return redirect(address)
+    experts = [int(one) for one in form.cleaned_data["experts"]]
+    for expert in experts:
+        request_judgements(drawn, expert)
+    if experts == [get_user_id(request)]:
+        return redirect("admin:judging", run.version.question_set.public_id)
+    said = f"{len(drawn)} {judging.many if len(drawn) > 1 else judging.one}"
+    messages.success(request, f"Asked about {said}; experts find them on the page of the set.")
+    return redirect(address)
+
+
+# What is asked for stands in the rest of the address, such as a model.
+CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
+    "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
+    "decision": lambda run, _: people_chart(run, decision(run)),
+    "ranks": lambda run, _: draw_ranks(run, build_run_report(run).n_graded),
+    "questions": lambda run, _: draw_disagreement(run, _count_questions(run)),
+    "convergence": lambda run, _: build_convergence_chart(read_summary(run).trace),
+    "placement": lambda run, _: build_placement_chart(build_models_report(run)),
+    "comparison": models.draw_comparisons,
+    "differences": models.draw_differences,
+    **{f"by-{by}": partial(views.picture, by) for by in GROUPED_BY},
+    "heat-map": lambda run, _: heat_map.draw_overview(run),
+    "heat-block": lambda run, asked: heat_map.draw_block(run, heat_map.read_block(run, asked)),
+    "planner": lambda run, _: build_planner_chart(build_planner_report(run)),
+}
+
+# Tables of graded runs that need more than the run: another one, or two models.
+ASKED: dict[str, Callable[[HttpRequest, Run], Table]] = {
+    "against": lambda request, run: build_against_table(pages.build_comparison(request, run)),
+    "waves-people": lambda request, run: build_worker_table(waves.load_report_or_404(request, run)),
+    "waves-questions": lambda request, run: build_question_table(
+        waves.load_report_or_404(request, run)
+    ),
+    "waves-models": lambda request, run: build_model_table(waves.load_report_or_404(request, run)),
+    "differences": lambda request, run: build_differences_table(
+        run, *models.read_models(run, request.GET)
+    ),
+    "pair-groups": lambda request, run: pair_groups_table(
+        run, *models.read_models(run, request.GET)
+    ),
+}
+
+
+@partial(results_file, summary=RunSummary)
+def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
+    """Send a chart of a run as SVG."""
+    kind = kind_or_404(run)
+    if name in kind.charts:
+        return _send_picture(run, kind.charts[name](run))
+    if not kind.stores(AqerSummary):
+        raise Http404("there is no such picture")
+    if name == "against":
+        return _send_picture(
+            run, pages.draw_grade_changes(pages.build_comparison(request, run), run)
+        )
+    make = CHARTS.get(name)
+    return _send_picture(run, make(run, request.GET) if make else None)
+
+
+@grading_file
+def send_worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
+    """Send a worker's chart as SVG."""
+    return _send_picture(run, pages.draw_scores(run, pages.read_worker_report(run, worker)))
+
+
+@grading_file
+def send_question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send a question's chart as SVG."""
+    report = pages.read_report(run, question)
+    return _send_picture(run, pages.draw_answers(run, question, report))
+
+
+@grading_file
+def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send a question's answer map as SVG, for query parameters `iteration` and `axes`."""
+    report = read_answer_map(run, question, pages.read_axes(request))
+    if report is None:
+        raise Http404("the run recorded no map of such a question")
+    at = -1
+    asked = parse_number(request.GET, "iteration", 0, 99_999_999, blank=True)
+    if asked is not None:
+        if asked not in report.iterations:
+            raise Http404("there is no such iteration")
+        at = report.iterations.index(asked)
+    return _send_picture(
+        run, pages.draw_map(run, report, None if at == -1 else at), build_captions(report)[at]
+    )
+
+
+@grading_file
+def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send the answers' map coordinates and the consensus path of a question as CSV."""
+    pages.read_report(run, question)
+    return _send_csv(run, "map", build_map_table(run, question))
+
+
+@partial(results_file, summary=RunSummary)
+def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
+    """Send a table of a run as CSV or in the requested `format`."""
+    kind = kind_or_404(run)
+    asked = ASKED.get(name) if kind.stores(AqerSummary) else None
+    if asked is not None:
+        return _send_csv(run, name, asked(request, run))
+    make = kind.tables.get(name)
+    if make is None:
+        raise Http404("there is no such table")
+    form = parse_choice(request.GET, "format", FORMATS, "csv")
+    found = make(run)
+    return download(FORMATS[form](found.header, found.rows), build_run_file_name(run, name), form)
+
+
+@partial(results_file, summary=RunSummary)
+def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
+    """Send all tables of a run with summary and column help, as one ZIP or XLSX file."""
+    kind = kind_or_404(run)
+    made = {"zip": build_zip, "xlsx": build_workbook}.get(form)
+    if made is None:
+        raise Http404("there is no such form")
+    return download(made(kind, run), build_run_file_name(run, "results"), form)
+
+
+@grading_file
+def send_worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
+    """Send a worker's answers as CSV."""
+    pages.read_worker_report(run, worker)
+    return _send_csv(run, "worker", build_worker_answers_table(run, worker))
+
+
+@grading_file
+def send_question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
+    """Send the answers to a question as CSV."""
+    pages.read_report(run, question)
+    return _send_csv(run, "question", build_question_answers_table(run, question))
+
+
+def _count_questions(run: Run) -> int:
+    """Return the number of graded questions of a run."""
+    return read_summary(run).counts.questions
+
+
+def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
+    """Send a chart with its captions as SVG; 404 for None."""
+    if chart is None:
+        raise Http404("there is no such picture")
+    question_set = run.version.question_set
+    captions = [
+        f"{question_set.name}, version {run.version.number}, run {run.public_id}",
+        *filter(None, [caption, question_set.notice]),
+    ]
+    return HttpResponse(
+        chart.standalone(captions),
+        content_type="image/svg+xml",
+        headers=build_attachment_headers(f"{build_run_file_name(run, chart.name)}.svg"),
+    )
+
+
+def _send_csv(run: Run, name: str, table: Table) -> StreamingHttpResponse:
+    """Send a table as a CSV file."""
+    return download(write_csv(table.header, table.rows), build_run_file_name(run, name), "csv")

@@ -1,0 +1,196 @@
+"""Pages of the trust report, the decision summary and the printable summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from annotations.models import rights
+from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
+from evaluation.core.charts.chart import Chart
+from evaluation.grading.alarms.report import build_outcomes_report
+from evaluation.grading.remedies.report import build_remedies_report
+from evaluation.grading.results.charts.grades import build_decision_chart
+from evaluation.grading.results.pages import grading_page
+from evaluation.grading.results.views.alarms import (
+    build_link_to_add_models,
+    build_link_without,
+    build_links_without,
+    read_what_if,
+)
+from evaluation.models import Run
+from evaluation.models.runs import GRADING, run_that_counts
+from evaluation.runs.reports.graded import KIND as OWN_DOMAIN
+from evaluation.runs.reports.graded import find_own_domain
+from evaluation.runs.reports.verdicts import build_applied_context, load_verdicts_around
+from evaluation.runs.result_pages import Context, start_link, way_here, worker_link
+from evaluation.runs.run_types import get_kind
+from evaluation.trust.report import NOT_SEEN, PROVEN, trust_report
+from evaluation.trust.report.decision import Decision, Step, decision
+from evaluation.trust.report.facts import Level
+from evaluation.trust.report.summary import summary_report
+
+ASK = "ask"
+DRAWN = 5
+"""Workers to look at in the chart; the list below it has all."""
+
+
+ADD_MODELS = (
+    "Answers of language models were added or changed since this run. A new run with the same "
+    "settings scores them. They change no person's grade."
+)
+
+
+WHY_TAKE_AWAY: Mapping[Level, str] = {
+    "bad": "A check says stop. Read the checks before you pay, invite or reject by these grades.",
+    "care": "The grades are usable with care. Read the checks above first, then download the "
+    "grades and pay or invite by them.",
+    "unknown": "No check found a problem, but some could not run. Read some answers or let an "
+    "expert grade some first, then download the grades and pay or invite by them.",
+    "good": "All checks are good. Download the grades, and pay or invite by them.",
+}
+"""Why the last step is next, by the level of the verdict."""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Button of the recommended next step, with the reason.
+
+    `level` is the verdict's, where the step depends on it; "" otherwise.
+    """
+
+    label: str
+    why: str
+    link: str
+    level: str = ""
+
+
+@grading_page("evaluation/decision.html")
+def decide(request: HttpRequest, run: Run) -> Context:
+    """Show trust in the run, best workers, workers to review, and the best model.
+
+    `without` in the address names whom to leave out on trial.
+    """
+    found = decision(run)
+    tried = read_what_if(request, run)
+    may = rights(request.user, run.version.question_set).edit
+    shown = [person.row.worker for person in (*found.best, *found.look_at)]
+    verdicts = load_verdicts_around(run, shown)
+    made = build_applied_context(run, verdicts.applied)
+    decided_in = run if verdicts.any_counts else made["made_of"]
+    return {
+        "verdicts": verdicts.counting,
+        "may_decide": may,
+        **made,
+        # The run whose decisions lists for panels are made of; None where nobody decided.
+        "decided_in": decided_in and decided_in.public_id,
+        "title": f"Results of {found.about.name}",
+        "breadcrumbs": way_here(run)[:1],
+        "report": found,
+        "chart": people_chart(run, found),
+        "remedies": build_remedies_report(run),
+        "outcomes": build_outcomes_report(run),
+        "next": _next_step(run, found, may),
+        "record": _record(run),
+        "new_models": found.trust.changed.of_models and found.step is not Step.ADD_MODELS,
+        "add_models": build_link_to_add_models(run) if may else "",
+        "may": may,
+        "without": build_links_without(run, [person.row for person in found.look_at], may),
+        "what_if": tried,
+        "what_if_link": build_link_without(run, tried.worker, tried.name) if tried and may else "",
+    }
+
+
+def people_chart(run: Run, found: Decision) -> Chart | None:
+    """Return the chart of the best workers and those to review, with links; None without any."""
+
+    def link(worker: UUID) -> str:
+        return worker_link(run, worker)
+
+    best = [person.row for person in found.best]
+    doubtful = [person.row for person in found.look_at[:DRAWN]]
+    return build_decision_chart(best, doubtful, link)
+
+
+def _record(run: Run) -> dict[str, Any]:
+    """Return the run whose grades exports use for the set, and whether it is the official run."""
+    if hasattr(run, "of_record"):
+        return {"run": run, "is_chosen": True}
+    done = Run.objects.filter(
+        version__question_set=run.version.question_set_id, kind=GRADING, state=Run.State.DONE
+    )
+    counts = run_that_counts(done.select_related("of_record")) or run
+    return {"run": counts, "is_chosen": hasattr(counts, "of_record")}
+
+
+def _next_step(run: Run, found: Decision, may: bool) -> NextStep:
+    """Return the next step's button; a user with read access only gets a link for reading."""
+    step = found.step
+    ids = {"run": run.public_id}
+    question_set = run.version.question_set
+    if step is Step.READ_ALARMS:
+        why = "An alarm is open. Read the answers it is about before you pay or publish."
+        return NextStep("Read the evidence", why, reverse("admin:results-alarms", kwargs=ids))
+    if step is Step.ASK_QUESTIONS:
+        why = f"No worker can be ranked with fewer than {FEWEST_QUESTIONS} graded questions. Add "
+        why += "questions, then let people answer them."
+        page = "admin:editor" if may else "admin:question-set"
+        return NextStep("Add questions", why, reverse(page, args=[question_set.public_id]))
+    if step is Step.ASK_PEOPLE:
+        why = "There are too few answers to decide about people. See how many more it takes."
+        return NextStep("Plan more answers", why, reverse("admin:results-planner", kwargs=ids))
+    if may and step is Step.GRADE_AGAIN:
+        again = reverse("admin:grade", kwargs={"set_id": question_set.public_id})
+        why = "People's answers were added, changed or withdrawn since this run."
+        return NextStep("Grade again", why, f"{again}?like={run.public_id}")
+    if may and step is Step.ADD_MODELS:
+        return NextStep("Add the models", ADD_MODELS, build_link_to_add_models(run))
+    if may and step is Step.ASK_MODELS:
+        why = "No language model is in this run. Ask some the same questions, and see where they "
+        why += "stand among your people."
+        return NextStep("Ask models", why, start_link(get_kind(ASK), question_set))
+    level = found.trust.verdict.level
+    if level == "bad":
+        trust = reverse("admin:results-trust", kwargs=ids)
+        return NextStep("Read the checks", WHY_TAKE_AWAY[level], trust, level)
+    table = reverse("admin:results-table", kwargs={**ids, "name": "workers"})
+    return NextStep("Download the grades", WHY_TAKE_AWAY[level], table, level)
+
+
+@grading_page("evaluation/summary.html")
+def summary(request: HttpRequest, run: Run) -> Context:
+    """Show the printable summary: decision, workers, questions, models and limits."""
+    report = summary_report(run)
+    return {
+        "title": f"Summary of {report.decision.about.name}",
+        "report": report,
+        "marks": report.marks,
+        **build_applied_context(run),
+    }
+
+
+@grading_page("evaluation/trust.html")
+def trust(request: HttpRequest, run: Run) -> Context:
+    """Show the facts for and against this run, and the measured evidence for the method."""
+    report = trust_report(run)
+    question_set = run.version.question_set
+    own = find_own_domain(question_set)
+    may_start = rights(request.user, question_set).edit and question_set.archived_at is None
+    return {
+        "title": "Can I trust this?",
+        "subtitle": f"The grades of {report.about.name}, version {report.about.version}",
+        "report": report,
+        "own": own,
+        "own_link": own and reverse("admin:results-run", kwargs={"run": own.run}),
+        "own_start": may_start
+        and reverse("admin:start", kwargs={"set_id": question_set.public_id, "name": OWN_DOMAIN}),
+        "proven": PROVEN,
+        "not_seen": NOT_SEEN,
+        "experts_link": reverse("admin:results-audit", kwargs={"run": run.public_id}),
+        "alarms_link": reverse("admin:results-alarms", kwargs={"run": run.public_id}),
+    }

@@ -1,1 +1,0 @@
-"""Pages of the trust report, the decision summary and the printable summary."""
