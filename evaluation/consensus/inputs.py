@@ -22,8 +22,8 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import EmbedderInfo, get_embedder
 from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import divide_where_positive
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.core.text.quality import check_language, correct_spelling
 
 

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.cells import Floats, Integers, divide_where_positive
 from evaluation.core.stats.statistics.agreement import cohen_kappa
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
-from evaluation.core.stats.undefined import divide_where_positive
 
 DIFFERENT_COUNTS = "different_counts"
 DIFFERENT_SETS = "different_sets"

@@ -13,12 +13,11 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where_positive
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.inference.prediction_powered import PoweredMean, estimate_powered_mean
 from evaluation.core.stats.statistics.agreement import cohen_kappa
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
-from evaluation.core.stats.undefined import divide_where_positive
 
 # Scores that differ by less are equal.
 SAME = 1e-9

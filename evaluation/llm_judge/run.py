@@ -14,11 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.cells import Floats, convert_nan_to_none
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.core.stats.inference.prediction_powered import PoweredMean
 from evaluation.core.stats.statistics.agreement import compare_experts
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.llm_judge.methods import JudgeAnalysis, PairVerdicts
 from evaluation.llm_judge.options import JudgeParameters
 from evaluation.llm_judge.prompts import (

@@ -11,8 +11,8 @@ from annotations.models import Question
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import ComputedPage
 from evaluation.core.options import SITE
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, place_said
 from evaluation.model_overview.run.conclusions import (
     Portrait,

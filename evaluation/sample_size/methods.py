@@ -21,11 +21,16 @@ from numpy.typing import ArrayLike
 
 from evaluation.consensus.methods.estimator import AQER
 from evaluation.consensus.methods.votes import convert_vectors, get_mean_vote
-from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.cells import (
+    Booleans,
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+)
 from evaluation.core.stats.grams import Vectors, compact_vectors
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
-from evaluation.core.stats.undefined import divide_where_positive
 
 WORKERS, QUESTIONS = "workers", "questions"
 # References of the scores: experts' grades by worker and by answer, and the whole crowd's scores.

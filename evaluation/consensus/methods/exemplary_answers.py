@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.cells import (
+    Cells,
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+)
 from evaluation.core.stats.grams import (
     CHUNK,
     GramBlock,
@@ -28,7 +34,6 @@ from evaluation.core.stats.grams import (
     compute_gram_blocks,
     convert_to_dense,
 )
-from evaluation.core.stats.undefined import divide_where_positive
 
 # A weighted sum shorter than this share of the summed lengths, squared, is a rounded zero.
 ZERO = 1e-14

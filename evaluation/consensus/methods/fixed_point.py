@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evaluation.consensus.methods.scale import EVERYBODY, Electorate, TwoWayEffects
-from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.stats.undefined import divide_where_positive
 
 
 def compute_first_weights(init: str, cells: Cells, scores: ArrayLike | None, seed: int) -> Floats:

@@ -20,7 +20,14 @@ from evaluation.consensus.methods.scale import (
     find_supported_workers,
 )
 from evaluation.consensus.methods.targets import Targets, build_targets
-from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.cells import (
+    Booleans,
+    Cells,
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+)
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import (
     Comparison,
@@ -28,7 +35,6 @@ from evaluation.core.stats.inference.comparison import (
     rank_by_significance,
 )
 from evaluation.core.stats.inference.intervals import compute_t_interval
-from evaluation.core.stats.undefined import divide_where_positive
 
 
 def contrast_models(

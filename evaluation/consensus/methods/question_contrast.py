@@ -22,10 +22,9 @@ from scipy import sparse
 
 from evaluation.consensus.methods.exemplary_answers import SMALL, SMALL_SHARE, ZERO
 from evaluation.consensus.methods.resampling import DrawnVotes
-from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import CHUNK, Vectors, convert_to_dense
 from evaluation.core.stats.inference.intervals import compute_t_interval
-from evaluation.core.stats.undefined import divide_where_positive
 
 # A passage or category with fewer questions is no group of its own, and fewer questions in all
 # give no contrast.

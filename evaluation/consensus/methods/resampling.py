@@ -20,12 +20,11 @@ from evaluation.consensus.methods.fixed_point import (
     iterate,
     scale_to_grades,
 )
-from evaluation.core.stats.cells import Cells, Floats
+from evaluation.core.stats.cells import Cells, Floats, divide_where_positive
 from evaluation.core.stats.inference.intervals import (
     compute_bootstrap_t_interval,
     compute_widened_percentile_interval,
 )
-from evaluation.core.stats.undefined import divide_where_positive
 
 Progress = Callable[[int, int], None]
 

@@ -27,9 +27,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
-from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.inference.intervals import compute_t_interval
-from evaluation.core.stats.undefined import divide_where_positive
 
 # A weight above the cap by less than this share of it is at the cap.
 ROUNDING = 1e-12

@@ -16,9 +16,8 @@ from evaluation.consensus.methods.exemplary_answers import (
     compute_negative_distances,
     find_majority_words,
 )
-from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.cells import Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import CHUNK, NonFiniteError, Vectors, convert_to_dense
-from evaluation.core.stats.undefined import divide_where_positive
 
 
 class Targets(Protocol):

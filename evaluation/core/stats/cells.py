@@ -1,7 +1,11 @@
-"""Order answers by question: cells of the worker x question table, a question's cells adjoin.
+"""Cells of the worker x question table, and undefined numbers.
+
+Order answers by question: cells of the worker x question table, a question's cells adjoin.
 
 A cell is one answer of one worker to one question. Everything downstream works on arrays over
 cells: weights are gathered to cells by worker, and sums go back to workers or to questions.
+
+Handle undefined numbers: NaN in arrays, None in results.
 """
 
 from __future__ import annotations
@@ -223,3 +227,20 @@ class Cells:
             for a, b in zip(firsts, lasts, strict=True)
             if b > a
         ]
+
+
+def divide_where_positive(part: ArrayLike, whole: ArrayLike, undefined: float = np.nan) -> Floats:
+    """Return ``part / whole`` elementwise; `undefined` where the whole is not above 0.
+
+    Parameters
+    ----------
+    part, whole : numbers of shapes that fit together.
+    """
+    above, below = np.asarray(part), np.asarray(whole)
+    out = np.full(np.broadcast_shapes(above.shape, below.shape), undefined, dtype=np.float64)
+    return np.divide(above, below, out=out, where=below > 0)
+
+
+def convert_nan_to_none(value: float) -> float | None:
+    """Return a number as a float; None for NaN."""
+    return None if np.isnan(value) else float(value)

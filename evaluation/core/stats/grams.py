@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evaluation.core.stats.cells import Cells, Floats, Integers
-from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.stats.cells import Cells, Floats, Integers, divide_where_positive
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.core.stats.cells import Floats, Integers
-from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.stats.cells import Floats, Integers, divide_where_positive
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,12 @@ from evaluation.consensus.signatures import collect_versions
 from evaluation.core.messages.message import Message
 from evaluation.core.options import build_signature_parts
 from evaluation.core.options.parameters import SHORT
-from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.cells import Floats, convert_nan_to_none
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
     compute_permutation_p_value,
 )
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.crowd_vs_llm.methods import (
     BOTH,
     HALVES,

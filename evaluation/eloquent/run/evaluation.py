@@ -9,7 +9,7 @@ import numpy as np
 
 from annotations.exchange.reading.prompts import PromptItem
 from evaluation.consensus.inputs import Progress
-from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.eloquent.methods import SetScores, compare_judges, compute_set_scores
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import (

@@ -20,9 +20,9 @@ from annotations.exchange.reading.prompt_replies import NO_ANSWER
 from evaluation.consensus.inputs import Progress, build_truncation_warning
 from evaluation.core.backends import EmbedderInfo, get_embedder
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import Comparison
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.core.text.quality import check_language
 from evaluation.eloquent.methods import (
     JudgeAgreement,

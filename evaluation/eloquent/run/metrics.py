@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluation.core.stats.cells import Floats
+from evaluation.core.stats.cells import Floats, convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.comparison import (
     Comparison,
@@ -23,7 +23,6 @@ from evaluation.core.stats.inference.comparison import (
 )
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.significance import CORRECTIONS, Correction
-from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.eloquent.methods import rank_by_sum
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow

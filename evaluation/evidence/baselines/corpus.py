@@ -14,10 +14,15 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
+from evaluation.core.stats.cells import (
+    Booleans,
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+)
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.grams import compact_vectors as compacted
-from evaluation.core.stats.undefined import divide_where_positive
 
 T = TypeVar("T")
 

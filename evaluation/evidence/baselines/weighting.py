@@ -27,9 +27,14 @@ from scipy import sparse, stats
 from evaluation.consensus import AQER
 from evaluation.consensus.methods.fixed_point import compute_item_rest_weights
 from evaluation.consensus.methods.question_contrast import FEWER_QUESTIONS, FEWEST_QUESTIONS
-from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.cells import (
+    Cells,
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+)
 from evaluation.core.stats.grams import Vectors, compact_vectors, convert_to_dense
-from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanOfAnswers, UnavailableError
 from evaluation.evidence.baselines.overlap import tabulate_gleu
 

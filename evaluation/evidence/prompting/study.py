@@ -19,11 +19,11 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_questions
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.core.stats.inference.significance import CORRECTIONS
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.evidence.baselines import Corpus, Crowd, UnavailableError, list_methods
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.prompting.options import PromptingParameters

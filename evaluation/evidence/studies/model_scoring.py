@@ -27,9 +27,8 @@ from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
 from evaluation.core.charts.chart import Chart, Row, Series, draw_estimates, draw_lines
-from evaluation.core.stats.cells import Floats, Integers
+from evaluation.core.stats.cells import Floats, Integers, convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
-from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.evidence.baselines import (
     METHODS,
     Corpus,

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
-from evaluation.core.stats.cells import Cells, Floats, Integers
+from evaluation.core.stats.cells import Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import CHUNK, Vectors, convert_to_dense
-from evaluation.core.stats.undefined import divide_where_positive
 
 AXES = 2
 # Axes are learned from at most so many evenly spaced rows: more would not turn them visibly.

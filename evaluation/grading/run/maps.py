@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import ModelAnswers, Progress
 from evaluation.consensus.methods.votes import convert_vectors
-from evaluation.core.stats.cells import Cells, Floats, encode_labels
-from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.stats.cells import Cells, Floats, convert_nan_to_none, encode_labels
 from evaluation.grading.methods.projection import (
     compute_exemplar_paths,
     compute_mean_by_code,

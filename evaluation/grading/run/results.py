@@ -19,8 +19,8 @@ from evaluation.consensus import AQER
 from evaluation.consensus.inputs import GradingInput
 from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.scale import TOO_FEW_FOR_PERCENTILE
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.grading.crowd import Undefined
 from evaluation.grading.run.fitting import Graded
 

@@ -16,7 +16,7 @@ from django.db import models
 from annotations.models import Question, Worker
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import ModelAnswers
-from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.grading.alarms.methods.questions import build_camps_summary
 from evaluation.grading.alarms.run.detection import SideBySide
 from evaluation.grading.facts.methods import Verdict

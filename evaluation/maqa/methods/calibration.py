@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from evaluation.core.stats.cells import Booleans, Floats
+from evaluation.core.stats.cells import Booleans, Floats, divide_where_positive
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.descriptive import auc, average_precision
-from evaluation.core.stats.undefined import divide_where_positive
 
 NO_CASES = "no_cases"
 NONE_RIGHT = "none_right"

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.undefined import convert_nan_to_none
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.model_overview.methods import smallest_shown
 from evaluation.model_overview.run.findings import (
     CorrelationRow,

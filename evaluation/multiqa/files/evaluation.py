@@ -21,8 +21,8 @@ from annotations.exchange.reading.tables import open_table
 from annotations.exchange.writing.folder import format_csv_line
 from evaluation.consensus.inputs import Answers
 from evaluation.core.options import TERMINAL
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.statistics.descriptive import ThresholdErrors
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.field_mapping import FieldMapping
 from evaluation.multiqa.files.mapping import parse_yes_no, read_mapped

@@ -15,8 +15,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.cells import find_equal_rows
-from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.stats.cells import divide_where_positive, find_equal_rows
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]

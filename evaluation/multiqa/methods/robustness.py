@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
+from evaluation.core.stats.cells import divide_where_positive
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.estimate import SampleEstimate
-from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.multiqa.methods.panel import (
     NO_VOTE,
     NO_VOTES,

@@ -20,10 +20,10 @@ from evaluation.consensus.inputs import Answers, EmbedTexts, ModelAnswers, selec
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
+from evaluation.core.stats.cells import convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals, compute_means
 from evaluation.core.stats.inference.comparison import Comparison, compare_models
 from evaluation.core.stats.statistics.descriptive import ThresholdErrors
-from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
 from evaluation.core.text.items import MultiqaItem
 from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STATUSES, TEXT, Replies

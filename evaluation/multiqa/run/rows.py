@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations.exchange.records import AnswerStatus
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.comparison import Comparison, compare_models
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED
 from evaluation.multiqa.methods.panel import ITEM_METRICS

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from evaluation.core.stats.cells import Booleans, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where_positive
 from evaluation.core.stats.inference.clustered import compute_drawn_intervals
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.significance import benjamini_hochberg
@@ -32,7 +32,6 @@ from evaluation.core.stats.statistics.agreement import (
     fleiss_kappa,
 )
 from evaluation.core.stats.statistics.descriptive import wilson_interval
-from evaluation.core.stats.undefined import divide_where_positive
 
 MISSING_LABEL = -1
 NO_LABELS = "no_labels"

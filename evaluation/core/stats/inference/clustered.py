@@ -22,14 +22,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from evaluation.core.stats.cells import Floats, Integers, encode_labels, find_equal_rows
+from evaluation.core.stats.cells import (
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+    find_equal_rows,
+)
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.intervals import (
     NO_ESTIMATE,
     compute_widened_percentile_interval,
     draw_multiplicities,
 )
-from evaluation.core.stats.undefined import divide_where_positive
 
 NO_ROWS = "nothing_to_compare"
 UNDEFINED = "no_correlation"

@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.differences import (
     compute_bootstrap_means,
     compute_clustered_standard_errors,
@@ -43,7 +44,6 @@ from evaluation.core.stats.inference.significance import (
     Correction,
     compute_levels_left,
 )
-from evaluation.core.stats.undefined import convert_nan_to_none
 
 FloatArray = NDArray[np.float64]
 Test = Literal["permutation", "mcnemar"]

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from evaluation.core.stats.cells import Floats, encode_labels
+from evaluation.core.stats.cells import Floats, divide_where_positive, encode_labels
 from evaluation.core.stats.inference.clustered import NO_ROWS, UNDEFINED, ClusteredEstimate
 from evaluation.core.stats.inference.intervals import (
     Interval,
@@ -40,7 +40,6 @@ from evaluation.core.stats.inference.intervals import (
 )
 from evaluation.core.stats.statistics.agreement import intraclass_correlation
 from evaluation.core.stats.statistics.descriptive import pearson, spearman
-from evaluation.core.stats.undefined import divide_where_positive
 
 FEWEST_WORKERS = 5
 TOO_FEW_WORKERS = "fewer_than_5_workers"

@@ -15,8 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evaluation.core.stats.cells import Floats
-from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.stats.cells import Floats, divide_where_positive
 
 # How much worse a larger disagreement is: None for not at all.
 Weights = Literal["linear", "quadratic"]

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from evaluation.core.stats.cells import Booleans, Floats, Integers
-from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where_positive
 from evaluation.grading.alarms.methods.pairs import DENSE, Pairs, fit_worker_effects
 
 # A ring is a z above this.

@@ -13,8 +13,7 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
-from evaluation.core.stats.cells import Booleans, Floats, Integers
-from evaluation.core.stats.undefined import divide_where_positive
+from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where_positive
 from evaluation.grading.alarms.methods.pairs import Pairs, fit_loadings, fit_worker_effects
 
 # Two workers are named above this share ...

@@ -18,9 +18,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
 from evaluation.consensus.methods.exemplary_answers import MeanVote
-from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import GramBlock
-from evaluation.core.stats.undefined import divide_where_positive
 
 # Pairs of answers kept; a larger crowd is judged by a random sample of its workers.
 MOST_PAIRS = 25_000_000

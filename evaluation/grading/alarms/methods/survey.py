@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse, stats
 
 from evaluation.consensus.methods.estimator import AQER
-from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers
+from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.core.stats.undefined import divide_where_positive
 from evaluation.grading.alarms.methods.camps import Camps, find_camps
 from evaluation.grading.alarms.methods.copies import Kinship, find_copiers
 from evaluation.grading.alarms.methods.pairs import Pairs

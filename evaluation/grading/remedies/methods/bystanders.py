@@ -17,9 +17,14 @@ from evaluation.consensus.methods.question_contrast import Contrasts
 from evaluation.consensus.methods.resampling import DrawnVotes, compute_score_intervals
 from evaluation.consensus.methods.targets import Targets, build_targets
 from evaluation.consensus.methods.votes import build_vote
-from evaluation.core.stats.cells import Cells, Floats, Integers, encode_labels
+from evaluation.core.stats.cells import (
+    Cells,
+    Floats,
+    Integers,
+    divide_where_positive,
+    encode_labels,
+)
 from evaluation.core.stats.inference.intervals import compute_t_interval
-from evaluation.core.stats.undefined import divide_where_positive
 
 
 @dataclass(frozen=True)

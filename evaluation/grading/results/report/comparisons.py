@@ -14,9 +14,9 @@ from annotations.web.numbers import count_rows_by
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import CORRECTIONS, Correction
-from evaluation.core.stats.undefined import convert_nan_to_none
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
 from evaluation.runs.reports.about import RunAbout, build_about
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.core.stats.undefined import convert_nan_to_none, divide_where_positive
+from evaluation.core.stats.cells import convert_nan_to_none, divide_where_positive
 
 
 def test_a_ratio_is_undefined_where_there_is_no_whole():
