@@ -194,7 +194,7 @@ FACTS: Mapping[str, FactWords] = {
         _answers, "Give the same questions to more people rather than asking more questions."
     ),
     "answers.enough": FactWords(_answers),
-    "support.all": FactWords("Everybody answered enough to be ranked."),
+    "support.all": FactWords("All workers answered enough questions to be ranked."),
     "support.some": FactWords("{people} of {all:,} answered too little to be ranked.", _RANKLESS),
     "convergence.one_pass": FactWords(
         "Nothing was computed in turns, because there are too few people."
@@ -259,7 +259,7 @@ FACTS: Mapping[str, FactWords] = {
         "Look up whether its makers name the language of your answers.",
     ),
     "language.known": FactWords(
-        "Nothing that was looked at says that {model} does not know the language of the answers."
+        "No sign that {model} does not know the language of the answers."
     ),
     "language.of_words": FactWords(
         "Words or letters were compared. That works in any language, but two words of the same "

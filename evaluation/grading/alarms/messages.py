@@ -75,7 +75,7 @@ def _format_clique(of: Mapping[str, Any]) -> str:
         f"{people} answer much more alike than other workers who are as good: {alike}. "
         "That does not say that they copied, nor that they are wrong: where a crowd falls into two "
         "camps, the honest ones can look like this too. Do not exclude them on this alone; let an "
-        "expert grade some answers that tell the camps apart "
+        "expert grade some answers that separate the camps "
         f"({option['suggest_anchors']}, then {option['anchors']})."
     )
 

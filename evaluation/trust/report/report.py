@@ -172,7 +172,7 @@ NOT_SEEN = (
     "people, to every statistic of likeness.",
     "An error that everybody shares. If the whole crowd believes it, it is the consensus.",
     "Who is right, where two camps disagree. Only somebody who knows can say: let an expert grade "
-    "a few answers that tell the camps apart.",
+    "a few answers that separate the camps.",
     "Why two answers are alike: copied from each other, taken from the same page, or both right.",
 )
 
