@@ -90,7 +90,7 @@ def test_a_queue_is_worked_off_by_keys_and_leads_to_a_run_without_the_excluded(
         window.check("what will happen")
         page.fill("#id_label-name", "Without copies")
         page.click("text=Start the run")
-        page.wait_for_selector("text=Started. Its results stand beside")
+        page.wait_for_selector("text=Started. Its results will be compared with")
         window.check("started")
         made = Run.objects.get(name="Without copies")
         work_away(page)

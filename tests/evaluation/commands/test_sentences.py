@@ -112,12 +112,12 @@ SENTENCES = {
     "no_records": ({"looked": "data"}, "there is no record (looked at data)", "Choose a mapping."),
     "record_repeats_item": (
         {"record": 4, "item": "q1", "earlier": 2},
-        "record 4: item q1 stands already in line 2",
+        "record 4: item q1 is already in line 2",
         "Give each an id of its own.",
     ),
     "item_differs": (
         {"item": "q1", "earlier": 2},
-        "item q1 stands already in line 2, with something else",
+        "item q1 is already in line 2, with something else",
         "Keep one of the two rows, or give it an id of its own.",
     ),
     "item_missing": ({}, "the item is missing", ""),
@@ -139,6 +139,17 @@ SENTENCES = {
     "answer_not_found": ({"looked": "data"}, "there is no answer (looked at data)", ""),
     "flags_uneven": ({}, "there is not one flag for each choice", ""),
     "answer_no_choice": ({"answer": "F", "n": 4}, "the answer 'F' is none of the 4 choices", ""),
+    "pair_text_missing": ({}, "the text is missing", "Fill it in, or delete the row."),
+    "pair_labels_differ": (
+        {"reply": "rain"},
+        "an earlier row labels the reply 'rain' to the same question otherwise",
+        "Keep one of the two labels.",
+    ),
+    "pairs_of_one_class": (
+        {},
+        "right and wrong pairs are needed, of several questions",
+        "Add labelled pairs.",
+    ),
     "flag_neither": ({"flag": "-1"}, "the flag '-1' is neither yes nor no", ""),
     "answer_neither": ({"answer": "?"}, "the answer '?' is neither yes nor no", ""),
     "answer_not_among": (

@@ -118,9 +118,9 @@ def test_converting_counts_who_failed_and_writes_no_answer_to_a_check(tmp_path):
     [note] = [line for line in lines if CHECK in line]
     assert f"1 of 4 workers failed: {IDS[2]}" in note
     # Three examples at most, of a worker each; no answer to the check is one.
-    examples = [line for line in lines if line.startswith("Example: ")]
-    shown = zip(IDS[:3], SAID[:3], examples, strict=True)
-    assert all(f"{name}, question {ASKED}: {text[:57]}" in line for name, text, line in shown)
+    examples = "; ".join(f"{who}: “{text}”" for who, text in zip(IDS[:3], SAID[:3], strict=True))
+    shown = [line for line in lines if line.startswith("Question ")]
+    assert shown == [f"Question {ASKED}: {examples}"]
 
 
 @pytest.mark.django_db

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.presets import rows as mapped_rows
-from annotations.exchange.presets import table
+from annotations.exchange.presets import own_rows, table
 from tests.annotations.exchange.presets.test_tools import (
     ALSO,
     ARGILLA,
@@ -237,12 +236,12 @@ def test_an_answer_in_brackets_stays_a_text(said):
 @pytest.fixture
 def elsewhere(monkeypatch):
     """Let every file of objects be read in a process of its own, and in no other one."""
-    for module in (table, mapped_rows):
+    for module in (table, own_rows):
         monkeypatch.setattr(module, "READ_HERE", 0)
     monkeypatch.setattr(table, "read_json_here", None)
     monkeypatch.setattr(table, "lay_flat", None)
     monkeypatch.setattr(table, "flattened", None)
-    monkeypatch.setattr(mapped_rows, "json_lines", None)
+    monkeypatch.setattr(own_rows, "json_lines", None)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from annotations.exchange import AnswerStatus
-from annotations.exchange.facts import COUNTERS, OF_MODEL_RUN, OF_RUN
+from annotations.exchange.facts import CONTRAST_OF_RUN, COUNTERS, OF_MODEL_RUN, OF_RUN
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, OF_QUESTIONS
 from annotations.exchange.reading.answers import read_answers, read_model_answers
 from annotations.exchange.reading.mturk import OF_ASSIGNMENT, MturkRows
@@ -121,7 +121,7 @@ READERS = {
                 ),
             ),
             "language": limited(35, "longer_than"),
-            **dict.fromkeys(OF_RUN, Holds("0.5", others={4: ["any"]})),
+            **dict.fromkeys((*OF_RUN, *CONTRAST_OF_RUN), Holds("0.5", others={4: ["any"]})),
         },
         "no_rows",
         required=("worker", "question", "answer"),

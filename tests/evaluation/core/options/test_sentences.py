@@ -70,10 +70,7 @@ def test_each_door_tells_a_contradiction_in_its_words(values, told):
         (
             "eloquent",
             {"told": "Be brief. " * 9},
-            [
-                "what the models are told first Be brief. "
-                "Be brief. Be brief. Be brief. Be brief. Be brief.…"
-            ],
+            ["system message Be brief. Be brief. Be brief. Be brief. Be brief. Be brief.…"],
         ),
     ],
 )

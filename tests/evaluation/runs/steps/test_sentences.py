@@ -86,8 +86,8 @@ SENTENCES = [
     (
         "budget_used_up",
         {"left": 4},
-        "The budget is used up: 4 requests were not sent. Start the run again with a higher one: "
-        "what came is not paid for twice.",
+        "The budget is used up: 4 requests were not sent. Start the run again with a higher "
+        "budget: stored replies are not requested again.",
     ),
     (
         "no_prices",
