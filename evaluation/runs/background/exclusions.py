@@ -19,6 +19,7 @@ from annotations.exchange.reading.answers import normalise_text
 from annotations.models import QuestionSetVersion, Worker
 from evaluation.core.options import Parameters
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
+from evaluation.runs.reports.verdicts import VOTED
 from evaluation.runs.run_types import get_run_kind
 
 EXCLUDE = "exclude_workers"
@@ -44,7 +45,7 @@ def list_exclusions(run: Run) -> list[WorkerVerdict]:
 
     Workers that the run's own settings exclude are not among them: they have no vote.
     """
-    voted = WorkerGrade.objects.filter(run=run).exclude(weight=0, grade=None).values("worker")
+    voted = WorkerGrade.objects.filter(VOTED, run=run).values("worker")
     counting = WorkerVerdict.counting(run).filter(worker__in=voted)
     newest = {row.worker_id: row for row in counting.select_related("worker", "decided_by")}
     return [row for row in newest.values() if row.kind == WorkerVerdict.Kind.EXCLUDE]
