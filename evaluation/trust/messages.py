@@ -258,9 +258,7 @@ FACTS: Mapping[str, FactWords] = {
         "The languages of the model are not recorded.",
         "Look up whether its makers name the language of your answers.",
     ),
-    "language.known": FactWords(
-        "No sign that {model} does not know the language of the answers."
-    ),
+    "language.known": FactWords("No sign that {model} does not know the language of the answers."),
     "language.of_words": FactWords(
         "Words or letters were compared. That works in any language, but two words of the same "
         "meaning count as different."

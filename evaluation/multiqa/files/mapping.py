@@ -125,7 +125,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
             repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
             # Problems are raised only if no record is valid; else the warnings count them.
             add_problem(problems, line, None, "record_repeats_item", **repeats)
-            invalid.add(line, f"item {item.item[:60]} stands already in line {first_line}")
+            invalid.add(line, f"item {item.item[:60]} is already in line {first_line}")
             continue
         reasons = [fault.build_problem(problems.file, line) for fault in faults]
         invalid.add(line, reasons[0].reason)
