@@ -352,7 +352,8 @@ def test_pages_take_a_constant_number_of_queries(
     ("options", "scores"),
     [
         ({}, ["graded", "raw", "contrast"]),
-        ({"leave_one_out": True}, ["raw", "contrast"]),  # grades are stretched from the raw score itself
+        # Grades are stretched from the raw score itself.
+        ({"leave_one_out": True}, ["raw", "contrast"]),
         ({"leave_one_out": True, "difficulty": True}, ["graded", "raw", "contrast"]),
     ],
 )
