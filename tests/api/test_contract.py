@@ -32,6 +32,7 @@ OPERATIONS = {
 }
 READING = [name for name, (method, _) in OPERATIONS.items() if method == "get"]
 WRITING = [name for name in OPERATIONS if name not in READING]
+MOST_EXAMPLES = 25
 JSON, LINES, FORM = "application/json", "application/x-ndjson", "multipart/form-data"
 # Ids of other things, or rows that contradict each other, fit the schema and will not do.
 UNFAIR = checks.positive_data_acceptance
@@ -166,4 +167,8 @@ def test_every_operation_that_writes_succeeds_and_every_answer_is_as_the_schema_
         succeeded.append(undone(lambda: answer_of(case, token, *without)).status_code < 300)
 
     operation.asks(ids, check, ours)
+    if not any(succeeded):
+        # A run has eleven types with keys of their own: five requests may miss the type of ours.
+        operation.examples = MOST_EXAMPLES
+        operation.asks(ids, check, ours)
     assert any(succeeded), "no value of the schema's was taken"

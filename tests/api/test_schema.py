@@ -54,6 +54,16 @@ def test_every_operation_says_what_it_does_and_how_it_fails(schema):
         assert {"token": []} in operation["security"], at
 
 
+def test_starting_a_run_requires_a_body_as_each_run_type_requires_a_key(schema):
+    start = schema["paths"]["/api/v1/runs/"]["post"]
+    assert start["requestBody"]["required"] is True
+    types = schema["components"]["schemas"]["NewRunRequest"]["oneOf"]
+    names = [one["$ref"].rpartition("/")[2] for one in types]
+    assert all(
+        "question_set" in schema["components"]["schemas"][name]["required"] for name in names
+    )
+
+
 def test_every_example_fits_its_schema(schema):
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     seen = 0

@@ -83,7 +83,24 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
         for method in METHODS:
             if method in operations:
                 complete_operation(operations[method], path, method)
+                require_body(operations[method], components["schemas"])
     return result
+
+
+def require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    """Require the body of an OpenAPI operation if each of its alternatives requires a key.
+
+    drf-spectacular does so for a serializer, not for the `oneOf` of several.
+    """
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        alternatives = _follow(content["schema"], schemas).get("oneOf", ())
+        if alternatives and all(_follow(one, schemas).get("required") for one in alternatives):
+            operation["requestBody"]["required"] = True
+
+
+def _follow(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the named schema that a reference points to, or the schema itself."""
+    return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
 def complete_operation(operation: dict[str, Any], path: str, method: str) -> None:

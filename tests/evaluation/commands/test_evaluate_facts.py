@@ -10,6 +10,7 @@ from evaluation.core.messages.reasons import WHY_EMPTY
 from tests.sentences import terminal_sentence
 
 WHO = ("ada", "ben", "cy", "dee", "eli", "fay", "gus", "hal")
+FACT_COLUMNS = ["facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high"]
 CENTURY = {"q1": 1858, "q2": 1901, "q3": 1776, "q4": 1815, "q5": 1492}
 
 
@@ -41,6 +42,14 @@ def evaluate(files, *more):
 def table(path):
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def other_cells(path):
+    """Return the cells of a table's rows but those of facts."""
+    return [
+        {column: cell for column, cell in row.items() if column not in FACT_COLUMNS}
+        for row in table(path)
+    ]
 
 
 SAID = (
@@ -89,7 +98,9 @@ def test_the_crowds_years_and_who_contradicts_them_are_written(files, capsys):
     # Wilson, 5 of 5: 5 / (5 + 1.96^2) = .5655.
     assert float(rows["ada"]["fact_agreement_low"]) == pytest.approx(0.5655, abs=1e-4)
     assert (rows["fay"]["facts"], rows["fay"]["fact_agreement"]) == ("5", "0.0")
-    assert list(rows["ada"])[-5:-1] == list(table(out / "models.csv")[0])[-4:]
+    # After them: the raw score of workers alone, then three columns of question contrast.
+    assert list(rows["ada"])[-8:-4] == FACT_COLUMNS
+    assert list(table(out / "models.csv")[0])[-7:-3] == FACT_COLUMNS
     summary = json.loads((out / "summary.json").read_text())
     assert summary["facts"] == {
         "questions": 6, "spoken": 5, "agreed": 5, "contested": 0, "silent": {"no_shared_slot": 1},
@@ -105,16 +116,14 @@ def test_the_crowds_years_and_who_contradicts_them_are_written(files, capsys):
 
 
 def test_without_facts_no_grade_is_another_one_and_their_cells_say_why(files):
-    with_facts = table(evaluate(files) / "workers.csv")
+    with_facts = other_cells(evaluate(files) / "workers.csv")
     (files / "out" / "facts.csv").unlink()
     (files / "out" / "answer_facts.csv").unlink()
     out = evaluate(files, "--no-facts")
     assert not list(out.glob("*facts.csv"))
     without = table(out / "workers.csv")
-    assert [list(row.values())[:-5] for row in with_facts] == [
-        list(row.values())[:-5] for row in without
-    ]
-    assert {cell for row in without for cell in list(row.values())[-5:-1]} == {""}
+    assert with_facts == other_cells(out / "workers.csv")
+    assert {row[column] for row in without for column in FACT_COLUMNS} == {""}
     undefined = json.loads((out / "summary.json").read_text())["undefined"]
     why = [one["reason"] for one in undefined if one["column"] == "facts"]
     assert why == ["not_asked_for"] * 2

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.evaluation.commands.running import manage
+from tests.evaluation.commands.test_evaluate_facts import other_cells
 from tests.evaluation.core.backends.chat.fake import FakeChat, error, needs_packaged_model, said
 
 QUESTION = "Where is the gap?"
@@ -91,12 +92,12 @@ def test_the_tables_hold_what_the_model_read_and_asking_again_costs_nothing(file
 
 def test_no_grade_moves(files, chat):
     out, _ = evaluate(files, chat.spec)
-    with_model = [list(row.values())[:-5] for row in table(out / "workers.csv")]
+    with_model = other_cells(out / "workers.csv")
     manage(
         *("evaluate", "aqer", files / "answers.csv", "--models", files / "models.csv"),
         *("--questions", files / "questions.csv", "--output", files / "plain", *PLAIN),
     )
-    assert with_model == [list(row.values())[:-5] for row in table(files / "plain/workers.csv")]
+    assert with_model == other_cells(files / "plain/workers.csv")
 
 
 def test_a_server_that_fails_leaves_what_came_and_the_same_command_goes_on(files, chat):

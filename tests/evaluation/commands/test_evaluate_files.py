@@ -51,6 +51,7 @@ SUMMARY = {
     "alarms",
     "alarm_checks",
     "facts",
+    "length",
     "undefined",
     "versions",
     "input_hash",
@@ -145,6 +146,8 @@ def test_the_summary_says_how_the_numbers_were_made(crowd, output):
         "n_workers",
         "n_questions",
         "reason",
+        "n_splits",
+        "seed",
     }
 
 

@@ -84,7 +84,8 @@ def test_every_number_is_that_of_the_literal_method(crowd, output, similarity, s
     for question, vector in written.items():
         np.testing.assert_allclose(vector, made(question), atol=1e-9)
     check_exemplars(output, crowd, measure, made, expected["weights"])
-    check_models(output, crowd, measure, made, expected["scores"], similarity)
+    check_models(output, crowd, measure, made, expected["final_scores"], similarity)
+    check_contrast(output, crowd, similarity)
     assert_every_gap_has_its_reason(output)
 
 
@@ -102,12 +103,14 @@ def check_exemplars(output, crowd, measure, made, weights):
 
 
 def check_models(output, crowd, measure, made, scores, similarity):
-    """An empty or refused answer scores 0, or what the worst worker got on that question."""
+    """Check the models; an empty or refused answer scores as the worst worker, by cosine <= 0.
+
+    Models and the worst worker are compared with the exemplary answers of the final weights.
+    """
 
     def silent(question):
-        if similarity == "cosine":
-            return 0.0
-        return min(score for (_, q), score in scores.items() if q == question)
+        lowest = min(score for (_, q), score in scores.items() if q == question)
+        return min(0.0, lowest) if similarity == "cosine" else lowest
 
     expected = {
         cell: measure(x, made(cell[1])) for cell, x in crowd.of_models.items() if cell[1] != "q9"
@@ -131,6 +134,23 @@ def check_models(output, crowd, measure, made, scores, similarity):
         assert (int(row["n"]), int(row["n_answered"])) == (len(mine), len(spoken))
         # m-3 has a missing answer: no rank until it is asked again.
         assert (row["rank"] == "") == (row["model"] == "m-3")
+
+
+def check_contrast(output, crowd, similarity):
+    """Contrast subtracts cosines: by distance its cells are empty, and the summary says why."""
+    workers, models = table(output / "workers.csv"), table(output / "models.csv")
+    filled = [bool(row["contrast"]) for row in (*workers, *models)]
+    assert filled == [similarity == "cosine"] * (5 + 3)
+    needs_cosine = {
+        (entry["file"], entry["column"], entry["count"])
+        for entry in summary_of(output)["undefined"]
+        if entry["reason"] == "contrast_needs_cosine"
+    }
+    columns = ("contrast", "contrast_low", "contrast_high")
+    expected = {("answers.csv", "contrast", len(crowd.of_workers))}
+    expected |= {("workers.csv", column, 5) for column in columns}
+    expected |= {("models.csv", column, 3) for column in columns}
+    assert needs_cosine == (set() if similarity == "cosine" else expected)
 
 
 def test_ranks_follow_the_grades_of_workers_with_enough_answers(crowd, output):

@@ -351,18 +351,21 @@ def test_pages_take_a_constant_number_of_queries(
 @pytest.mark.parametrize(
     ("options", "scores"),
     [
-        ({}, ["graded", "raw"]),
-        ({"leave_one_out": True}, ["raw"]),  # grades are stretched from the raw score itself
-        ({"leave_one_out": True, "difficulty": True}, ["graded", "raw"]),
+        ({}, ["graded", "raw", "contrast"]),
+        # Grades are stretched from the raw score itself.
+        ({"leave_one_out": True}, ["raw", "contrast"]),
+        ({"leave_one_out": True, "difficulty": True}, ["graded", "raw", "contrast"]),
     ],
 )
 def test_the_raw_score_is_the_mean_leave_one_out_score(site, rana, options, scores):
     run = world.finished(owner=rana)
     run.parameters = {**run.parameters, **options}
     run.save()
+    best = run.worker_grades.order_by("rank").first()
+    run.worker_grades.filter(pk=best.pk).update(contrast=0.25)
     text = site.get(reverse("admin:results-people", args=[run.public_id])).content.decode()
     assert re.findall(r'data-score="(\w+)"', text) == scores
-    best = run.worker_grades.order_by("rank").first()
     cells = re.search(rf"<bdi>{best.worker.external_id}</bdi>.*?</tr>", text, re.DOTALL)[0]
     shown = re.findall(r'results-more">(0\.\d+)</td>', cells)
-    assert shown == [f"{best.raw:.3f}", f"{best.leave_one_out:.3f}"][-len(scores) :]
+    values = {"graded": best.raw, "raw": best.leave_one_out, "contrast": 0.25}
+    assert shown == [f"{values[score]:.3f}" for score in scores]

@@ -150,6 +150,7 @@ def literal_aqer(
         "grades": grades,
         "weights": weights,
         "scores": scores_of(answers, previous, similarity, vote, leave_one_out=False),
+        "final_scores": scores_of(answers, weights, similarity, vote, leave_one_out=False),
         "left_out": scores_of(answers, weights, similarity, vote, leave_one_out=True),
         "trace": trace,
     }

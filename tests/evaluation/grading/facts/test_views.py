@@ -201,7 +201,8 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
     }  # fmt: skip
     workers = rows(site.get(address(run, "table", name="workers")))
     last = ["facts", "fact_agreement", "fact_agreement_low", "fact_agreement_high"]
-    assert list(workers[0])[-6:-1] == [*last, "raw_leave_one_out"]
+    contrast = ["contrast", "contrast_low", "contrast_high"]
+    assert list(workers[0])[-9:-1] == [*last, "raw_leave_one_out", *contrast]
     assert [row["raw_leave_one_out"] for row in workers] == [
         row["leave_one_out"] for row in workers
     ]
@@ -212,7 +213,7 @@ def test_the_tables_to_take_away_have_every_fact_and_the_counts_last(site, run):
     assert list(small)[-3:-1] == ["fact_questions", "fact_contradicted"]
     assert [small["fact_questions"], small["fact_contradicted"]] == ["1", "1"]
     models = rows(site.get(address(run, "table", name="models")))
-    assert list(models[0])[-5:-1] == last
+    assert list(models[0])[-8:-1] == [*last, *contrast]
 
 
 def test_the_consensus_has_them_in_its_last_columns(run):

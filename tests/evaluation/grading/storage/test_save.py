@@ -155,7 +155,9 @@ def test_a_worker_without_a_text_has_a_row_without_numbers(both):
     counts = {"facts", "fact_questions", "fact_contradicted"}
     names = {f.name for f in row._meta.get_fields() if f.null and f.name != "id"}
     assert {getattr(row, name) for name in counts} == {0}
-    numbers = names - counts
+    # Who answered nothing has no vote in a ranked crowd: a weight of 0.
+    assert row.weight == 0
+    numbers = names - counts - {"weight"}
     assert {name: getattr(row, name) for name in numbers} == dict.fromkeys(numbers)
     assert (row.n_answers, row.support) == (0, False)
     assert row.worker_id not in grading.graded.aqer.workers_
@@ -164,7 +166,7 @@ def test_a_worker_without_a_text_has_a_row_without_numbers(both):
         for entry in run.reasons
         if (entry["file"], entry["reason"]) == ("workers.csv", "no_answers")
     }
-    columns = ("grade", "raw", "raw_low", "raw_high", "grade_low", "grade_high", "weight", "rank")
+    columns = ("grade", "raw", "raw_low", "raw_high", "grade_low", "grade_high", "rank")
     columns += ("contrast", "contrast_low", "contrast_high")
     assert reasons == {(column, 1) for column in columns}
 
