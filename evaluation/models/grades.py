@@ -18,6 +18,9 @@ from evaluation.models.runs import Run
 
 # Two coordinates on two pairs of axes, as float32.
 PLACE_BYTES = 16
+# A run stores the workers that it excluded with weight 0 and without a grade. Workers without an
+# answer look the same, yet nobody excluded them: their work is still to be accepted or rejected.
+VOTED = ~Q(weight=0, grade__isnull=True, n_answers__gt=0)
 CONTRAST = (
     "Question contrast: agreement with the question's exemplary answer less that with other "
     "questions' ones; null in runs from before there was such."

@@ -19,7 +19,7 @@ from annotations.exchange.reading.answers import normalise_text
 from annotations.models import QuestionSetVersion, Worker
 from evaluation.core.options import Parameters
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
-from evaluation.runs.reports.verdicts import VOTED
+from evaluation.models.grades import VOTED
 from evaluation.runs.run_types import get_run_kind
 
 EXCLUDE = "exclude_workers"

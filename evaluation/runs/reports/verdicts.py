@@ -27,9 +27,6 @@ COLUMNS = (
 # No row has this id. Django skips a query with an empty list, so the number of queries would
 # depend on the data; tests count them.
 NOBODY = UUID(int=0)
-# A run stores the workers that it excluded with weight 0 and without a grade. Workers without an
-# answer look the same, yet nobody excluded them: their work is still to be accepted or rejected.
-VOTED = ~Q(weight=0, grade__isnull=True, n_answers__gt=0)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from annotations.panels.people import Person, load_decided_people
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
 from evaluation.core.messages.message import Message
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.runs.reports.verdicts import VOTED, Decided, load_current_verdicts
+from evaluation.models.grades import VOTED
+from evaluation.runs.reports.verdicts import Decided, load_current_verdicts
 
 # Thin questions that the preview lists by name.
 MAX_LISTED = 20

@@ -22,9 +22,9 @@ from evaluation.grading.results.report.workers import (
     build_worker_row,
 )
 from evaluation.models import Run, WorkerGrade
+from evaluation.models.grades import VOTED
 from evaluation.runs.reports.verdicts import (
     NOBODY,
-    VOTED,
     Applied,
     Decided,
     Verdicts,
