@@ -112,19 +112,21 @@ LATE_WALKS = tuple(
     )
 )
 PARTS: dict[str, tuple[Step, ...]] = {
-    "evidence": (Step("evidence on real data", marker=LONG, paths=EVIDENCE),),
+    "evidence": (
+        Step("evidence on real data", marker=LONG, paths=EVIDENCE),
+        Step(
+            "whole sites and races, one at a time",
+            marker="alone and not browser",
+            paths=ALONE,
+            processes=(),
+        ),
+    ),
     "commands": (Step("commands with real models and data", marker=LONG, paths=COMMANDS),),
     "processes": (
         Step(
             "killed background processes, outages, installations",
             marker=LONG,
             paths=("tests", *(f"!{path}" for path in (*EVIDENCE, *COMMANDS, "tests/browser"))),
-        ),
-        Step(
-            "whole sites and races, one at a time",
-            marker="alone and not browser",
-            paths=ALONE,
-            processes=(),
         ),
     ),
     "walks": (
