@@ -137,6 +137,7 @@ def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans
     """
     if n < SUPPORT:
         return np.zeros(len(backed), dtype=bool)
+    # Subtracting the own vote from sums may leave a rounding error outside 0..1.
     share = np.clip(backed / n, 0.0, 1.0)
     if total > 0:
         share = np.minimum(share, np.clip(weights / total, 0.0, 1.0))
@@ -231,6 +232,8 @@ def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Boole
     """
     is_free = np.ones(len(lows), dtype=bool)
     is_taken = np.zeros(len(order), dtype=bool)
+    # Only the low ends are sorted: an interval that overlaps begins earlier by the width of the
+    # widest one at most.
     widest = float((highs - lows).max(initial=0.0))
     for position, index in enumerate(order.tolist()):
         if not is_free[index]:

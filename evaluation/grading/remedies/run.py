@@ -231,6 +231,7 @@ class _RemedyFlow:
 
     def grade_plainly(self, initial_scores: Floats | None) -> AQER:
         """Return the grading without remedies and bootstrap draws, for comparison."""
+        # Draws change no grade and no rank, and only these are compared.
         estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
         vectors = self.outside.plain_vectors
         return estimator.fit(

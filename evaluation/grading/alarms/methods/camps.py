@@ -25,6 +25,7 @@ SPLITS_OF_LARGE = 3
 LARGE = 1_000_000
 # A z beyond this is written as this: no table of a normal distribution goes further.
 LARGEST = 37.0
+# Only signs are used, so that a few steps are enough.
 LANCZOS_STEPS = 24
 MOST_MOVES = 30
 
@@ -89,6 +90,7 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
     t_values = [
         _compute_cross_fitted_t(pairs, rng.permutation(question_codes)) for _ in range(n_splits)
     ]
+    # The median, because a single random split of the questions may be lucky or not.
     z = _convert_t_to_z(float(np.median(t_values)), n - 1)
     labels = split_crowd(pairs, pairs.total, pairs.shared)
     if labels is None:
@@ -118,6 +120,8 @@ def split_crowd(pairs: Pairs, total: Floats, times: Floats) -> Integers | None:
         pairs, total, times = pairs.select_pairs(met), total[met], times[met]
     mean = divide_where_positive(total, times, 0.0)
     effects = fit_worker_effects(pairs, mean, times)
+    # A mean of n cosines has noise that falls with sqrt(n): weighted so, all residuals have the
+    # same, and pairs that share one question do not lead the split.
     rest = (mean - effects[pairs.left] - effects[pairs.right]) * np.sqrt(times)
     degree = np.bincount(pairs.left, times, pairs.n_workers)
     degree += np.bincount(pairs.right, times, pairs.n_workers)
@@ -204,6 +208,8 @@ def _compute_cross_fitted_t(pairs: Pairs, order: Integers) -> float:
     kinds = _PairSums.sum_questions(pairs, camps_of_first, second) + _PairSums.sum_questions(
         pairs, camps_of_second, first
     )
+    # Both must agree with themselves more than with the other: of good and bad workers only the
+    # good do.
     return min(kinds.compute_t(CAMP_A, len(order)), kinds.compute_t(CAMP_B, len(order)))
 
 
@@ -264,7 +270,9 @@ class _PairSums:
 
 def _convert_t_to_z(t: float, degrees: int) -> float:
     """Return the standard normal quantile with the same upper tail as a t value, at most 37."""
+    # The upper tail of a negative t is near 1, where its digits are lost.
     if t < 0:
         return -_convert_t_to_z(-t, degrees)
+    # A tail that underflows to 0 would give an infinite z.
     z = stats.norm.isf(max(stats.t.sf(t, degrees), 1e-300))
     return float(min(z, LARGEST))

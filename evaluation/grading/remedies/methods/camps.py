@@ -136,6 +136,7 @@ def _is_same(one: Floats, other: Floats) -> bool:
     if correlation is not None:
         return correlation >= SAME
     is_compared = ~np.isnan(one) & ~np.isnan(other)
+    # Without a correlation one of them has no spread: alike if both have none.
     return not is_compared.any() or bool(np.ptp(one[is_compared]) == np.ptp(other[is_compared]))
 
 

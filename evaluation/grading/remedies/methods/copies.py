@@ -160,6 +160,7 @@ def find_medoids(
     vote = MeanVote(inside, compute_gram_blocks(vectors, inside, centred=euclidean), euclidean)
     total = _sum_similarities(vote)
     best = np.maximum.reduceat(total, inside.starts)
+    # Sums of equal answers differ by rounding: within a margin they tie, and the first row wins.
     is_best = total >= np.repeat(best - 1e-9 * np.maximum(1.0, np.abs(best)), inside.sizes)
     candidate_rows = np.where(is_best, inside.row, np.iinfo(np.int64).max)
     return np.minimum.reduceat(candidate_rows, inside.starts)
@@ -176,6 +177,7 @@ def _sum_similarities(vote: MeanVote) -> Floats:
         inner = block.gram(slice(None))
         if vote.euclidean:
             squared = block.own[:, :, None] + block.own[:, None, :] - 2 * inner
+            # Of equal answers the terms cancel, and rounding may leave less than 0.
             inner = -np.sqrt(np.maximum(squared, 0.0))
         out[start:stop] = inner.sum(axis=2).ravel()
         start = stop
@@ -225,6 +227,7 @@ def find_source(
             continue
         n_shared += 1
         answer_times = times[part]
+        # Whoever has no known time may have been first.
         if np.isnan(answer_times).any():
             continue
         n_timed += 1

@@ -187,7 +187,9 @@ def fit_part(
     x = convert_vectors(vectors, unit_length=aqer.unit_length)
     labels, rows = np.asarray(questions), units.rows
     in_camps = None if camps is None else encode_labels(camps)[0]
+    # By the signature, so that an option that is added later is not forgotten here.
     of_units = {name: getattr(aqer, name) for name in inspect.signature(AQER).parameters}
+    # `convert_vectors` has made the rows unit length already.
     voters = AQER(**{**of_units, "unit_length": False}).fit(
         x[rows],
         units.unit,
@@ -234,10 +236,12 @@ def _add_bystanders(
         [code_among_voters.get(label, -1) for label in labels.tolist()], dtype=np.int64
     )
     shared = voters.n_workers_of_question >= FEWEST_ANSWERERS
+    # -1 (nobody who votes answered it) reads the last question: masked by the first condition.
     is_shared = (question >= 0) & shared[question]
     supported = np.bincount(worker, is_shared, m) >= FEWEST_QUESTIONS
     unit, excluded = units.of_worker, units.excluded
     size = np.bincount(unit[~excluded], minlength=units.n_units)
+    # Likewise the unit -1 of an excluded worker.
     voting = ~excluded & (size[unit] == 1)
     others = np.flatnonzero(~voting[worker])
     bystander, codes = encode_labels(worker[others])
@@ -282,6 +286,7 @@ def _add_bystanders(
                 map_to_grades(high, on_scale),
             )
         )
+    # In equal parts among a group's members, so that the weights of all workers sum to 1.
     weights = voters.weights / np.maximum(size, 1)
     is_ranked = supported & ~excluded & (voters.reason != DISCONNECTED)
     cells = Cells.from_codes(worker, asked_codes, m, len(questions))
