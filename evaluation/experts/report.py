@@ -306,6 +306,7 @@ def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
     """Return the answers whose rank by grade differs most from their rank by score."""
     if len(people) < FEW:
         return []
+    # By ranks, because grades and scores are on different scales.
     apart = np.abs(
         stats.rankdata([one.grade for one in people])
         - stats.rankdata([one.score for one in people])

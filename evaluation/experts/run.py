@@ -223,6 +223,7 @@ def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> l
         if not answer.of_model:
             counts[answer.question] = counts.get(answer.question, 0) + 1
     found = [
+        # `answers` are those with a score; graded ones may have none.
         _difficulty(question, mine, max(len(mine), counts.get(question, 0)))
         for question, mine in given.items()
     ]
@@ -231,6 +232,7 @@ def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> l
 
 def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) -> Difficulty:
     mean = compute_weighted_mean([one.grade for one in given], [one.weight for one in given])
+    # Difficulty falls where grades rise: the interval's ends change places.
     low, high = (
         None if end is None else min(1.0, max(0.0, 1 - end / HIGHEST))
         for end in (mean.high, mean.low)

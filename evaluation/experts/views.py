@@ -286,6 +286,7 @@ def _with_me(request: HttpRequest, experts: list[tuple[int, str]]) -> list[tuple
 def _named(request: HttpRequest) -> int | None:
     """Return the posted key of an expert; None without one."""
     named = request.POST.get("expert", "")
+    # isdigit alone is true of "²", which int refuses; a longer number is beyond any key.
     return int(named) if named.isascii() and named.isdigit() and len(named) < 12 else None
 
 

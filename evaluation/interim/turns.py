@@ -63,6 +63,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
     """
     # Two who press at once wait for each other here, and the second finds the first one's.
     locked = (
+        # Of the collection only: rows of the joined tables stay free for others.
         Collection.objects.select_for_update(of=("self",))
         .select_related("version__question_set")
         .get(pk=collection.pk)
@@ -70,6 +71,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
     going = under_way(locked)
     if going is not None:
         return going
+    # Asked again under the lock: another background process may have been faster.
     if by_itself and not due().filter(pk=locked.pk).exists():
         raise NotDueError
     done = n_done(locked)
@@ -93,6 +95,7 @@ def turn() -> None:
         except Exception:
             # Whoever works here has other runs to do: this one is told without it.
             logger.exception("what interim %s says cannot be worked out", interim.pk)
+            # Stored all the same, so that it is not tried again at every turn.
             found = {}
         Interim.objects.filter(pk=interim.pk).update(found=found)
     for collection in due().select_related("version__question_set"):

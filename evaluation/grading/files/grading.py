@@ -146,6 +146,7 @@ def find_anchor_rows(
 def refuse_to_replace_grades(anchors: Path) -> None:
     """Raise `InputError` if suggestions would replace a file that holds an expert's grades."""
     try:
+        # Spreadsheet programs write a byte-order mark: it would belong to the first column's name.
         with anchors.open(encoding="utf-8-sig", newline="") as file:
             graded = any((row.get("grade") or "").strip() for row in csv.DictReader(file))
     except FileNotFoundError:

@@ -191,6 +191,7 @@ class People:
 def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
     """Return the rows of the workers whom the page may name, by one query."""
     workers = WorkerGrade.objects.filter(run=run)
+    # Only an alarm keeps a worker off the list of the best; a notice does not.
     ringing = [worker for worker, found in marks.items() if found[0].rings]
     unmarked = workers.filter(rank__isnull=False).exclude(worker__public_id__in=ringing)
     best = unmarked.order_by("rank", "worker__public_id")
@@ -223,6 +224,7 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
         .values(*COLUMNS, *flags, **numbers)
     )
     found = {name: [build_worker_row(row) for row in rows if row[name]] for name in flags}
+    # Each row carries the same counts.
     counted = {name: rows[0][name] if rows else 0 for name in numbers}
     # Of one rank in the order of their ids, as `last` has them.
     found["is_behind"].sort(key=lambda row: -(row.rank or 0))

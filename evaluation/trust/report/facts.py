@@ -340,6 +340,7 @@ def of_changes(has_changed: bool) -> Fact | None:
 
 def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
     """Return the lower median of answers per question, from (answers, count) pairs."""
+    # From the counts: a list of all questions would be as long as the run is large.
     seen = 0
     for answers, count in answered:
         seen += count

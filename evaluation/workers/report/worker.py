@@ -211,6 +211,7 @@ def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]
 def _percentile(grade: dict[str, Any]) -> float:
     """Return the percentage of other supported workers with lower scores, ties counted half."""
     others = grade["n_crowd"] - 1
+    # A subquery without rows is null; the worker is one of the equal ones.
     lower = (grade["n_lower"] or 0) + ((grade["n_equal"] or 1) - 1) / 2
     return float(100 * lower / others)
 

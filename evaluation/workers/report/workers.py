@@ -424,6 +424,7 @@ def standard_error(n: int, total: float, squares: float) -> float | None:
     """Return the standard error of a mean from count, sum and sum of squares; None below 2."""
     if n < 2:
         return None
+    # The sums come from the database; their difference may come out just below 0.
     variance = max(0.0, (squares - total * total / n) / (n - 1))
     return float((variance / n) ** 0.5)
 

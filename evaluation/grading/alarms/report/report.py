@@ -391,6 +391,7 @@ def read_names(
     first, *others = (
         _get_through_model(what)
         .objects.filter(alarm__in=rows.order_by().values("pk"))
+        # Numbered within each alarm: a plain limit would cut the whole list, not each alarm's.
         .annotate(at=Window(RowNumber(), partition_by=F("alarm"), order_by=F("pk").asc()))
         .filter(Q() if most is None else Q(at__lte=most))
         .annotate(what=Value(what, CharField()))

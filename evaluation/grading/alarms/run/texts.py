@@ -185,6 +185,7 @@ def _count_same_texts(
     question_text = question * len(codes) + text_codes
     _, at, n_givers = np.unique(question_text, return_inverse=True, return_counts=True)
     answers = np.bincount(question, minlength=pairs.n_questions)[question]
+    # Two givers always count: of three answers, two copies would be "most people".
     is_counted &= n_givers[at] <= np.maximum(2, USUAL * answers)
     # Find the row of each pair's two answers by a sorted key of worker and question.
     key = worker * pairs.n_questions + question
@@ -354,6 +355,7 @@ class _Likeness:
             others = order[starts[code] : starts[code + 1]]
             if len(others) > OTHERS:
                 others = rng.choice(others, OTHERS, replace=False)
+            # The sample may or may not hold the answer itself.
             itself = np.isin(rows[places], others)
             n_alike = self._count(rows[places], others) - itself
             is_shared[places] = (n_alike > 0) & (n_alike >= SHARED * (len(others) - itself))

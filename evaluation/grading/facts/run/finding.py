@@ -135,6 +135,7 @@ def find_crowd_facts(
                 1.0 if weights is None else weights.get(answers.workers[row], 0.0),
                 _group_by_slot(facts),
             )
+            # Not strict: the models' answers follow in `read`.
             for row, facts in zip(question_rows.workers, read, strict=False)
         ]
         if model_answers:
@@ -288,6 +289,7 @@ def _build_columns(
     facts: Sequence[Stated], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
     """Return low ends, high ends and bounds of values as arrays; a name becomes its code."""
+    # -1 for a name that no voter states: no interval of the crowd holds it.
     lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
     highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]
     bounds = [one.bound for one in facts]

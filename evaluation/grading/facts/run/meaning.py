@@ -128,6 +128,7 @@ def add_meaning(
         for question, one in compared_questions.items()
         for at, claim in one.iterate_pairs()
     }
+    # Each pair of texts once: the model is by far the slowest part.
     texts = list(
         dict.fromkeys(pair for pair in texts_of_pair.values() if not _is_equal_text(*pair))
     )

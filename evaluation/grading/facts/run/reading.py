@@ -290,6 +290,7 @@ def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]
 
 def _convert_to_text(value: object) -> str:
     """Return a JSON string or number as text; "" for any other value."""
+    # A bool is an int in Python, but true is no value of a fact.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value)
@@ -301,7 +302,9 @@ def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
     if begin < 0:
         return None, NO_JSON
     try:
+        # Models write words around the JSON: decoding stops at the brace that closes the first one.
         document, _ = json.JSONDecoder().raw_decode(reply[begin:])
+    # Brackets nested without end exhaust the decoder's stack.
     except (ValueError, RecursionError):
         return None, NO_JSON
     listed = document.get(name)

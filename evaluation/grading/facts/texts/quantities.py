@@ -431,6 +431,7 @@ def _parse_clock(tokens: Sequence[Token], at: int) -> Quantity | None:
         return None
     shown = f"{hour}:{minute:02}"
     if is_time_of_day:
+        # 12 am is 0, 12 pm is 12.
         hour = hour % 12 + (12 if after.startswith("p") else 0)
         shown, end = f"{shown} {after}", end + 1
     unit = Unit(TIME_OF_DAY, 3600.0, "h") if is_time_of_day else BY_WORD["hour"]

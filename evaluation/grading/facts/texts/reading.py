@@ -185,6 +185,7 @@ def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | No
         _add_bound(shown, one.bound),
         _find_span(tokens, one),
         one.bound,
+        # Cut to the 5 letters of a stem, as the rest of the context is.
         context=collect_stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
     )
 

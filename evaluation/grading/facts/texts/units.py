@@ -382,6 +382,7 @@ def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
 def find_bound(tokens: Sequence[Token], at: int, end: int) -> int:
     """Return the bound of the number in tokens `at` to `end`: -1 at most, 1 at least, 0 exact."""
     before = [one.lower for one in tokens[max(0, at - 3) : at]]
+    # The longest phrase first: "no more than" ends in "more than", its opposite.
     for length in (3, 2, 1):
         bound = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None
         if bound is not None:

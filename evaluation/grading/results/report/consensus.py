@@ -387,6 +387,7 @@ def _read_answers(run: Run) -> Iterator[tuple[Any, ...]]:
         .order_by(
             "response__question__position",
             "response__question_id",
+            # Databases disagree on where an empty score sorts.
             F("score").desc(nulls_last=True),
             "response_id",
         )

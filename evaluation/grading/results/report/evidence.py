@@ -325,6 +325,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
         away=Sum("away_seconds", filter=counted),
         active=Sum("active_seconds", filter=counted),
         length=Coalesce(Sum(Length("text"), filter=of_these), Value(0)),
+        # At most the text: what was pasted and deleted again may be longer than what was sent.
         by_paste=Coalesce(
             Sum(Least(F("pasted_characters"), Length("text")), filter=of_these), Value(0)
         ),

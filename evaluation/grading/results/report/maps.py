@@ -158,6 +158,7 @@ def _build_answers(
     map_answers = []
     for row in rows:
         weights, worker_grades = (decode_floats(row[part] or b"") for part in ("weights", "grades"))
+        # Weights sum to 1 over all workers: times their number, an equal vote is 1.
         votes = [weights[at] * about.n_workers for at in shown] if weights else None
         grades = [
             None if math.isnan(worker_grades[at]) else worker_grades[at]

@@ -126,6 +126,7 @@ class CrowdScores:
             return [(low, high, self.n)]
         sizes = [0] * count
         for score in self.scores:
+            # The highest score would open one more bin.
             sizes[min(int((score - low) / width), count - 1)] += 1
         return [(low + i * width, low + (i + 1) * width, size) for i, size in enumerate(sizes)]
 
@@ -177,6 +178,7 @@ def read_model_rows(
         count = row["n_models"]
         return build_model_row(row)
 
+    # Counted by a window over all rows, so that the page and the number are one query.
     page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, build_counted_row)
     return replace(page, count=count)
 

@@ -113,6 +113,7 @@ def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
 
 def build_row_builder(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
     """Return the function that converts a database row to a `QuestionRow`."""
+    # The highest score there is: a negative distance of 0, or a cosine of 1.
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
     return lambda values: _build_row(values, best)
 

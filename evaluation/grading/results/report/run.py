@@ -178,6 +178,7 @@ def count_crowd(run: Run) -> dict[str, int]:
         )
         if not run.parameters.get("include_rejected"):
             empty = empty.filter(rejected=False)
+        # Counted now, while the run counted then: an answer may have been added since.
         counts["empty_answers"] = max(0, counts["empty_answers"] - empty.count())
     return counts
 

@@ -304,6 +304,8 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
             state=Response.State.SUBMITTED,
         )
         .annotate(
+            # Left joins to the rows of this run only: an answer without a score keeps its row, and
+            # one that several runs scored is not repeated.
             of_run=FilteredRelation("scores", condition=Q(scores__run=run)),
             exemplar=FilteredRelation(
                 "question__exemplary_answers",

@@ -94,6 +94,7 @@ def show_results(request: HttpRequest, run: Run) -> Context:
     """
     asked = request.GET
     report = build_run_report(run)
+    # PostgreSQL refuses a text with a NUL.
     search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
     by: Any = parse_choice(asked, "by", ORDERS, "position")
     first = read_worker_rows(run, size=WORKERS_DRAWN)
