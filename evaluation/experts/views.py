@@ -146,8 +146,8 @@ class AuditForm(forms.Form):
 def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the sample, its experts and the results; a POST draws a sample or assigns experts.
 
-    `do` is `ask`, `take-back` with the key of an `expert` who is asked no longer, or `settle` with
-    that of a third who settles what experts disagree on.
+    `do` is `ask`, `take-back` (withdraw the requests to the user in `expert`) or `settle` (assign
+    the disagreements to the user in `expert`).
     """
     if request.method != "POST":
         return _page(request, run=run)

@@ -239,7 +239,7 @@ def _format_facts(facts: FactsFound | None) -> str:
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
     """Return the text of all alarms; `where` names the table with the worker ids left out.
 
-    Of one that a remedy answers only what became of it is told.
+    An alarm that a remedy settled is printed with its outcome only.
     """
     lines = []
     for alarm in alarms:

@@ -1,7 +1,7 @@
 """Start interim gradings of open collections, on request or after every so many workers.
 
-One at a time for a collecting. What the page says of it is worked out here, by a worker, and never
-while somebody waits for the page.
+A collection has at most one unfinished interim grading. A background process computes the texts of
+the page after the grading, so that no page request has to wait for them.
 """
 
 from __future__ import annotations
@@ -88,7 +88,11 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
 
 
 def turn() -> None:
-    """Start interim gradings that are due, and compute page texts of finished ones."""
+    """Compute the page texts of finished interim gradings, and start the gradings that are due.
+
+    Errors in page texts, and gradings that cannot be started, are logged and do not stop the
+    others.
+    """
     for interim in untold().select_related("run__version", "collection__version"):
         try:
             found = _found(interim)

@@ -3,13 +3,11 @@
 No grade, payment, admission or alarm reads facts. A run without facts shows none and needs no
 query.
 
-- `crowd`: values that people agree on and contest, of a question and of a run.
-- `said`: values that an answer states, their verdicts, and their places in the text.
-- `standing`: agreement of a worker or a model over all answers.
+The module has three parts, in this order:
 
-Share of a worker's or a model's facts that agree with the crowd, over all answers. Report the
-values that workers agree on or contest, of a question and of a whole run. Values that answers
-state, their verdicts, and their positions in the answers' texts.
+- share of a worker's or a model's facts that agree with the crowd, over all answers;
+- values that workers agree on or contest, of a question and of a whole run;
+- values that answers state, their verdicts, and their positions in the answers' texts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decision summary of a run: trust, best workers, workers to review, best model, next step.
 
-Nothing is computed here: it reads grades, ranks with their intervals, alarms, trust facts and the
-comparisons of models, and puts the few that a decision hangs on first.
+Nothing is computed here: the summary selects from the grades, ranks with intervals, alarms, trust
+facts and comparisons of models those that a decision needs first.
 """
 
 from __future__ import annotations
@@ -171,11 +171,11 @@ class People:
 
     Attributes
     ----------
-    best : those with the best ranks whom no alarm names. n_alike : how many of whom no alarm names
-        have an interval of ranks that overlaps that of the first of them.
-    named : whom alarms and notices name. behind : those without a mark who stay in the lowest
-        quarter on whatever questions, the last rank first.
-    listed : those whom the caller chooses, by rank. n_unranked : those without a rank.
+    best : workers with the best ranks and without an alarm. n_alike : workers without an alarm
+        whose rank interval overlaps that of the first of them.
+    named : workers whom alarms and notices name. behind : workers without either whose whole rank
+        interval is in the lowest quarter, the last rank first.
+    listed : workers that the caller selects, by rank. n_unranked : workers without a rank.
     """
 
     best: list[WorkerRow]

@@ -1,7 +1,7 @@
 """List of all workers that a user may see, over all their question sets.
 
-A worker is unique per owner, panel and external id. Numbers are over the sets that the one who
-looks may see: a viewer of one set learns nothing of the others.
+A worker is unique per owner, panel and external id. Numbers count only the question sets that the
+user may see: a viewer of one set learns nothing of the others.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ class Workers:
     def panels(self) -> QuerySet[Worker, str]:
         """Return the non-empty panel names of the workers, sorted.
 
-        Of one's own by their index alone; of others' by who answered in the sets that are not.
+        The user's own workers are read from an index alone; workers of other owners are those who
+        answered in a question set that the user may see.
         """
         named = Worker.objects.exclude(panel="").order_by().values_list("panel", flat=True)
         if is_operator(self.user):

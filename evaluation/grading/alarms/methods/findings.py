@@ -132,9 +132,10 @@ def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) 
 
     Parameters
     ----------
-    proven : for each group of `survey.kinship.groups` whether its texts prove copying. Where camps
-        ring, a group that is a camp is called copies only then, or if its answers are identical.
-        None: its likeness has another reason and is not told.
+    proven : for each group of `survey.kinship.groups` whether its texts prove copying. With two
+        camps, a group that equals a camp has the kind copies only if this is true or its mean
+        cosine is .98 or more; else it is a clique. None: the likeness has another reason, and the
+        group gets no finding.
     """
     groups = survey.kinship.groups
     proven = [False] * len(groups) if proven is None else proven

@@ -103,14 +103,16 @@ def find_crowd_facts(
 
     Parameters
     ----------
-    questions : texts of the questions by id; where one is missing, nothing is known to be asked
-        for or given, and names never contradict.
-    answers : with a text, at most one of a worker to a question.
-    models : those with a text count. weights : of the workers' votes; equal without.
-    excluded : workers who do not vote and are judged only.
-    stated : share of a question's answers that must state a slot, for it to be spoken on.
-    read_by : reads the texts of a question, by its id, in place of our own rules; then explanations
-        are spoken on as well, for these rules alone are of no use there.
+    questions : texts of the questions by id. Without a text no value counts as asked for or given,
+        and names never contradict.
+    answers : answers with a text, at most one per worker and question.
+    models : models' answers; only those with a text count. weights : of the workers' votes; equal
+        by default.
+    excluded : workers who do not vote; their answers are judged.
+    stated : least share of a question's answers that must state a slot.
+    read_by : function that extracts the facts of a question's texts, by the question's id, in place
+        of the rules. Questions with long answers are then included, because the limit on length
+        is one of the rules only.
     """
     model_answers = None if models is None else models.with_text()
     all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]

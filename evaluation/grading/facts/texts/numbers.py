@@ -142,7 +142,7 @@ class Number(NamedTuple):
 
     Attributes
     ----------
-    value : at least 0. place : the last place that is told, such as 100 for 1,200 or .1 for 12.5.
+    value : at least 0. place : last significant place, such as 100 for 1,200 or .1 for 12.5.
     end : the token after it. figures : its figures as written, "" for words.
     """
 

@@ -57,9 +57,10 @@ class Quantity:
 
     Attributes
     ----------
-    low, high : its value, the ends of a range, in `unit`, or plain. place : its last told place.
-    about, bound : see `units`. unit : None of a count. rate : what it is told for, if anything.
-    begin, end : its tokens. shown : in words. noun : what it counts, "" where nobody says.
+    low, high : value, or ends of a range, in `unit`; of a count without a unit. place : last
+        significant place. about, bound : see `units`. unit : None for a count. rate : unit that it
+        refers to ("per year"), or None. begin, end : its tokens. shown : value as text. noun : the
+        counted noun, "" without one.
     """
 
     low: float

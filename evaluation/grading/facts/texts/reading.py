@@ -102,8 +102,8 @@ class Asked:
 def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Unit | None:
     """Return the unit of numbers stated without one: the question's, or the most frequent.
 
-    That of the question, else the most frequent one of the answers where it is told more often
-    than numbers are told without.
+    The most frequent unit of the answers counts only if it is more frequent than numbers without a
+    unit; otherwise None.
     """
     if asked.unit is not None:
         return asked.unit
@@ -124,7 +124,8 @@ def build_facts(
 
     Parameters
     ----------
-    quantities : those of the text. unit : of numbers that are told without one and count nothing.
+    quantities : those of the text. unit : unit of numbers without a unit and without a counted
+        noun; None for none.
     """
     facts: list[Stated] = []
     for one in quantities:

@@ -49,8 +49,8 @@ class Candidate:
     Attributes
     ----------
     name : "default", "from_camp_1", "only_camp_1" ...
-    electorate : what leads there, over units.
-    aqer : fitted, without draws.
+    electorate : voting rules of this ranking, over units.
+    aqer : fitted with these rules, without draws.
     """
 
     name: str
@@ -64,9 +64,10 @@ class Candidates:
 
     Attributes
     ----------
-    found : the default first; alone where no camps ring, or where all lead to one ranking.
-    camps : codes of the units of each camp, the largest first; () where none ring.
-    alarm : whether there are camps at all.
+    found : candidate rankings, the default first; it is alone without two camps, or if all others
+        give the same ranking.
+    camps : codes of the units of each camp, the largest first; () without two camps.
+    alarm : result of the test for two camps.
     same : name of a dropped candidate -> name of the earlier one with the same ranking.
     reason : why there is only the default; None where there are more.
     """

@@ -108,9 +108,9 @@ def build_units(
     vectors : (N, d). worker, question : (N,) codes.
     excluded : codes of workers who do not vote. groups : codes of the workers of each group, which
         share nobody with each other nor with the excluded.
-    sources : of each group the code of the member who was first, whose answers vote; None where
-        nobody knows, () where nobody knows of any.
-    euclidean : medoids by distance, not by cosine.
+    sources : for each group the code of the member who answered first, whose answers vote; None if
+        unknown, () if unknown for all groups.
+    euclidean : whether medoids are found by distance and not by cosine.
 
     Raises
     ------
@@ -257,7 +257,7 @@ class NamedGroup:
     members : codes. statistic : mean kappa of the named pairs. mean_cosine : of their answers.
     verdict : "copies" (no camp), "camp_proved_by_answers", or "camp" and "not_asked_for", which
         are not collapsed.
-    source : who was first; None where times do not tell.
+    source : member who answered first; None if the times do not show it.
     """
 
     members: Integers

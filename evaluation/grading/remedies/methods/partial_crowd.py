@@ -168,11 +168,11 @@ def fit_part(
     members are scored by their own answers against the exemplary answers of the other units, their
     grades clipped to 0..1.
 
-    What is learned is a `FittedPart`: as that of `AQER.fit` over all workers and answers, with
-    these differences: `weights_` of a group's members are its weight in equal parts, so that all
-    sum to 1; `exemplars`, `ceiling_`, the iterations and what models are compared with are those of
-    the voters; `scores_` of answers without a vote are those to others' exemplary answers, NaN
-    where there is none; `n_workers_of_question_` counts units, 0 where nobody votes.
+    The result `aqer.fitted_` is a `FittedPart`. It differs from that of `AQER.fit` over all workers
+    and answers: `weights_` of a group's members are equal parts of its weight, so that all sum to
+    1; `exemplars`, `ceiling_`, the iterations and the comparison with models are those of the
+    voters; `scores_` of answers without a vote compare them with the others' exemplary answers, NaN
+    without one; `n_workers_of_question_` counts units, 0 without a voter.
 
     Parameters
     ----------
@@ -180,7 +180,8 @@ def fit_part(
     group_vote : the share of a vote that a group has, above 0 and at most 1.
     electorate : over the units.
 
-    The others, and what is raised, are as in `AQER.fit`.
+    The other parameters and the errors are those of `AQER.fit`; ValueError for another
+    `group_vote`.
     """
     if not 0 < group_vote <= 1:
         raise ValueError(f"group_vote must be above 0 and at most 1, got {group_vote}")

@@ -255,9 +255,9 @@ Found = Mapping[UUID, WorkerSignals]
 def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
     """Return how some workers wrote their answers, by worker; empty if nothing was recorded.
 
-    Of nobody where no answer was counted; of a worker without counts beside others that have some,
-    it says that there are none. `in_full` looks for the answer of which the least was typed as
-    well: for one worker at a time.
+    Empty if no answer of the run was recorded. A worker without recorded answers gets a message
+    that says so, if other workers have some. `in_full` also finds the answer with the smallest
+    typed part; use it for one worker at a time.
     """
     worker_ids = list(dict.fromkeys(workers))
     rows = _query_by_worker(run, worker_ids)
