@@ -115,6 +115,7 @@ def _options(collection: Collection) -> AqerParameters:
     """Return the grading options: with intervals and leave-one-out scores."""
     known = collection.version.every_language
     english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
+    # The default model knows English only; letters compare in any language.
     embedder = AqerParameters().embedder if english else WITHOUT_MEANING
     return AqerParameters(leave_one_out=True, embedder=embedder)
 

@@ -228,6 +228,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
     agreed: list[CrowdValue] = []
     contested: list[CrowdValue] = []
     by_slot = attrgetter("slot")
+    # groupby joins neighbours only; the sort is stable, so that the best backed value stays first.
     for slot, values_of_slot in groupby(sorted(values, key=by_slot), key=by_slot):
         slot_values = list(values_of_slot)
         agreed_here = [value for value in slot_values if value.state == CrowdFact.State.AGREED]

@@ -238,6 +238,7 @@ class AnchorsReport:
 def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     """Return the report of a run's expert grading; `myself` is the reader's user id."""
     answers = read_suggested_anchors(run)
+    # No row has the key 0: with an empty list Django would skip the queries.
     keys = [answer.pk for answer in answers] or [0]
     remedies = read_summary(run).remedies or RemediesDone()
     suggested = remedies.suggested_anchors

@@ -60,6 +60,7 @@ def grade_vectors(
     """
     report_draws: Callable[[int, int], None] | None = None
     if progress is not None:
+        # Not None in the closure either: a type checker would not know it of `progress`.
         report_progress = progress
 
         def report_draws(done: int, total: int) -> None:

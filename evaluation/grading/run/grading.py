@@ -304,6 +304,7 @@ def build_grading_warnings(
     if aqer.reason_ == "disconnected":
         warnings.append(Message("disconnected"))
     elif aqer.groups_.any():
+        # Number 0 is no group.
         sizes = list(map(str, np.bincount(aqer.groups_)[1:].tolist()))
         ellipsis = ["..."] if len(sizes) > GROUPS_SHOWN else []
         values = {"groups": len(sizes), "sizes": ", ".join([*sizes[:GROUPS_SHOWN], *ellipsis])}

@@ -154,6 +154,7 @@ def _is_mean(means: Floats, exemplars: Floats) -> bool:
 
     They are not by majority vote, nor where they are those of the largest camp.
     """
+    # The history's weights have 32 bits: means that are the same differ by rounding.
     return bool(np.allclose(means, exemplars, rtol=1e-4, atol=1e-4 * np.abs(means).max(initial=0)))
 
 

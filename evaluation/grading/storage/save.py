@@ -64,6 +64,7 @@ class FactRows:
             on_agreed = {
                 (who, question) for who, question, verdict in verdicts if verdict in OF_AGREED
             }
+            # A set of questions: one counts once, however many of its facts are contradicted.
             contradicting = {
                 (who, on_agreed)
                 for who, on_agreed, verdict in verdicts

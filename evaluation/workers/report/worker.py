@@ -232,6 +232,8 @@ class _Alarms:
 def _alarms(workers: Workers, worker: Worker) -> _Alarms:
     """Return the alarms that name a worker; one query."""
     own = workers.ever_named().filter(worker=worker).values("alarm")
+    # Of alarms about copying the rows of all members, who are the companions; of any other alarm
+    # only the worker's own row.
     alarms = Alarm.objects.filter(Q(workers=worker) | Q(kind__in=COPIES), pk__in=own)
     settled = ExpressionWrapper(NO_EVIDENCE, output_field=BooleanField())
     rows = alarms.annotate(settled=settled).order_by("run_id", "place", "workers__pk")
