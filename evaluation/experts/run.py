@@ -48,8 +48,9 @@ class GradedAnswer:
 
     Attributes
     ----------
-    grades : by expert, each given alone. settled : of who settled a disagreement; None for nobody.
-    weight : for how many of all answers it stands; of 0 it says nothing of questions and means.
+    grades : independent grades by expert. settled : grade that settled a disagreement, or None.
+    weight : number of answers it represents in the sample's design; answers with weight 0 are left
+        out of difficulties and mean grades.
     """
 
     answer: Answer
@@ -71,7 +72,7 @@ class Coefficient:
 
     Attributes
     ----------
-    n, n_questions : answers that it is of, and questions that these are of.
+    n, n_questions : numbers of answers and of questions it was computed from.
     """
 
     metric: str
@@ -202,7 +203,8 @@ def find(
 def level_of(panel: PanelAgreement) -> str:
     """Return the level of agreement, by Krippendorff's alpha for interval data.
 
-    Reliable are grades whose alpha is surely above that of tentative conclusions.
+    "reliable" also needs a lower end of the interval at or above the limit for "tentative";
+    "unknown" without an alpha, or with fewer than two answers that have two grades.
     """
     alpha, low = panel.alpha_interval.value, panel.alpha_interval.low
     if alpha is None or panel.n_by_two < 2:  # of one answer alpha is 0 whenever two differ
@@ -244,8 +246,9 @@ def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) ->
 def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
     """Return the mean grades of workers, then models, best first, if graded and scored.
 
-    How a score becomes a grade is learned from the other workers, or the other models. Of who has
-    grades that stand for different numbers of answers it is the weighted mean of these.
+    The relation of scores to grades is learned from the other workers, or the other models. For a
+    worker or model whose graded answers have different weights, the estimate is their weighted
+    mean.
     """
     given = {(one.answer.of_model, one.answer.author, one.answer.question): one for one in graded}
     found: list[TrueMean] = []

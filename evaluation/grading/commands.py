@@ -57,11 +57,12 @@ class GradingRows:
 
     Attributes
     ----------
-    n_answers, n_workers, n_questions, n_iterations : how much was graded, in how many steps.
-    remedies : names of the options, in their order. changes : None without remedies.
-    facts : None where nobody looked for them.
-    rest : says where the rows of a table are that the terminal leaves out.
-    groups : the number of each worker's group; empty where all share questions.
+    n_answers, n_workers, n_questions, n_iterations : numbers of graded answers, voters, questions
+        and iterations.
+    remedies : names of the remedy options, in their order. changes : None without remedies.
+    facts : counts of the facts; None if facts are switched off.
+    rest : returns, for the name of a table, where the rows left out are found.
+    groups : number of each worker's group; empty if all workers are connected.
     """
 
     n_answers: int

@@ -142,7 +142,7 @@ class QuestionFacts(Reasoned):
     looked : whether the run looked for facts.
     agreed : values, the best backed first. contested : values of slots on which people are
         divided, one that is agreed there among them. Each at most 50.
-    reason : code of why nothing is said of the question; "" where something is, or nobody looked.
+    reason : code of why the question has no facts; "" if it has some, or facts are switched off.
     """
 
     looked: bool

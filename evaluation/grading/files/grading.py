@@ -233,11 +233,11 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
     Raises
     ------
     InputError
-        A file, or what it holds, cannot be used; nothing was written.
+        A file or its content cannot be used; nothing was written.
     BackendError
         The answers cannot be embedded; nothing was written.
     EndedEarlyError
-        The model of the facts was not asked all; what came is kept, no table is written.
+        The facts model did not get all requests; its replies are stored, no table was written.
     """
     _refuse_to_replace_inputs(request)
     if request.parameters.suggest_anchors:

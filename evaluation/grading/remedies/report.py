@@ -201,7 +201,7 @@ class AnchorsReport:
 
     Attributes
     ----------
-    asked : whether the run looked for such answers. reason : code of why there are none.
+    asked : whether the run suggested answers to grade. reason : code of why there are none.
     n_graded : suggested answers with a grade. choice : what the anchors of this run chose, as in
         its summary; None if it used none. camps : the numbers of workers of its camps, () where
         it did not look for rankings.

@@ -103,8 +103,8 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
 def build_heat_map(grading: Grading) -> dict[str, Any]:
     """Return mean leave-one-out scores by groups of workers and questions, for storage.
 
-    Workers stand by grade (those without one last), questions by their mean score, easiest first.
-    `quantiles` part all scores into seven equal shares: bounds of colours.
+    Workers are sorted by grade (those without one last), questions by mean score, easiest first.
+    `quantiles` are the six bounds that split all scores into seven equal shares, one per colour.
     """
     aqer, answers = grading.graded.aqer, grading.given.answered
     worker, _ = encode_labels(answers.workers)

@@ -56,8 +56,8 @@ class Fact:
 
     Attributes
     ----------
-    name : a slug of what it is about. case : what is so in this run, a slug; `values` go with it.
-    warning : of the run, where that says what is so.
+    name : slug of the topic. case : slug of the finding in this run; `values` are its numbers.
+    warning : warning of the run that replaces the finding's message, or None.
     """
 
     name: str
@@ -226,8 +226,8 @@ def of_language(
 
     Parameters
     ----------
-    wrong, unchecked : warnings of the run. is_known : whether somebody told what the model knows.
-    of_words : whether words or letters are compared, which know no language.
+    wrong, unchecked : warnings of the run. is_known : whether the model's languages are recorded.
+    of_words : whether words or letters are counted, which works in any language.
     """
     if wrong:
         return Fact("language", "bad", "foreign", warning=wrong)

@@ -109,8 +109,8 @@ class WorkerHistory:
     Attributes
     ----------
     scores, standing : trends of the comparable scores, and of the percentiles.
-    told : what these trends say, as messages. companions : with whom they are named as copying,
-        most sets first. n_other_scale : runs whose scores are on another scale.
+    told : messages on these trends. companions : workers named by the same copy alarms, most sets
+        first. n_other_scale : runs whose scores are on another scale.
     """
 
     renamed_keys: ClassVar = {"told": "trend_messages"}

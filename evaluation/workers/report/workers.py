@@ -63,10 +63,10 @@ class WorkerAcross:
     n_answers : submitted answers with a text.
     latest : leave-one-out score in the set they answered last, of those with one; latest_set : it.
     mean : mean of the leave-one-out scores of n_scored sets, each counted once.
-    n_alarms : alarms about people that name them and that nobody answered by a remedy.
-    n_copies : sets in which one of these says they copied.
-    n_excluded : sets whose run left out their vote. n_notes : what was written down about them.
-    last_seen : when they last answered; when that was imported where nobody told.
+    n_alarms : alarms about single workers that name the worker and that no remedy settled.
+    n_copies : sets with such an alarm about copying.
+    n_excluded : sets whose run excluded the worker. n_notes : notes about the worker.
+    last_seen : time of the last answer; time of its import if that is unknown.
     """
 
     worker: UUID

@@ -71,7 +71,7 @@ def find_camps(pairs: Pairs, seed: int = 0, n_splits: int | None = None) -> Camp
     Parameters
     ----------
     seed : of the random halves of the questions.
-    n_splits : 10 unless told, 3 above a million pairs of answers.
+    n_splits : number of random splits; by default 10, or 3 above a million pairs of answers.
     """
     question_codes = np.flatnonzero(pairs.pairs_of_question)
     n = len(question_codes)

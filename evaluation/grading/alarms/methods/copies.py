@@ -67,7 +67,7 @@ class Kinship:
         shared questions. The pairs are those of `pairs`.
     groups : connected components of the pairs above .5, larger ones first.
     partly : the same for pairs that share some answers only, without the workers of `groups`.
-    reason : why nobody could be compared; None where somebody was.
+    reason : code of why no pair could be compared; None if one was.
     """
 
     pairs: Pairs
@@ -87,8 +87,8 @@ class Kinship:
 def find_copiers(pairs: Pairs) -> Kinship:
     """Compute each worker pair's unexplained similarity (kappa), and find groups of copiers.
 
-    The expectation is refitted without the pairs that are named, until these stay the same, at most
-    6 times: copies would otherwise count as what is to be expected.
+    The expected cosines are refitted without the named pairs until these stay the same, at most 6
+    times: copies would otherwise raise the expectation and hide themselves.
     """
     is_testable = pairs.shared >= FEWEST_SHARED
     kappa = np.full(len(pairs), np.nan)

@@ -268,7 +268,7 @@ def measure_camp_overlap(
 ) -> float | None:
     """Return the share of answers (0 to 1) whose camp on the question matches the crowd's camps.
 
-    None where the crowd has no two camps, or nobody in one of them answered.
+    None if the crowd has no two camps, or no member of one of them answered.
     """
     n_alike = n = 0
     for larger, smaller in question_camps if len(camps) == 2 else ():

@@ -1,8 +1,8 @@
 """Cosine matrices of the answers to each question, and the test for two camps in one.
 
-Of many answers the matrix is larger than the vectors behind it. Then it is never formed: what is
-asked of it are products, which their rows give in time that goes with the answers, not with the
-square of them.
+With many answers the matrix is larger than the vectors that it is computed from. It is then never
+formed: only its products with vectors are needed, and the answers' vectors give these in time
+proportional to the number of answers, not to its square.
 
 Test whether the answers to single questions fall into two camps (opposed opinions).
 
@@ -175,8 +175,8 @@ class RowLikeness(Likeness):
 def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None) -> Likeness:
     """Return the cosine matrices of some questions of a block, in the smaller storage form.
 
-    `chosen` names some of the answers of each. The rows stand for it where the block has them, a
-    cosine is an inner product of them, and they are fewer numbers.
+    `chosen` are indices of some of the answers to each question; None for all. Vectors are stored
+    if the block has them, their inner products are cosines, and they take less memory.
     """
     if block.direct and not block.centred:
         every = slice(None) if chosen is None else chosen
@@ -270,7 +270,7 @@ def find_question_camps(
     Parameters
     ----------
     seed : draws the sample of a question with more than 1,000 answers.
-    tested : (M,) whose answers are looked at; None for everybody's.
+    tested : (M,) whether a worker's answers are tested; None for all workers.
     """
     separation = np.full(vote.cells.n_questions, np.nan)
     members: dict[int, tuple[_Camp, _Camp]] = {}

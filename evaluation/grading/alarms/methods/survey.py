@@ -345,7 +345,7 @@ class Survey:
     Attributes
     ----------
     pairs : of the workers who are tested for camps and copies.
-    starts : agreement of the run started from one camp and from the other; None without a ring.
+    starts : agreement of the runs started from either camp; None without two camps.
     disagreement : with the grader of `other_raw`.
     heaviest : codes of the workers who carry half of the voting weight, the heaviest first.
     unsupported : codes of the workers without a rank for want of answers.
@@ -387,9 +387,8 @@ def survey_run(
     ----------
     other_raw : (M,) raw scores of the same workers by another grader; `other_reason` says why
         there are none.
-    ranked : the grading whose ranking people use, if it is another one than `aqer`; its draws say
-        how steady the ranking is.
-    left_out : (M,) workers who are no part of the tests for camps and copies.
+    ranked : the final grading, if it is not `aqer`; the stability is that of its bootstrap draws.
+    left_out : (M,) whether a worker is left out of the tests for camps and copies.
     models : answers of language models, in the space of `vectors` (N, d), those of the workers.
     """
     vote = aqer.mean_vote_

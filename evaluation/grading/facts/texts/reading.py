@@ -231,7 +231,7 @@ class Reader:
 
         Parameters
         ----------
-        question : its text, "" where nobody knows. texts : the answers.
+        question : its text, "" if unknown. texts : the answers.
         """
         asked = Asked.from_question(question)
         question_tokens, *answers = [tokenise(text) for text in (question, *texts)]

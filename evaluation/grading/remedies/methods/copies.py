@@ -106,8 +106,8 @@ def build_units(
     Parameters
     ----------
     vectors : (N, d). worker, question : (N,) codes.
-    excluded : codes of workers who do not vote. groups : codes of the workers of each group, which
-        share nobody with each other nor with the excluded.
+    excluded : codes of workers who do not vote. groups : codes of the workers of each group; groups
+        and excluded workers do not overlap.
     sources : for each group the code of the member who answered first, whose answers vote; None if
         unknown, () if unknown for all groups.
     euclidean : whether medoids are found by distance and not by cosine.
@@ -115,7 +115,7 @@ def build_units(
     Raises
     ------
     RemedyError
-        Fewer than 3 workers with a vote are in no group: nobody would be left to set the scale.
+        Fewer than 3 voting workers are outside the groups: they set the scale of the grades.
     """
     unit_head = np.arange(n_workers)
     unit_head[np.asarray(excluded, dtype=np.int64)] = NOBODY
@@ -214,7 +214,7 @@ def find_source(
     ----------
     members : codes of the group's workers.
     worker, question : (N,) codes, each pair at most once.
-    times : (N,) of the answers, in any unit, NaN for none; () where nobody took any.
+    times : (N,) of the answers, in any unit, NaN if unknown; () without any times.
     """
     if not len(times):
         return None

@@ -190,9 +190,9 @@ class RecordStanding:
     Attributes
     ----------
     run, called, version : the one that counts.
-    chosen_by : who chose it, "" where nobody did. chosen_at : when; None where there is no run of
-        record, and the newest that is done counts.
-    newer : a run that was done after it, None without one; newer_called : what that is called.
+    chosen_by : user who chose it, "" if it was chosen automatically. chosen_at : time of the
+        choice; None if the newest finished run counts automatically.
+    newer : a finished run made after it, None without one; newer_called : its title.
     changed : whether a run would read other answers now. old_version : whether the set has a newer
         version.
     """
