@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# Others who must state a value, ...
+# Others who must state a value (2 were tried and dropped), ...
 SUPPORT = 3
 # ... and the lower bound of their share, by heads and by weights, from which on they agree.
 AGREED = 0.4

@@ -15,12 +15,13 @@ from scipy import stats
 from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where_positive
 from evaluation.grading.alarms.methods.pairs import DENSE, Pairs, fit_worker_effects
 
-# A ring is a z above this.
+# The alarm is raised for a z above this: in 1 of 848 honest crowds that were tried, and in 360 of
+# 360 with two camps.
 THRESHOLD = 3.0
 SMALLEST = 3
 FEWEST_QUESTIONS = 5
 SPLITS = 10
-# Of a crowd with more pairs of answers than this.
+# Of a crowd with more pairs of answers than this: one split of a million answers takes 2.5 seconds.
 SPLITS_OF_LARGE = 3
 LARGE = 1_000_000
 # A z beyond this is written as this: no table of a normal distribution goes further.

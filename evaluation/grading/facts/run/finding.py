@@ -30,7 +30,8 @@ from evaluation.grading.facts.run.reading import (
 )
 from evaluation.grading.facts.texts import NAME, NUMBER, Asked, Reader, Stated
 
-# Share of a question's answers that must state a slot, ...
+# Share of a question's answers that must state a slot (with lower shares, of 16 flags on real
+# students' explanations 2 were real errors: platform/docs/evidence.md), ...
 STATED = 0.6
 # ... and words of its median answer at most, for facts to be what it asks for.
 LONGEST = 20

@@ -59,6 +59,7 @@ class Stated:
         )
 
 
+# There is no slot for negation: on real students such flags were no better than chance.
 NUMBER, YEAR = "number", "year"
 # Part of its value by which two tellings of a measure may differ.
 MEASURE = 0.005

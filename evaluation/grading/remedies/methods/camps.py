@@ -101,6 +101,7 @@ def find_candidates(
     """Return the candidate rankings of a crowd; `fit` grades it with given voting rules."""
     alarm, groups = find_camps_within(pairs, seed)
     default = Candidate("default", EVERYBODY, fit(EVERYBODY))
+    # Without two camps there is only the default: grading by a part of an honest crowd harms it.
     if not groups:
         return Candidates((default,), (), alarm, {}, alarm.reason or "no_camps")
     kept_candidates, dropped = [default], {}

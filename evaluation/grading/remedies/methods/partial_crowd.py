@@ -154,6 +154,8 @@ def fit_part(
     kept: DrawStore | None = None,
     *,
     units: Units,
+    # Measured: with a quarter the others keep their order in all runs, with a full vote in 80% or
+    # more where the copied answer is a good one.
     group_vote: float = 0.25,
     electorate: Electorate = EVERYBODY,
     camps: ArrayLike | None = None,
