@@ -69,6 +69,7 @@ def so_far(collection: Collection) -> SoFar:
     going = newest if newest is not None and newest.run.state not in FINISHED else None
     is_lost = newest is not None and newest.run.state in (Run.State.FAILED, Run.State.CANCELLED)
     failed = newest if is_lost else None
+    # The one before is shown until the newest is done and its texts are computed.
     told = newest
     if newest is not None and (newest.run.state != Run.State.DONE or newest.found is None):
         told = rows.filter(run__state=Run.State.DONE, found__isnull=False).first()

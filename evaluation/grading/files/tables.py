@@ -389,6 +389,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         folder.write_csv(
             ANCHORS, ANCHOR, _iterate_anchor_rows(grading, remedies.suggested.tolist())
         )
+    # Last, because the tables collect the reasons of their empty cells while they are written.
     folder.write_json("summary.json", build_summary(graded, results.undefined))
 
 

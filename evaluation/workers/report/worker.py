@@ -394,5 +394,6 @@ class WorkerFilter(ListFilter):
     def by_score(self, rows: QuerySet[Worker], name: str, value: float) -> QuerySet[Worker]:
         """Select workers whose mean score is at least, or at most, this number."""
         lookup = "gte" if name == "score_from" else "lte"
+        # A name for each filter: both may be set at once.
         mean = {f"{name}_mean": self.workers.mean()}
         return rows.alias(**mean).filter(**{f"{name}_mean__{lookup}": float(value)})

@@ -261,6 +261,7 @@ class Workers:
         for worker in workers:
             of_worker = places.get(worker.pk, [])
             when = {place.version: place.at for place in of_worker}
+            # Whether there is a time is compared first, so that None is never compared with one.
             own = sorted(
                 scores.get(worker.pk, []),
                 key=lambda score, when=when: (  # type: ignore[misc]

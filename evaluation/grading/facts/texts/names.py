@@ -147,6 +147,7 @@ class _NearIndex:
         if not LONG <= len(word) <= 30:
             return ""
         own = self.counts.get(word, 0)
+        # 50 bound the work for a part that very many names share.
         candidates = {one for part in _build_parts(word) for one in self.by_part.get(part, ())[:50]}
         frequent = [
             one

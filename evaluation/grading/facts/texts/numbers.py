@@ -108,6 +108,7 @@ _TENS = {
         ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
     )
 }
+# A common misspelling.
 _TENS["fourty"] = 40
 _SCALES = {
     "hundred": 1e2,

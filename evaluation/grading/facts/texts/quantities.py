@@ -112,6 +112,7 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
             at = century.end
             continue
         if token.kind == FIGURE:
+            # Marks count up from 1: another figure with a full stop is a number.
             if token.text == str(n_list_marks + 1) and _is_list_mark(tokens, at, n_list_marks):
                 n_list_marks, at = n_list_marks + 1, at + 2
                 continue

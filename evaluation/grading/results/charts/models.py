@@ -193,6 +193,7 @@ def _find_shared_beginning(names: list[str]) -> str:
     apart = (at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1)
     same = first[: next(apart, min(len(first), len(last)))]
     end = max(same.rfind(mark) for mark in (" ", "/", "-", "_")) + 1
+    # Not where a name is nothing but the beginning: nothing would be left of it.
     return same[:end] if end >= 6 and all(len(name) > end for name in names) else ""
 
 

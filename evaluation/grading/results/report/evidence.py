@@ -211,6 +211,7 @@ def _read_texts(
             Exists(is_named_alarm) if is_answer else Value(False),
         )
 
+    # One statement for three tables, whose columns are therefore the same.
     answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
     replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
     questions = query_part("question", Question, ("question",), "")

@@ -254,6 +254,7 @@ def read_question(run: Run, question: UUID) -> QuestionInRun | None:
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
+        # Hundreds of numbers that no page shows.
         .defer("vector")
         .annotate(
             larger_text=select_beginning("larger_nearest__text", ANSWER_SHOWN),
@@ -345,6 +346,7 @@ def read_answer_page(
             "response_id",
             "response__public_id",
             "place",
+            # A subquery, because no key leads from a score to the grade of its worker in the run.
             grade=Subquery(grades.values("grade")[:1]),
             **build_history_columns(run),
             worker_public=F("response__submission__worker__public_id"),

@@ -269,6 +269,7 @@ def read_record_runs(
             is_needed |= Q(pk__in=rows.values("pk")[:1])
     gradings_found = list(
         Run.objects.filter(is_needed)
+        # Read with the run, also where there is none: `hasattr` below asks the database no more.
         .select_related("version", "of_record__chosen_by", "interim")
         .order_by("-pk")
     )
