@@ -139,7 +139,7 @@ class ExpertFindings:
 
     Attributes
     ----------
-    experts : names of who graded. panel : how far they agree.
+    experts : names of the experts. panel : their agreement.
     level : "reliable", "tentative", "poor", or "unknown" where fewer than two
         answers have two grades, or all grades are alike.
     people, models : correlation of scores with the grades that count.
@@ -169,9 +169,10 @@ def find(
 
     Parameters
     ----------
-    graded : the answers with a grade. answers : all answers with a score of the same authors, the
-        graded ones among them; none where there are no scores.
-    random : whether the graded ones were drawn at random; without it there are no true means.
+    graded : the answers with a grade. answers : all scored answers of the same workers and models,
+        including the graded ones; empty without scores.
+    random : whether the graded answers were drawn at random; otherwise no mean grades of all
+        answers are estimated.
     """
     experts = sorted({name for one in graded for name in one.grades})
     ratings = np.array(

@@ -66,13 +66,14 @@ class Decision:
     Attributes
     ----------
     trust : the verdict and its facts. concerns : the facts that are not good, worst first.
-    best : by rank, without those whom an alarm names. best_said : how sure that order is. above :
-        which ranks are left out before the first of them, as a sentence; None if none is.
-    n_ranked : people with a rank; n_workers : all whom the run grades; n_left_out : whom it
-        excluded. Both count people with an answer.
-    look_at : first whom alarms and notices name, then who is lowest whatever is asked; at most 8
-        of `n_look_at`. look_said : what there is to say of nobody; None if somebody is listed.
-    without_rank : who answered too little, as a sentence; None if there are none.
+    best : workers by rank, without those whom an alarm names. best_said : message on how certain
+        that order is. above : message on better-ranked workers left out for an alarm, or None.
+    n_ranked : workers with a rank; n_workers : graded workers; n_left_out : excluded workers. The
+        last two count workers with an answer.
+    look_at : workers to review, at most 8 of `n_look_at`: first those whom alarms and notices name,
+        then those whose whole rank interval is in the lowest quarter. look_said : message if there
+        are none, else None.
+    without_rank : message on workers with too few answers; None if there are none.
     models : by score, best first; models_said : whether the first is better than the others.
     step : what to do next.
     """

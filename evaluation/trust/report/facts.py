@@ -295,7 +295,7 @@ def of_experts(
     ----------
     agreement : Pearson's correlation of scores with the mean grade of each judged answer.
     chose : whether these grades also chose this ranking, so that they cannot confirm it.
-    experts : who graded. kappa : of two of them with each other, None for one alone.
+    experts : number of experts. kappa : agreement of two experts, None with a single one.
     sampled : whether the answers were drawn at random.
     """
     correlation = agreement.value

@@ -318,8 +318,8 @@ class WhatIf:
 
     Attributes
     ----------
-    worker, name : who is left out. reason : code of why it is not computed at once, "" if it is;
-        all else is empty then.
+    worker, name : the worker who is left out. reason : code of why it is not computed at once (all
+        other fields are then empty); "" if it is.
     movers : the ten who would move most, places among those ranked both times. n_moved : how many
         would change places. n : workers with both ranks.
     spearman : rank correlation of the grades, with and without.

@@ -52,9 +52,8 @@ class Datasheet:
     n_empty, n_rejected : answers without a text, and those left out because they were refused
         where they were collected.
     ceiling : mean leave-one-out score of the best quarter of the workers, as in the run's summary.
-    camps : how many questions were looked at for two camps of answers (`tested`), had them
-        (`listed`) or too few answers (`too_few`), with the thresholds; None if the run did not
-        look.
+    camps : numbers of questions tested for two camps of answers (`tested`), with camps (`listed`)
+        and with too few answers (`too_few`), and the thresholds; None in runs without this test.
     """
 
     name: str

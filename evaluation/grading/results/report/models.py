@@ -77,8 +77,8 @@ class ModelRow(Reasoned):
     percentile : 0 to 100, share of workers that score lower on the questions it answered.
     rank : 1 + the number of models that are better by more than chance.
     reason : code of why a number is None; "" if none is.
-    details : what is known of it (family, version, size, tuning, strategy), in that order.
-    facts : how the facts of its answers stand to what the crowd agrees on; in no score.
+    details : family, version, size, tuning and strategy, as far as known, in that order.
+    facts : agreement of the facts in its answers with the crowd; no score depends on it.
     contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
@@ -235,7 +235,7 @@ class AnswerOfModel(Marked, Reasoned):
 
     Attributes
     ----------
-    text : at most 1,500 characters. facts : what it states, and how that stands to the crowd.
+    text : at most 1,500 characters. facts : facts that it states, with verdicts by the crowd's.
     """
 
     question: UUID

@@ -79,7 +79,7 @@ class QuestionRow:
     dispersion : 0 where all answers say the same, toward 1 where they have nothing in common.
     difficulty : how far the answers are from the consensus of the others on average: 1 less their
         mean leave-one-out score, or their mean distance; None where nobody else answered.
-    nearest_worker : who gave the nearest answer; "" if it was withdrawn or nobody answered.
+    nearest_worker : author of the nearest answer; "" if it was withdrawn or there is none.
     """
 
     question: UUID
