@@ -59,7 +59,7 @@ class OutsideInformation:
     times : (N,) seconds at which the answers were given, NaN for none; () without any.
     anchor_rows, anchor_grades : (A,) rows that an expert graded, and the grades.
     plain_vectors : (N, d) vectors of the texts as written, if the grading uses corrected spelling.
-    spelling : counts of the corrections, or None.
+    spelling : report of the corrections, or None.
     """
 
     texts: Sequence[str] = ()
