@@ -114,14 +114,14 @@ class AuditReport:
     design, seed, with_models : of the draw; None before the first.
     drawn_for : the run whose sample it is, where that is another of the same version.
     n_answers, n_model_answers, n_questions : what can be drawn.
-    n_judged : drawn answers with a grade; n_by_two : with two at least; n_given : grades of them.
-    step : how far apart two grades may be; None before the first draw. n_disputed : answers with
-        grades that are further apart; n_settling : of these, a third was asked about; n_settled :
-        and graded. parties : who graded what is open, and so cannot settle it.
-    waiting : people who are invited as experts and have not signed in yet.
-    check : of people's answers, for the verdict.
-    people, models : grades of people's answers, weighted back to all of them, and of models'.
-    by_expert : of people's answers, each expert alone.
+    n_judged : drawn answers with a grade; n_by_two : those with two or more; n_given : all grades.
+    step : largest accepted difference of two grades; None before the first draw. n_disputed :
+        answers with a larger difference; n_settling : of these, assigned to a third expert;
+        n_settled : settled. parties : experts who graded an open one, and so cannot settle it.
+    waiting : invited experts who have not signed in yet.
+    check : agreement on workers' answers, for the trust report.
+    people, models : grades of workers' answers, weighted to represent all, and of models' answers.
+    by_expert : grades of workers' answers, for each expert alone.
     workers : correlation of workers' mean grades with their raw scores; None with fewer than 10
         workers who have 3 judged answers or more, `n_covered`.
     differ : answers on which grades and scores differ most by their ranks.
@@ -306,6 +306,7 @@ def _most_different(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
     """Return the answers whose rank by grade differs most from their rank by score."""
     if len(people) < FEW:
         return []
+    # By ranks, because grades and scores are on different scales.
     apart = np.abs(
         stats.rankdata([one.grade for one in people])
         - stats.rankdata([one.score for one in people])

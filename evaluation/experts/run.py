@@ -48,8 +48,9 @@ class GradedAnswer:
 
     Attributes
     ----------
-    grades : by expert, each given alone. settled : of who settled a disagreement; None for nobody.
-    weight : for how many of all answers it stands; of 0 it says nothing of questions and means.
+    grades : independent grades by expert. settled : grade that settled a disagreement, or None.
+    weight : number of answers it represents in the sample's design; answers with weight 0 are left
+        out of difficulties and mean grades.
     """
 
     answer: Answer
@@ -71,7 +72,7 @@ class Coefficient:
 
     Attributes
     ----------
-    n, n_questions : answers that it is of, and questions that these are of.
+    n, n_questions : numbers of answers and of questions it was computed from.
     """
 
     metric: str
@@ -138,7 +139,7 @@ class ExpertFindings:
 
     Attributes
     ----------
-    experts : names of who graded. panel : how far they agree.
+    experts : names of the experts. panel : their agreement.
     level : "reliable", "tentative", "poor", or "unknown" where fewer than two
         answers have two grades, or all grades are alike.
     people, models : correlation of scores with the grades that count.
@@ -168,9 +169,10 @@ def find(
 
     Parameters
     ----------
-    graded : the answers with a grade. answers : all answers with a score of the same authors, the
-        graded ones among them; none where there are no scores.
-    random : whether the graded ones were drawn at random; without it there are no true means.
+    graded : the answers with a grade. answers : all scored answers of the same workers and models,
+        including the graded ones; empty without scores.
+    random : whether the graded answers were drawn at random; otherwise no mean grades of all
+        answers are estimated.
     """
     experts = sorted({name for one in graded for name in one.grades})
     ratings = np.array(
@@ -202,7 +204,8 @@ def find(
 def level_of(panel: PanelAgreement) -> str:
     """Return the level of agreement, by Krippendorff's alpha for interval data.
 
-    Reliable are grades whose alpha is surely above that of tentative conclusions.
+    "reliable" also needs a lower end of the interval at or above the limit for "tentative";
+    "unknown" without an alpha, or with fewer than two answers that have two grades.
     """
     alpha, low = panel.alpha_interval.value, panel.alpha_interval.low
     if alpha is None or panel.n_by_two < 2:  # of one answer alpha is 0 whenever two differ
@@ -223,6 +226,7 @@ def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> l
         if not answer.of_model:
             counts[answer.question] = counts.get(answer.question, 0) + 1
     found = [
+        # `answers` are those with a score; graded ones may have none.
         _difficulty(question, mine, max(len(mine), counts.get(question, 0)))
         for question, mine in given.items()
     ]
@@ -231,6 +235,7 @@ def difficulties(graded: Sequence[GradedAnswer], answers: Iterable[Answer]) -> l
 
 def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) -> Difficulty:
     mean = compute_weighted_mean([one.grade for one in given], [one.weight for one in given])
+    # Difficulty falls where grades rise: the interval's ends change places.
     low, high = (
         None if end is None else min(1.0, max(0.0, 1 - end / HIGHEST))
         for end in (mean.high, mean.low)
@@ -242,8 +247,9 @@ def _difficulty(question: str, given: Sequence[GradedAnswer], n_answers: int) ->
 def true_means(graded: Sequence[GradedAnswer], answers: Sequence[Answer]) -> list[TrueMean]:
     """Return the mean grades of workers, then models, best first, if graded and scored.
 
-    How a score becomes a grade is learned from the other workers, or the other models. Of who has
-    grades that stand for different numbers of answers it is the weighted mean of these.
+    The relation of scores to grades is learned from the other workers, or the other models. For a
+    worker or model whose graded answers have different weights, the estimate is their weighted
+    mean.
     """
     given = {(one.answer.of_model, one.answer.author, one.answer.question): one for one in graded}
     found: list[TrueMean] = []

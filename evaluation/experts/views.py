@@ -146,8 +146,8 @@ class AuditForm(forms.Form):
 def audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the sample, its experts and the results; a POST draws a sample or assigns experts.
 
-    `do` is `ask`, `take-back` with the key of an `expert` who is asked no longer, or `settle` with
-    that of a third who settles what experts disagree on.
+    `do` is `ask`, `take-back` (withdraw the requests to the user in `expert`) or `settle` (assign
+    the disagreements to the user in `expert`).
     """
     if request.method != "POST":
         return _page(request, run=run)
@@ -286,6 +286,7 @@ def _with_me(request: HttpRequest, experts: list[tuple[int, str]]) -> list[tuple
 def _named(request: HttpRequest) -> int | None:
     """Return the posted key of an expert; None without one."""
     named = request.POST.get("expert", "")
+    # isdigit alone is true of "²", which int refuses; a longer number is beyond any key.
     return int(named) if named.isascii() and named.isdigit() and len(named) < 12 else None
 
 

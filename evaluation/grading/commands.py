@@ -57,11 +57,12 @@ class GradingRows:
 
     Attributes
     ----------
-    n_answers, n_workers, n_questions, n_iterations : how much was graded, in how many steps.
-    remedies : names of the options, in their order. changes : None without remedies.
-    facts : None where nobody looked for them.
-    rest : says where the rows of a table are that the terminal leaves out.
-    groups : the number of each worker's group; empty where all share questions.
+    n_answers, n_workers, n_questions, n_iterations : numbers of graded answers, voters, questions
+        and iterations.
+    remedies : names of the remedy options, in their order. changes : None without remedies.
+    facts : counts of the facts; None if facts are switched off.
+    rest : returns, for the name of a table, where the rows left out are found.
+    groups : number of each worker's group; empty if all workers are connected.
     """
 
     n_answers: int
@@ -239,7 +240,7 @@ def _format_facts(facts: FactsFound | None) -> str:
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
     """Return the text of all alarms; `where` names the table with the worker ids left out.
 
-    Of one that a remedy answers only what became of it is told.
+    An alarm that a remedy settled is printed with its outcome only.
     """
     lines = []
     for alarm in alarms:

@@ -58,8 +58,8 @@ class OutsideInformation:
     collapsed : ids of workers whose groups of copies vote as one; () for all groups.
     times : (N,) seconds at which the answers were given, NaN for none; () without any.
     anchor_rows, anchor_grades : (A,) rows that an expert graded, and the grades.
-    plain_vectors : (N, d) of the texts as written where the others are of corrected ones.
-    spelling : what was corrected.
+    plain_vectors : (N, d) vectors of the texts as written, if the grading uses corrected spelling.
+    spelling : report of the corrections, or None.
     """
 
     texts: Sequence[str] = ()

@@ -137,11 +137,11 @@ class ReadByModel:
     Attributes
     ----------
     model : its name. prompts : the beginning of their hashes.
-    questions, answers : that were to be read. slots : kinds of facts that it named.
-    without_slots : questions of which it named none in a way that could be read.
-    unread : answers whose replies could not be read, asked again; errors : that got no reply.
-    facts : that were taken. not_in_text : refused, for their quotes are not in the answers, letter
-        by letter. other_slot : refused, of kinds that were not asked for.
+    questions, answers : numbers that were sent to the model. slots : kinds of facts that it named.
+    without_slots : questions without a readable kind of fact. unread : answers whose reply was
+        unreadable twice. errors : answers without a reply.
+    facts : accepted facts. not_in_text : facts refused because the quote is not in the answer,
+        letter by letter. other_slot : facts refused because the kind was not asked for.
     """
 
     model: str = ""
@@ -162,9 +162,9 @@ class ReadByModel:
 class FactsFound:
     """Counts of a run's facts: questions with facts, agreed and contested values.
 
-    `agreed` and `contested` count values. `silent` counts the questions on which it does not speak
-    by the code of why. `meaning` is what an entailment model said, `read_by` how a chat model read
-    the facts; None where none was asked.
+    `agreed` and `contested` count values. `silent` counts the questions without facts by reason
+    code. `meaning` has an entailment model's counts, `read_by` those of a chat model that extracted
+    the facts; None without such a model.
     """
 
     questions: int = 0
@@ -325,8 +325,7 @@ class AqerSummary(RunSummary):
     draw_agreement : median rank correlation of the bootstrap draws with the run; None without one.
     versions : of Crowdgrade, Python and libraries.
     map, alarm_checks, question_camps, facts, length : None in a run from before there were such.
-    people_hash : of all that went in but models' answers; None in a run from before there was
-        one.
+    people_hash : hash of all inputs but models' answers; None in runs of older versions.
     """
 
     iterations: int = 0

@@ -24,12 +24,14 @@ class SoFar:
 
     Attributes
     ----------
-    done : people who have handed in; fewest : as many can be graded.
-    going : the one that waits or works, failed : the latest if it came to nothing; else None.
-    interim : the latest that is done, told in full; None before. since : who handed in after it.
-    headline : its sentence. alarms, notices : how many rang. hint : what ten more people would
-        change; None where there are too few answers to say.
-    best, lowest : people by rank.
+    done : number of workers who submitted. fewest : least number that can be graded.
+    going : queued or running interim grading, else None. failed : the newest one if it failed or
+        was cancelled, else None.
+    interim : newest finished interim grading; None before the first. since : workers who submitted
+        after it was queued.
+    headline : verdict of its trust report. alarms, notices : numbers of open ones. hint : forecast
+        for ten more workers; None with too few answers.
+    best, lowest : the 3 workers with the best and with the lowest ranks; nobody is in both.
     """
 
     done: int
@@ -67,6 +69,7 @@ def so_far(collection: Collection) -> SoFar:
     going = newest if newest is not None and newest.run.state not in FINISHED else None
     is_lost = newest is not None and newest.run.state in (Run.State.FAILED, Run.State.CANCELLED)
     failed = newest if is_lost else None
+    # The one before is shown until the newest is done and its texts are computed.
     told = newest
     if newest is not None and (newest.run.state != Run.State.DONE or newest.found is None):
         told = rows.filter(run__state=Run.State.DONE, found__isnull=False).first()

@@ -1,7 +1,7 @@
 """Start interim gradings of open collections, on request or after every so many workers.
 
-One at a time for a collecting. What the page says of it is worked out here, by a worker, and never
-while somebody waits for the page.
+A collection has at most one unfinished interim grading. A background process computes the texts of
+the page after the grading, so that no page request has to wait for them.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
     """
     # Two who press at once wait for each other here, and the second finds the first one's.
     locked = (
+        # Of the collection only: rows of the joined tables stay free for others.
         Collection.objects.select_for_update(of=("self",))
         .select_related("version__question_set")
         .get(pk=collection.pk)
@@ -70,6 +71,7 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
     going = under_way(locked)
     if going is not None:
         return going
+    # Asked again under the lock: another background process may have been faster.
     if by_itself and not due().filter(pk=locked.pk).exists():
         raise NotDueError
     done = n_done(locked)
@@ -86,13 +88,18 @@ def start(collection: Collection, owner_id: int, *, by_itself: bool = False) -> 
 
 
 def turn() -> None:
-    """Start interim gradings that are due, and compute page texts of finished ones."""
+    """Compute the page texts of finished interim gradings, and start the gradings that are due.
+
+    Errors in page texts, and gradings that cannot be started, are logged and do not stop the
+    others.
+    """
     for interim in untold().select_related("run__version", "collection__version"):
         try:
             found = _found(interim)
         except Exception:
             # Whoever works here has other runs to do: this one is told without it.
             logger.exception("what interim %s says cannot be worked out", interim.pk)
+            # Stored all the same, so that it is not tried again at every turn.
             found = {}
         Interim.objects.filter(pk=interim.pk).update(found=found)
     for collection in due().select_related("version__question_set"):
@@ -108,6 +115,7 @@ def _options(collection: Collection) -> AqerParameters:
     """Return the grading options: with intervals and leave-one-out scores."""
     known = collection.version.every_language
     english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
+    # The default model knows English only; letters compare in any language.
     embedder = AqerParameters().embedder if english else WITHOUT_MEANING
     return AqerParameters(leave_one_out=True, embedder=embedder)
 

@@ -300,6 +300,7 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
     An approval accepts, but leaves an exclusion that is paid. A rejection excludes. A reopened
     decision takes back what counts. The rows belong to the newest run that graded the worker.
     """
+    # Of several decisions about one submission the last one counts.
     by_submission = {decision.submission_id: decision for decision in decisions}
     by_version: dict[tuple[int, int], dict[int, Decision]] = {}
     for chunk in _split(list(by_submission)):
@@ -334,6 +335,7 @@ def _build_mirrored(
     newest = active[-1] if active else None
     proposed = propose_decision(newest)
     if decision.kind == Decision.Kind.OPEN:
+        # The newest first: taking one back makes the one before it current again.
         for row in reversed(active):
             if propose_decision(row) is None:
                 break
@@ -393,6 +395,7 @@ def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
             else (proposed.kind, proposed.category, proposed.message)
         )
         if before is None:
+            # Nothing to reopen where nothing was ever decided.
             is_new = proposed is not None
         else:
             is_new = (before.kind, before.category, before.reason) != values
@@ -403,6 +406,8 @@ def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
 
 def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
     """Return the logged rejection that a verdict was copied from; None for other verdicts."""
+    # A verdict copied from the log has the whole message as its reason: built anew, the message
+    # would wrap it once more, and differ from the log for ever.
     rows = Decision.objects.filter(submission=submission, kind=Decision.Kind.REJECT)
     row = rows.filter(reason=verdict.reason).order_by("-pk").first()
     return None if row is None else PanelDecision(row.kind, row.category, row.reason)

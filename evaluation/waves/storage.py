@@ -221,6 +221,7 @@ class Shift:
     @property
     def in_words(self) -> str:
         """The p-value as a frequency: "in 3 of 1,000 cases"."""
+        # The real order counts as one of the cases: the least p-value is 1 / (n_draws + 1).
         if self.p_value * (self.n_draws + 1) < 1.5:
             return f"in none of {self.n_draws:,} cases"
         # The smallest round number of cases of which at least one is expected.

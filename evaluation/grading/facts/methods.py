@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-# Others who must state a value, ...
+# Others who must state a value (2 were tried and dropped), ...
 SUPPORT = 3
 # ... and the lower bound of their share, by heads and by weights, from which on they agree.
 AGREED = 0.4
@@ -132,11 +132,13 @@ class Consensus:
 def is_agreed(backed: Floats, weights: Floats, n: int, total: float) -> Booleans:
     """Return for each value whether enough of n voters back it, by number and by weight.
 
-    At 3 or more, with a Wilson lower bound of at least .4 of the smaller of the weighted share and
-    the share of heads. Where nobody has a weight, heads count alone.
+    At least 3 voters must back it, and the Wilson lower bound of its share must be .4 or more. The
+    share is the smaller of the weighted share and the share of voters; without weights it is the
+    share of voters.
     """
     if n < SUPPORT:
         return np.zeros(len(backed), dtype=bool)
+    # Subtracting the own vote from sums may leave a rounding error outside 0..1.
     share = np.clip(backed / n, 0.0, 1.0)
     if total > 0:
         share = np.minimum(share, np.clip(weights / total, 0.0, 1.0))
@@ -161,7 +163,7 @@ def compute_consensus(mentions: Mentions, weights: Floats) -> Consensus:
 
     Returns
     -------
-    Values in M log M time; those that fit a better backed one are told by it.
+    The distinct values, in M log M time; a value that fits a better backed one is left out.
     """
     voter, low, high = mentions.voter, mentions.low, mentions.high
     voters = np.unique(voter)
@@ -231,6 +233,8 @@ def _find_non_overlapping(lows: Floats, highs: Floats, order: Integers) -> Boole
     """
     is_free = np.ones(len(lows), dtype=bool)
     is_taken = np.zeros(len(order), dtype=bool)
+    # Only the low ends are sorted: an interval that overlaps begins earlier by the width of the
+    # widest one at most.
     widest = float((highs - lows).max(initial=0.0))
     for position, index in enumerate(order.tolist()):
         if not is_free[index]:
@@ -320,9 +324,9 @@ def judge_answer(
     weight : of the voter, who is left out of the crowd. is_voter : false for a language model.
     may_contradict : false where another value is no error, such as another name.
     one_is_enough : whoever states one agreed value contradicts and lacks none.
-    likeness : (V, K) how far a value is said in the words of a crowd's value; of several agreed
-        values that an answer lacks it contradicts the likest, then the best backed; none whose
-        likeness is below 0.
+    likeness : (V, K) word overlap of the clauses of the answer's values and the crowd's values. Of
+        several agreed values that an answer lacks, its value contradicts the one with the highest
+        likeness, then the best backed one, and none with a likeness below 0.
     """
     intervals = list(zip(low.tolist(), high.tolist(), bound.tolist(), strict=True))
     fitting_values = [crowd.fitting(*one).tolist() for one in intervals]

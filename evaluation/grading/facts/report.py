@@ -3,13 +3,11 @@
 No grade, payment, admission or alarm reads facts. A run without facts shows none and needs no
 query.
 
-- `crowd`: values that people agree on and contest, of a question and of a run.
-- `said`: values that an answer states, their verdicts, and their places in the text.
-- `standing`: agreement of a worker or a model over all answers.
+The module has three parts, in this order:
 
-Share of a worker's or a model's facts that agree with the crowd, over all answers. Report the
-values that workers agree on or contest, of a question and of a whole run. Values that answers
-state, their verdicts, and their positions in the answers' texts.
+- share of a worker's or a model's facts that agree with the crowd, over all answers;
+- values that workers agree on or contest, of a question and of a whole run;
+- values that answers state, their verdicts, and their positions in the answers' texts.
 """
 
 from __future__ import annotations
@@ -144,7 +142,7 @@ class QuestionFacts(Reasoned):
     looked : whether the run looked for facts.
     agreed : values, the best backed first. contested : values of slots on which people are
         divided, one that is agreed there among them. Each at most 50.
-    reason : code of why nothing is said of the question; "" where something is, or nobody looked.
+    reason : code of why the question has no facts; "" if it has some, or facts are switched off.
     """
 
     looked: bool
@@ -230,6 +228,7 @@ def split_by_state(values: Iterable[CrowdValue]) -> tuple[list[CrowdValue], list
     agreed: list[CrowdValue] = []
     contested: list[CrowdValue] = []
     by_slot = attrgetter("slot")
+    # groupby joins neighbours only; the sort is stable, so that the best backed value stays first.
     for slot, values_of_slot in groupby(sorted(values, key=by_slot), key=by_slot):
         slot_values = list(values_of_slot)
         agreed_here = [value for value in slot_values if value.state == CrowdFact.State.AGREED]

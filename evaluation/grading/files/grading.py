@@ -146,6 +146,7 @@ def find_anchor_rows(
 def refuse_to_replace_grades(anchors: Path) -> None:
     """Raise `InputError` if suggestions would replace a file that holds an expert's grades."""
     try:
+        # Spreadsheet programs write a byte-order mark: it would belong to the first column's name.
         with anchors.open(encoding="utf-8-sig", newline="") as file:
             graded = any((row.get("grade") or "").strip() for row in csv.DictReader(file))
     except FileNotFoundError:
@@ -232,11 +233,11 @@ def grade_file(request: GradingRequest, progress: Progress | None = None) -> Fil
     Raises
     ------
     InputError
-        A file, or what it holds, cannot be used; nothing was written.
+        A file or its content cannot be used; nothing was written.
     BackendError
         The answers cannot be embedded; nothing was written.
     EndedEarlyError
-        The model of the facts was not asked all; what came is kept, no table is written.
+        The facts model did not get all requests; its replies are stored, no table was written.
     """
     _refuse_to_replace_inputs(request)
     if request.parameters.suggest_anchors:

@@ -269,9 +269,12 @@ def write_exemplars(
     Arrays `questions` (Q,) of text and `vectors` (Q, d); `numpy.load` needs no pickle.
     """
     shape = (int(vectors.shape[0]), int(vectors.shape[1]))
+    # Not `numpy.savez`, which needs the whole dense array in memory: sparse vectors would not fit.
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
         with archive.open("questions.npy", "w") as entry:
+            # As a text type: an array of objects could only be read with pickle.
             np.lib.format.write_array(entry, np.array(questions, dtype=np.str_), allow_pickle=False)
+        # The size is not known to zipfile in advance; without the option it fails beyond 2 GiB.
         with archive.open("vectors.npy", "w", force_zip64=True) as entry:
             header = {
                 "descr": np.lib.format.dtype_to_descr(dtype),
@@ -386,6 +389,7 @@ def write_tables(folder: OutputFolder, graded: FileGrading) -> None:
         folder.write_csv(
             ANCHORS, ANCHOR, _iterate_anchor_rows(grading, remedies.suggested.tolist())
         )
+    # Last, because the tables collect the reasons of their empty cells while they are written.
     folder.write_json("summary.json", build_summary(graded, results.undefined))
 
 

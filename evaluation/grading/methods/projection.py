@@ -56,6 +56,7 @@ class Projection:
 
         `vectors` is (N, d), the result (N, 2).
         """
+        # Subtracted after the product: centred vectors of a sparse matrix would be dense.
         origin = self.centre @ self.axes
         if sparse.issparse(vectors):
             return np.asarray(vectors @ self.axes) - origin
@@ -251,6 +252,7 @@ def compute_exemplar_paths(
     path = np.empty((cells.n_questions, len(weights), places.shape[1]))
     ordered = places[cells.row]
     for iteration, weights_now in enumerate(weights):
+        # Histories are stored in 32 bits; sums over many answers are taken in 64.
         answer_weights = weights_now[cells.worker].astype(np.float64)
         total = np.add.reduceat(answer_weights, cells.starts)
         answer_weights = np.where(cells.spread(total <= 0), 1.0, answer_weights)
@@ -304,6 +306,7 @@ def _compute_exact_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Float
         rows = convert_to_dense(x) * scale - centre
         values, left_vectors = _find_largest_eigenpairs(rows @ rows.T)
         unscaled = rows.T @ left_vectors
+    # X'u of a unit eigenvector u has the length of a singular value; of a zero one no direction.
     length = np.linalg.norm(unscaled, axis=0)
     return values, divide_where_positive(unscaled, length, 0.0)
 
@@ -319,12 +322,14 @@ def _find_largest_eigenpairs(matrix: Floats) -> tuple[Floats, Floats]:
     out_values, out_vectors = np.zeros(AXES), np.zeros((size, AXES))
     out_values[: len(values)] = values[::-1]
     out_vectors[:, : len(values)] = vectors[:, ::-1]
+    # A Gram matrix has no negative eigenvalue; rounding may leave one just below 0.
     return np.maximum(out_values, 0.0), out_vectors
 
 
 def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Floats, Floats]:
     """Return the result of `_compute_exact_axes`, found by iteration (ARPACK)."""
     n, d = x.shape
+    # Centred inside the products only, so that sparse vectors stay sparse.
     floats = x.astype(np.float64) * scale
 
     def multiply(v: Floats) -> Floats:
@@ -338,8 +343,10 @@ def _compute_iterated_axes(x: Vectors, centre: Floats, scale: float) -> tuple[Fl
     operator = LinearOperator(
         (n, d), matvec=multiply, rmatvec=multiply_transposed, dtype=np.float64
     )
+    # ARPACK starts at random otherwise, and the same vectors would not give the same axes.
     start = np.random.default_rng(0).standard_normal(min(n, d))
     _, values, right = svds(operator, k=AXES, v0=start, solver="arpack")
+    # svds promises no order of its singular values; their squares are the eigenvalues.
     order = np.argsort(values)[::-1]
     return values[order] ** 2, np.asarray(right[order].T)
 
@@ -350,6 +357,7 @@ def _fix_signs(axes: Floats) -> Floats:
     `axes` is (d, 2).
     """
     greatest = np.abs(axes).argmax(axis=0)
+    # An eigenvector's sign is arbitrary: without a rule two runs of one data set may be mirrored.
     sign = np.where(axes[greatest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
     return axes * sign
 
@@ -357,6 +365,7 @@ def _fix_signs(axes: Floats) -> Floats:
 def _select_used_columns(x: Vectors, y: Vectors | None) -> tuple[Vectors, Vectors | None]:
     """Drop the columns that are zero in all rows of x from both x and y."""
     x = sparse.csr_array(x)
+    # A column that no answer uses is 0 on both axes: dropping it from y changes no place.
     used = np.unique(x.indices)
     if not len(used):
         used = np.zeros(1, dtype=x.indices.dtype)

@@ -231,6 +231,7 @@ class _RemedyFlow:
 
     def grade_plainly(self, initial_scores: Floats | None) -> AQER:
         """Return the grading without remedies and bootstrap draws, for comparison."""
+        # Draws change no grade and no rank, and only these are compared.
         estimator = replace(self.parameters.without_remedies(), bootstrap=0).estimator()
         vectors = self.outside.plain_vectors
         return estimator.fit(
@@ -302,6 +303,7 @@ class _RemedyFlow:
         pairs = self._compute_pairs(rows, unit, int(unit.max()) + 1)
 
         def fit(electorate: Electorate) -> AQER:
+            # Candidates are told apart by their raw scores, which need no draws.
             return self.fit(units, electorate, initial_scores, draws=0)
 
         return find_candidates(pairs, fit, self.parameters.seed, self.parameters.weight_cap)
@@ -309,6 +311,8 @@ class _RemedyFlow:
     def choose_candidate(self, candidates: Candidates) -> Choice:
         """Return the candidate ranking that the experts' grades choose."""
         rows = np.asarray(self.outside.anchor_rows, dtype=np.int64)
+        # Leave-one-out: an answer is part of the exemplary answer, and its own share would raise
+        # its score in every candidate.
         scores = [candidate.aqer.leave_one_out_scores_[rows] for candidate in candidates.found]
         chosen = choose_candidate(scores, np.asarray(self.outside.anchor_grades, dtype=float))
         return (
@@ -363,6 +367,8 @@ class _RemedyFlow:
         """Return the cosine vote over the given rows, and the codes of its questions in the run."""
         local, asked = encode_labels(self.question[rows])
         cells = Cells.from_codes(unit, local, int(unit.max()) + 1, len(asked))
+        # Cosines whatever the run's similarity is: the tests for camps and copies are defined on
+        # them.
         return MeanVote.from_vectors(self.vectors[rows], cells, "cosine"), asked.astype(np.int64)
 
     def _compute_pairs(self, rows: Integers, unit: Integers, n_units: int) -> Pairs:

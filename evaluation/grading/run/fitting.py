@@ -60,6 +60,7 @@ def grade_vectors(
     """
     report_draws: Callable[[int, int], None] | None = None
     if progress is not None:
+        # Not None in the closure either: a type checker would not know it of `progress`.
         report_progress = progress
 
         def report_draws(done: int, total: int) -> None:
@@ -96,8 +97,9 @@ def compute_aqer_scores(
 ) -> tuple[Floats, Floats, Embedded]:
     """Return leave-one-out scores of workers' answers, scores of models' answers, and vectors.
 
-    (N,) of `given.answered`, NaN for a question's only answer; (R,) of `given.models`, empty
-    without, NaN where there is no text or nobody answered. Raises `BackendError`.
+    The scores are (N,) over `given.answered`, NaN for the only answer to a question, and (R,) over
+    `given.models`, empty without models, NaN for an answer without a text and for a question
+    without workers' answers. Raises `BackendError`.
     """
     embedded = embed_graded_answers(
         given, embed_texts or partial(embed, given.parameters, progress=progress)

@@ -73,8 +73,8 @@ class Grading:
     def facts(self) -> CrowdFacts | None:
         """Facts in the answers, and the values the crowd agrees on; None if switched off.
 
-        Workers vote with the weights that they have in the exemplary answers; those who are left
-        out of these are only judged. Nothing of it goes back into a grade.
+        Workers vote with their weights in the exemplary answers. Excluded workers do not vote;
+        their facts are judged. Facts change no grade.
         """
         if self.known_facts is not None or not self.given.parameters.facts:
             return self.known_facts
@@ -171,8 +171,9 @@ def grade_answers(
 
     Parameters
     ----------
-    embed_texts : gives the vectors; without it the embedder that the parameters name.
-    progress : is told what is done, how far, of how much. kept : draws that were put aside.
+    embed_texts : function that returns the vectors; by default the embedder of the parameters.
+    progress : called with the name of the step, the finished parts and all parts. kept : store of
+        bootstrap draws, with which an interrupted run continues.
 
     Raises
     ------
@@ -303,6 +304,7 @@ def build_grading_warnings(
     if aqer.reason_ == "disconnected":
         warnings.append(Message("disconnected"))
     elif aqer.groups_.any():
+        # Number 0 is no group.
         sizes = list(map(str, np.bincount(aqer.groups_)[1:].tolist()))
         ellipsis = ["..."] if len(sizes) > GROUPS_SHOWN else []
         values = {"groups": len(sizes), "sizes": ", ".join([*sizes[:GROUPS_SHOWN], *ellipsis])}

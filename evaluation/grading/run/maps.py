@@ -103,8 +103,8 @@ def map_answers(grading: Grading, progress: Progress) -> Maps:
 def build_heat_map(grading: Grading) -> dict[str, Any]:
     """Return mean leave-one-out scores by groups of workers and questions, for storage.
 
-    Workers stand by grade (those without one last), questions by their mean score, easiest first.
-    `quantiles` part all scores into seven equal shares: bounds of colours.
+    Workers are sorted by grade (those without one last), questions by mean score, easiest first.
+    `quantiles` are the six bounds that split all scores into seven equal shares, one per colour.
     """
     aqer, answers = grading.graded.aqer, grading.given.answered
     worker, _ = encode_labels(answers.workers)
@@ -154,6 +154,7 @@ def _is_mean(means: Floats, exemplars: Floats) -> bool:
 
     They are not by majority vote, nor where they are those of the largest camp.
     """
+    # The history's weights have 32 bits: means that are the same differ by rounding.
     return bool(np.allclose(means, exemplars, rtol=1e-4, atol=1e-4 * np.abs(means).max(initial=0)))
 
 

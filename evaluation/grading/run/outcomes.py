@@ -81,6 +81,7 @@ class Look:
     def detect_in_voters(self) -> Alarms:
         """Return the alarms among the voters with their votes after the remedies."""
         fitted, aqer = self.graded.aqer.fitted_, self.graded.aqer
+        # A shallow copy, so that the run's own estimator keeps its fit of all workers.
         voters = copy.copy(aqer)
         voters.fitted_ = fitted.crowd
         if not isinstance(fitted, FittedPart):
@@ -114,6 +115,7 @@ def add_outcomes(base: Alarms, look: Look, crowd: AQER, answers: GradedAnswers) 
     """
     assert look.graded.remedies is not None
     excluded = frozenset(look.outside.excluded)
+    # Without exclusions both crowds are one, and the search is not repeated.
     before = look.detect_in_all().found if excluded else base.found
     camps = _compare_with_camps(base.found, crowd, answers, look.graded.aqer)
     judge = _OutcomeJudge(look.graded.remedies, excluded, base, look.detect_in_voters(), camps)

@@ -238,6 +238,7 @@ class Results:
             column: self.undefined.value(number, "workers.csv", column, worker, reason)
             for column, (number, reason) in numbers.items()
         }
+        # Ranks are whole numbers from 1 in an array, where 0 stands for none.
         rank = int(aqer.ranks_[code]) or None
         supported = bool(aqer.supported_[code])
         if rank is None:
@@ -304,6 +305,7 @@ class Results:
             input_columns.workers, input_columns.questions, input_columns.texts, strict=True
         ):
             if text:
+                # Both are in the order of the file; only answers with a text were graded.
                 yield next(graded_rows)
                 continue
             for column in AnswerRow._fields[2:]:

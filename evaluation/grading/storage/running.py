@@ -80,6 +80,8 @@ class DrawParts:
     @classmethod
     def from_input(cls, given: GradingInput, turn: Turn) -> DrawParts:
         """Return the stored draws of a run; draws of other answers or versions are ignored."""
+        # Draws of another version of the code may follow other rules, and must not be joined to new
+        # ones.
         key = combine_hashes([given.hash(), collect_versions()["crowdgrade"]])
         return cls(turn, turn.run_id, key)
 
@@ -89,6 +91,7 @@ class DrawParts:
         Both are (M, k) for the first k draws.
         """
         parts = []
+        # In the order of `first`, which is the model's own.
         for part in DrawPart.objects.filter(run=self.run_id, input_hash=self.input_hash):
             if part.first != self._saved:
                 break  # a part before it is missing
@@ -122,6 +125,7 @@ class DrawParts:
                     raw=raw[:, first:last].astype("<f8").tobytes(),
                     votes=votes[:, first:last].astype("<f8").tobytes(),
                 )
+        # Only after the transaction: what was rolled back must be stored again.
         self._saved, self._saved_at = stop, self.turn.clock()
         self.turn.between_parts()
 
@@ -211,9 +215,11 @@ def read_graded_input(run: Run) -> GradingInput:
         given = load_inputs(run.pk)
     except RunInputError:
         raise NotAtOnceError("changed") from None
+    # Models may have answered since: runs that know it are compared by the hash without models.
     if known := read_summary(run).people_hash:
         same = given.people_hash() == known
     else:
+        # An older run has the whole hash only: it is compared with its own models' answers.
         same = _select_scored_models(run, given).hash() == run.input_hash
     if not same:
         raise NotAtOnceError("changed")
@@ -300,6 +306,7 @@ def _is_large(run: Run) -> bool:
         question__version=run.version_id, state=Response.State.SUBMITTED
     ).values("question")
     counts = list(rows.annotate(n=Count("pk")).values_list("n", flat=True))
+    # Counted in the database: to refuse a large run must not cost reading its answers.
     n_answers, n_pairs = sum(counts), sum(n * n for n in counts)
     if run.parameters.get("embedder") in OF_WORDS:
         return n_answers > MOST_BY_WORDS or n_pairs > MOST_PAIRS_BY_WORDS

@@ -64,6 +64,7 @@ class FactRows:
             on_agreed = {
                 (who, question) for who, question, verdict in verdicts if verdict in OF_AGREED
             }
+            # A set of questions: one counts once, however many of its facts are contradicted.
             contradicting = {
                 (who, on_agreed)
                 for who, on_agreed, verdict in verdicts
@@ -160,7 +161,10 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
     """
     run, results = turn.run_id, grading.results()
     facts = FactRows(run, grading.facts)
+    # Made before the transaction, in which the run's row is locked.
     input_hash = grading.given.hash()
+    # One transaction for everything: a page never shows grades without their alarms, and a turn
+    # that has lost its claim leaves no row.
     with turn.fenced():
         # Stored draws serve another attempt only, and none follows.
         DrawPart.objects.filter(run=run).delete()
@@ -428,6 +432,7 @@ def save_alarms(run: int, grading: Grading) -> None:
         )
         for place, alarm in enumerate(alarms)
     )
+    # The links are inserted in bulk: `alarm.workers.set` would need queries for every alarm.
     saved_alarms = list(zip(saved, alarms, strict=True))
     of_workers, of_questions = Alarm.workers.through, Alarm.questions.through
     _insert(

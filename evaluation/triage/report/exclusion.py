@@ -139,6 +139,7 @@ def _find_thin_questions(run: Run, workers: list[int]) -> list[ThinQuestion]:
         "question_id", "question__public_id", "question__external_id", "n_answers"
     )
     questions = [
+        # The key exists: a question with 3 answers falls below 3 only by excluded ones.
         ThinQuestion(public_id, name, n, max(0, n - n_excluded[key]))
         for key, public_id, name, n in rows.order_by(F("question__position"))
         if n - n_excluded.get(key, 0) < FEWEST_ANSWERERS

@@ -1,7 +1,7 @@
 """Decision summary of a run: trust, best workers, workers to review, best model, next step.
 
-Nothing is computed here: it reads grades, ranks with their intervals, alarms, trust facts and the
-comparisons of models, and puts the few that a decision hangs on first.
+Nothing is computed here: the summary selects from the grades, ranks with intervals, alarms, trust
+facts and comparisons of models those that a decision needs first.
 """
 
 from __future__ import annotations
@@ -66,13 +66,14 @@ class Decision:
     Attributes
     ----------
     trust : the verdict and its facts. concerns : the facts that are not good, worst first.
-    best : by rank, without those whom an alarm names. best_said : how sure that order is. above :
-        which ranks are left out before the first of them, as a sentence; None if none is.
-    n_ranked : people with a rank; n_workers : all whom the run grades; n_left_out : whom it
-        excluded. Both count people with an answer.
-    look_at : first whom alarms and notices name, then who is lowest whatever is asked; at most 8
-        of `n_look_at`. look_said : what there is to say of nobody; None if somebody is listed.
-    without_rank : who answered too little, as a sentence; None if there are none.
+    best : workers by rank, without those whom an alarm names. best_said : message on how certain
+        that order is. above : message on better-ranked workers left out for an alarm, or None.
+    n_ranked : workers with a rank; n_workers : graded workers; n_left_out : excluded workers. The
+        last two count workers with an answer.
+    look_at : workers to review, at most 8 of `n_look_at`: first those whom alarms and notices name,
+        then those whose whole rank interval is in the lowest quarter. look_said : message if there
+        are none, else None.
+    without_rank : message on workers with too few answers; None if there are none.
     models : by score, best first; models_said : whether the first is better than the others.
     step : what to do next.
     """
@@ -171,11 +172,11 @@ class People:
 
     Attributes
     ----------
-    best : those with the best ranks whom no alarm names. n_alike : how many of whom no alarm names
-        have an interval of ranks that overlaps that of the first of them.
-    named : whom alarms and notices name. behind : those without a mark who stay in the lowest
-        quarter on whatever questions, the last rank first.
-    listed : those whom the caller chooses, by rank. n_unranked : those without a rank.
+    best : workers with the best ranks and without an alarm. n_alike : workers without an alarm
+        whose rank interval overlaps that of the first of them.
+    named : workers whom alarms and notices name. behind : workers without either whose whole rank
+        interval is in the lowest quarter, the last rank first.
+    listed : workers that the caller selects, by rank. n_unranked : workers without a rank.
     """
 
     best: list[WorkerRow]
@@ -191,6 +192,7 @@ class People:
 def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
     """Return the rows of the workers whom the page may name, by one query."""
     workers = WorkerGrade.objects.filter(run=run)
+    # Only an alarm keeps a worker off the list of the best; a notice does not.
     ringing = [worker for worker, found in marks.items() if found[0].rings]
     unmarked = workers.filter(rank__isnull=False).exclude(worker__public_id__in=ringing)
     best = unmarked.order_by("rank", "worker__public_id")
@@ -223,6 +225,7 @@ def _people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
         .values(*COLUMNS, *flags, **numbers)
     )
     found = {name: [build_worker_row(row) for row in rows if row[name]] for name in flags}
+    # Each row carries the same counts.
     counted = {name: rows[0][name] if rows else 0 for name in numbers}
     # Of one rank in the order of their ids, as `last` has them.
     found["is_behind"].sort(key=lambda row: -(row.rank or 0))

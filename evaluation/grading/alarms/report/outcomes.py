@@ -195,11 +195,12 @@ class Became:
     Attributes
     ----------
     case : which of a kind's wordings fits. severity : a code.
-    workers : the first few it names, `n_workers` in all; 0 for the crowd as a whole.
-    outcome : what became of it. is_settled : whether it speaks against the grades no longer.
-    place : of its row in this run; None if it has none. before : its place in the run that this
-        one was made from; None if that did not have it.
-    said : what people made of it there, as a word and a note; "" where nobody said anything.
+    workers : first workers it names, of `n_workers`; 0 for the crowd as a whole.
+    outcome : effect of the remedy or of the later run. is_settled : whether the alarm no longer
+        counts against the grades.
+    place : number of its row in this run; None without a row. before : its number in the run that
+        this one was made from; None if that run did not raise it.
+    said, note : state and note of its review in that earlier run; "" without a review.
     """
 
     renamed_keys: ClassVar = {"said": "review"}
@@ -280,8 +281,8 @@ class _AlarmIdentity:
 def build_outcomes_report(run: Run) -> OutcomesReport | None:
     """Return the outcomes of a run's alarms; None without a remedy, an earlier run or alarms.
 
-    By at most six queries; where a run by words answers that two ways to compare texts rank
-    otherwise, by some more, for what experts say of both runs.
+    At most six queries. A run by words that follows a `grader_disagreement` needs some more, to
+    compare experts' grades with both runs.
     """
     summary = read_summary(run)
     remedies = summary.remedies

@@ -50,12 +50,12 @@ class AlarmEntry:
     ----------
     place : its number within the run, from 0. kind, severity : codes. case : which wording fits.
     measured : the statistic against its threshold, in words; "" without a number.
-    message : evidence, meaning and what to do; it names nobody.
-    n_workers, n_questions : whom and what it is about, 0 for the whole crowd; `workers` and
-        `questions` are the first of them.
-    state : what people made of it: open, examined, remedied or dismissed.
-    outcome : what became of it after a remedy; None in a run without remedies.
-    answered : whether a remedy of this run takes care of it and nobody opened it again.
+    message : evidence, meaning and advice, without names.
+    n_workers, n_questions : numbers of workers and questions it names, 0 for the whole crowd;
+        `workers` and `questions` are the first of them.
+    state : review state: open, examined, remedied or dismissed.
+    outcome : effect of the remedies; None in a run without remedies.
+    answered : whether a remedy of this run settles it, and no reviewer opened it again.
     """
 
     place: int
@@ -108,7 +108,7 @@ class AlarmEntry:
 class Check:
     """A statistical check for one kind of alarm: statistic, threshold and result.
 
-    `is_answered` says that it rings, and that remedies of the run answer all that rings by it.
+    `is_answered` says that it raised alarms and that remedies of the run settle all of them.
     """
 
     renamed_keys: ClassVar = {"rings": "is_raised"}
@@ -162,8 +162,8 @@ class AlarmsReport:
 
     Attributes
     ----------
-    looked : whether the run looked for alarms at all; older ones did not.
-    counts : alarms by severity, those that are not listed too.
+    looked : whether the run has alarm checks; runs of older versions have none.
+    counts : alarms by severity, including those that are not listed.
     """
 
     about: RunAbout
@@ -307,8 +307,8 @@ def _find_checks(entry: AlarmEntry) -> tuple[str, ...]:
 def _build_check(looked: Looked, agreement: float | None) -> Check:
     """Return a stored check for the report, with the stability of older runs filled in.
 
-    Runs with remedies once looked for draws of the plain crowd, which has none, and said that how
-    steady the ranking is could not be checked; what their own draws say (`agreement`) is known.
+    Older runs with remedies checked the stability on the plain grading, which has no bootstrap
+    draws, and stored no statistic. The agreement of their own draws (`agreement`) is stored.
     """
     statistic, rings, reason = looked.statistic, looked.rings, looked.reason
     if looked.check == "unstable_ranking" and statistic is None and agreement is not None:
@@ -391,6 +391,7 @@ def read_names(
     first, *others = (
         _get_through_model(what)
         .objects.filter(alarm__in=rows.order_by().values("pk"))
+        # Numbered within each alarm: a plain limit would cut the whole list, not each alarm's.
         .annotate(at=Window(RowNumber(), partition_by=F("alarm"), order_by=F("pk").asc()))
         .filter(Q() if most is None else Q(at__lte=most))
         .annotate(what=Value(what, CharField()))

@@ -87,11 +87,10 @@ class Alarm:
     ----------
     kind, severity : codes. statistic, threshold : None where there is no number behind it.
     workers, questions : ids it is about, none for the whole crowd; at most 5,000 are named.
-    message : evidence, meaning and what to do; it names nobody.
-    exhibits : the answers that show what it says.
-    outcome : what became of it after a remedy; None in a run without remedies.
-    reviewed : the state that people gave it; "" where nobody did.
-    state : "remedied" where a remedy of this run takes care of it, else "open".
+    message : evidence, meaning and advice, without names. exhibits : answers shown as evidence.
+    outcome : effect of the remedies on it; None in a run without remedies.
+    reviewed : state set by a reviewer; "" without a review.
+    state : the reviewed state, else "remedied" if a remedy of this run settles it, else "open".
     """
 
     kind: str
@@ -126,8 +125,8 @@ class Alarms:
 
     Attributes
     ----------
-    camps : the questions with 6 answers or more, whether an alarm is about them or not.
-    gone : what rang before workers were excluded, and does not any more.
+    camps : separation of all questions with 6 answers or more, with or without an alarm.
+    gone : alarms among all workers that are not raised without the excluded ones.
     camps_now : after a remedy, the camps of the crowd and which one the ranking follows.
     """
 
@@ -168,9 +167,9 @@ def choose_crowd(
 ) -> tuple[AQER, GradedAnswers]:
     """Return the grading without remedies, and its answers, in which to look for alarms.
 
-    Without remedies those of the run. With remedies the plain run: what is wrong with a crowd stays
-    wrong where a remedy makes the best of it. Excluded workers are no part of the crowd any more,
-    so without them it is graded once again, plainly.
+    Without remedies these are the run's own. With remedies it is the plain grading, because a
+    remedy corrects the grades and not the crowd. Excluded workers do not belong to the crowd: the
+    others are then graded once more, without remedies.
     """
     if graded.plain is None:
         return graded.aqer, answers
@@ -231,8 +230,8 @@ def detect_alarms(
     Parameters
     ----------
     model_names : how models are called in messages, by id; by default the id.
-    ranking : the grading that people go by, whose draws say how steady it is; by default `aqer`.
-        With remedies the two differ, and the plain one that is looked at has no draws.
+    ranking : the run's final grading, whose bootstrap draws give the stability; by default `aqer`.
+        With remedies the two differ, and the plain grading has no draws.
     """
     if progress is not None:
         progress("alarms", 0, 1)

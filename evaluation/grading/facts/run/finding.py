@@ -30,7 +30,8 @@ from evaluation.grading.facts.run.reading import (
 )
 from evaluation.grading.facts.texts import NAME, NUMBER, Asked, Reader, Stated
 
-# Share of a question's answers that must state a slot, ...
+# Share of a question's answers that must state a slot (with lower shares, of 16 flags on real
+# students' explanations 2 were real errors: platform/docs/evidence.md), ...
 STATED = 0.6
 # ... and words of its median answer at most, for facts to be what it asks for.
 LONGEST = 20
@@ -103,14 +104,16 @@ def find_crowd_facts(
 
     Parameters
     ----------
-    questions : texts of the questions by id; where one is missing, nothing is known to be asked
-        for or given, and names never contradict.
-    answers : with a text, at most one of a worker to a question.
-    models : those with a text count. weights : of the workers' votes; equal without.
-    excluded : workers who do not vote and are judged only.
-    stated : share of a question's answers that must state a slot, for it to be spoken on.
-    read_by : reads the texts of a question, by its id, in place of our own rules; then explanations
-        are spoken on as well, for these rules alone are of no use there.
+    questions : texts of the questions by id. Without a text no value counts as asked for or given,
+        and names never contradict.
+    answers : answers with a text, at most one per worker and question.
+    models : models' answers; only those with a text count. weights : of the workers' votes; equal
+        by default.
+    excluded : workers who do not vote; their answers are judged.
+    stated : least share of a question's answers that must state a slot.
+    read_by : function that extracts the facts of a question's texts, by the question's id, in place
+        of the rules. Questions with long answers are then included, because the limit on length
+        is one of the rules only.
     """
     model_answers = None if models is None else models.with_text()
     all_texts = [*answers.texts, *(model_answers.texts if model_answers else ())]
@@ -135,6 +138,7 @@ def find_crowd_facts(
                 1.0 if weights is None else weights.get(answers.workers[row], 0.0),
                 _group_by_slot(facts),
             )
+            # Not strict: the models' answers follow in `read`.
             for row, facts in zip(question_rows.workers, read, strict=False)
         ]
         if model_answers:
@@ -288,6 +292,7 @@ def _build_columns(
     facts: Sequence[Stated], codes: Mapping[str, int]
 ) -> tuple[Floats, Floats, Integers]:
     """Return low ends, high ends and bounds of values as arrays; a name becomes its code."""
+    # -1 for a name that no voter states: no interval of the crowd holds it.
     lows = [codes.get(one.key, -1) if one.key else one.low for one in facts]
     highs = [codes.get(one.key, -1) if one.key else one.high for one in facts]
     bounds = [one.bound for one in facts]

@@ -68,8 +68,8 @@ class _Question:
 
     Attributes
     ----------
-    claims : places of the exemplary answer and of those that state agreed facts.
-    instead : place of what stands for the exemplary answer where that is held against a claim.
+    claims : indices of the exemplary answer and of answers that state agreed facts.
+    instead : index of the answer with which the exemplary answer itself is compared.
     """
 
     answers: list[_Answer] = field(default_factory=list)
@@ -128,6 +128,7 @@ def add_meaning(
         for question, one in compared_questions.items()
         for at, claim in one.iterate_pairs()
     }
+    # Each pair of texts once: the model is by far the slowest part.
     texts = list(
         dict.fromkeys(pair for pair in texts_of_pair.values() if not _is_equal_text(*pair))
     )
@@ -259,8 +260,8 @@ class _Comparison:
 
     Attributes
     ----------
-    said : by the places of an answer and a claim the probabilities that they contradict each other
-        and that either entails the other; nothing where too few answered.
+    said : by the indices of an answer and a claim, the probabilities of contradiction and of
+        entailment in either direction; empty with too few answers.
     """
 
     question: Any

@@ -91,13 +91,13 @@ class CrowdFacts:
     ----------
     crowd : by question, slot, and how many state them, most first.
     answers : by question, then workers before models, in the order of their answers.
-    questions : those on which it speaks, in the order of their first answer.
-    silent : those on which it does not, each with the code of why: no_shared_slot (fewer than 60%
-        of the answers state one and the same slot) or long_answers (the median answer is longer
-        than 20 words: explanations, of which nothing is promised).
-    meaning : what an entailment model said, whose rows have the slot "meaning", on questions of
-        both kinds; None where none was asked.
-    read_by : how a chat model read the facts; None where our own rules did.
+    questions : questions with facts, in the order of their first answer.
+    silent : the other questions with a reason code: no_shared_slot (fewer than 60% of the answers
+        state the same slot) or long_answers (the median answer has more than 20 words: for
+        explanations the rules are not reliable).
+    meaning : counts of an entailment model's verdicts, whose rows have the slot "meaning", on all
+        questions; None without such a model.
+    read_by : counts of a chat model's extraction; None if the rules extracted the facts.
     """
 
     crowd: Sequence[CrowdFact]
@@ -190,7 +190,7 @@ class ModelReader:
 
     Attributes
     ----------
-    found : by question and text of an answer. about : what is said of the reading.
+    found : facts by question and text of an answer. about : counts for the run's summary.
     """
 
     found: Mapping[tuple[Hashable, str], Sequence[Quoted]]
@@ -290,6 +290,7 @@ def parse_facts(reply: str) -> tuple[list[Mapping[str, str]] | None, str | None]
 
 def _convert_to_text(value: object) -> str:
     """Return a JSON string or number as text; "" for any other value."""
+    # A bool is an int in Python, but true is no value of a fact.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value)
@@ -301,7 +302,9 @@ def _parse_list(reply: str, name: str) -> tuple[list[Any] | None, str | None]:
     if begin < 0:
         return None, NO_JSON
     try:
+        # Models write words around the JSON: decoding stops at the brace that closes the first one.
         document, _ = json.JSONDecoder().raw_decode(reply[begin:])
+    # Brackets nested without end exhaust the decoder's stack.
     except (ValueError, RecursionError):
         return None, NO_JSON
     listed = document.get(name)

@@ -114,6 +114,7 @@ class Lexicon:
             return ""
         if word.endswith("s") and word[:-1] in self._counts:
             return self._find_key(word[:-1])
+        # A word that the dictionary knows is itself, and no misspelt name.
         if _get_frequency(word):
             return ""
         return self._near.find_better(word) or ""
@@ -136,6 +137,8 @@ class _NearIndex:
         self.by_part: dict[str, list[str]] = {}
         for word in counts:
             if LONG <= len(word) <= 30:
+                # Two words one edit apart share a variant with a letter left out: candidates are
+                # looked up, and names are not compared all with all.
                 for part in _build_parts(word):
                     self.by_part.setdefault(part, []).append(word)
 
@@ -144,12 +147,14 @@ class _NearIndex:
         if not LONG <= len(word) <= 30:
             return ""
         own = self.counts.get(word, 0)
+        # 50 bound the work for a part that very many names share.
         candidates = {one for part in _build_parts(word) for one in self.by_part.get(part, ())[:50]}
         frequent = [
             one
             for one in candidates
             if self.counts[one] >= max(2 * own, 1) and one != word and _is_near(one, word)
         ]
+        # The word as well, because a set has no fixed order to break ties by.
         return max(frequent, key=lambda one: (self.counts[one], one), default="")
 
 

@@ -108,6 +108,7 @@ _TENS = {
         ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
     )
 }
+# A common misspelling.
 _TENS["fourty"] = 40
 _SCALES = {
     "hundred": 1e2,
@@ -142,7 +143,7 @@ class Number(NamedTuple):
 
     Attributes
     ----------
-    value : at least 0. place : the last place that is told, such as 100 for 1,200 or .1 for 12.5.
+    value : at least 0. place : last significant place, such as 100 for 1,200 or .1 for 12.5.
     end : the token after it. figures : its figures as written, "" for words.
     """
 
@@ -279,6 +280,7 @@ def _extend_number(
     half = _parse_half(tokens, at)
     if half is not None:
         value, place, at = value + half[0], min(place, 1.0) / 10, half[1]
+    # "million million million ..." multiplies to infinity.
     return Number(value, place if math.isfinite(place) else 1.0, at, figures)
 
 
@@ -391,6 +393,7 @@ def parse_century(tokens: Sequence[Token], at: int) -> Year | None:
         end += 1
     if not number or end >= len(tokens) or tokens[end].lower not in ("century", "centuries"):
         return None
+    # Both ways of counting fit: 1800 to 1899, and 1801 to 1900.
     return Year(100 * number - 100, 100 * number, f"{_format_ordinal(number)} century", end + 1)
 
 

@@ -57,9 +57,10 @@ class Quantity:
 
     Attributes
     ----------
-    low, high : its value, the ends of a range, in `unit`, or plain. place : its last told place.
-    about, bound : see `units`. unit : None of a count. rate : what it is told for, if anything.
-    begin, end : its tokens. shown : in words. noun : what it counts, "" where nobody says.
+    low, high : value, or ends of a range, in `unit`; of a count without a unit. place : last
+        significant place. about, bound : see `units`. unit : None for a count. rate : unit that it
+        refers to ("per year"), or None. begin, end : its tokens. shown : value as text. noun : the
+        counted noun, "" without one.
     """
 
     low: float
@@ -111,6 +112,7 @@ def parse_quantities(tokens: Sequence[Token], counts: bool) -> Iterator[Quantity
             at = century.end
             continue
         if token.kind == FIGURE:
+            # Marks count up from 1: another figure with a full stop is a number.
             if token.text == str(n_list_marks + 1) and _is_list_mark(tokens, at, n_list_marks):
                 n_list_marks, at = n_list_marks + 1, at + 2
                 continue
@@ -431,6 +433,7 @@ def _parse_clock(tokens: Sequence[Token], at: int) -> Quantity | None:
         return None
     shown = f"{hour}:{minute:02}"
     if is_time_of_day:
+        # 12 am is 0, 12 pm is 12.
         hour = hour % 12 + (12 if after.startswith("p") else 0)
         shown, end = f"{shown} {after}", end + 1
     unit = Unit(TIME_OF_DAY, 3600.0, "h") if is_time_of_day else BY_WORD["hour"]

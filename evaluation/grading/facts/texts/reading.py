@@ -59,6 +59,7 @@ class Stated:
         )
 
 
+# There is no slot for negation: on real students such flags were no better than chance.
 NUMBER, YEAR = "number", "year"
 # Part of its value by which two tellings of a measure may differ.
 MEASURE = 0.005
@@ -102,8 +103,8 @@ class Asked:
 def choose_main_unit(asked: Asked, quantities: Iterable[Quantity | Dated]) -> Unit | None:
     """Return the unit of numbers stated without one: the question's, or the most frequent.
 
-    That of the question, else the most frequent one of the answers where it is told more often
-    than numbers are told without.
+    The most frequent unit of the answers counts only if it is more frequent than numbers without a
+    unit; otherwise None.
     """
     if asked.unit is not None:
         return asked.unit
@@ -124,7 +125,8 @@ def build_facts(
 
     Parameters
     ----------
-    quantities : those of the text. unit : of numbers that are told without one and count nothing.
+    quantities : those of the text. unit : unit of numbers without a unit and without a counted
+        noun; None for none.
     """
     facts: list[Stated] = []
     for one in quantities:
@@ -185,6 +187,7 @@ def _build_measured_fact(tokens: Sequence[Token], one: Quantity, main: Unit | No
         _add_bound(shown, one.bound),
         _find_span(tokens, one),
         one.bound,
+        # Cut to the 5 letters of a stem, as the rest of the context is.
         context=collect_stems(tokens, begin, end) | ({one.noun[:5]} if one.noun else set()),
     )
 
@@ -229,7 +232,7 @@ class Reader:
 
         Parameters
         ----------
-        question : its text, "" where nobody knows. texts : the answers.
+        question : its text, "" if unknown. texts : the answers.
         """
         asked = Asked.from_question(question)
         question_tokens, *answers = [tokenise(text) for text in (question, *texts)]

@@ -102,6 +102,7 @@ _WORDS: dict[str, tuple[tuple[float, str, str], ...]] = {
     "energy": (
         (1.0, "J", "joule"),
         (1e3, "kJ", "kilojoule kj"),
+        # In everyday words a calorie is a kilocalorie.
         (4184.0, "kcal", "kcal kilocalorie calorie"),
         (3.6e6, "kWh", "kwh"),
     ),
@@ -254,6 +255,7 @@ def _raise_unit(unit: Unit, word: str) -> Unit:
     if unit.dimension != "length":
         return unit
     if word == "cubic":
+        # The base unit of a volume is the litre; a cubic metre has 1,000.
         return Unit("volume", unit.factor**3 * 1000.0, f"{unit.symbol}³")
     return Unit("area", unit.factor**2, f"{unit.symbol}²")
 
@@ -382,6 +384,7 @@ def is_about(tokens: Sequence[Token], at: int, end: int) -> bool:
 def find_bound(tokens: Sequence[Token], at: int, end: int) -> int:
     """Return the bound of the number in tokens `at` to `end`: -1 at most, 1 at least, 0 exact."""
     before = [one.lower for one in tokens[max(0, at - 3) : at]]
+    # The longest phrase first: "no more than" ends in "more than", its opposite.
     for length in (3, 2, 1):
         bound = _PHRASES.get(tuple(before[-length:])) if len(before) >= length else None
         if bound is not None:

@@ -96,6 +96,8 @@ class Bystanders:
         question_codes = self._question[own_rows]
         # Members of a unit are compared with exemplary answers in which the unit has no vote.
         if unit >= 0:
+            # The leave-one-out formula would subtract the answer itself, but the unit votes with
+            # its medoid, another one: the vote is built anew without the unit.
             cells = vote.cells
             other_cells = np.flatnonzero(
                 (cells.worker != unit) & np.isin(cells.question, question_codes)
@@ -217,6 +219,7 @@ class Bystanders:
                 means = WorkerMeans(vote.cells, rules, times[vote.cells.question])
                 scores = vote.similarity(votes, leave_one_out=rules.leave_one_out)
                 effects, weight = means.of_questions(scores)
+            # A draw takes questions several times or not at all: `times` is how often.
             out[:, columns] = self._compute_means(self.similarity(votes), effects, weight * times)
         return out
 
@@ -233,5 +236,7 @@ class Bystanders:
         residuals = s[known, 0] - effects[question, 0] - raw[worker, 0]
         squares = np.bincount(worker, cell_weights**2 * residuals**2, self._n_workers)
         total = np.bincount(worker, cell_weights, self._n_workers)
+        # As for the variance of a sample: squared residuals from an estimated mean are too small by
+        # (n - 1) / n.
         correction = divide_where_positive(n, n - 1)
         return np.sqrt(squares * correction) / np.where(total > 0, total, np.nan)

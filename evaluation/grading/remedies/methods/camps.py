@@ -49,8 +49,8 @@ class Candidate:
     Attributes
     ----------
     name : "default", "from_camp_1", "only_camp_1" ...
-    electorate : what leads there, over units.
-    aqer : fitted, without draws.
+    electorate : voting rules of this ranking, over units.
+    aqer : fitted with these rules, without draws.
     """
 
     name: str
@@ -64,9 +64,10 @@ class Candidates:
 
     Attributes
     ----------
-    found : the default first; alone where no camps ring, or where all lead to one ranking.
-    camps : codes of the units of each camp, the largest first; () where none ring.
-    alarm : whether there are camps at all.
+    found : candidate rankings, the default first; it is alone without two camps, or if all others
+        give the same ranking.
+    camps : codes of the units of each camp, the largest first; () without two camps.
+    alarm : result of the test for two camps.
     same : name of a dropped candidate -> name of the earlier one with the same ranking.
     reason : why there is only the default; None where there are more.
     """
@@ -100,6 +101,7 @@ def find_candidates(
     """Return the candidate rankings of a crowd; `fit` grades it with given voting rules."""
     alarm, groups = find_camps_within(pairs, seed)
     default = Candidate("default", EVERYBODY, fit(EVERYBODY))
+    # Without two camps there is only the default: grading by a part of an honest crowd harms it.
     if not groups:
         return Candidates((default,), (), alarm, {}, alarm.reason or "no_camps")
     kept_candidates, dropped = [default], {}
@@ -136,6 +138,7 @@ def _is_same(one: Floats, other: Floats) -> bool:
     if correlation is not None:
         return correlation >= SAME
     is_compared = ~np.isnan(one) & ~np.isnan(other)
+    # Without a correlation one of them has no spread: alike if both have none.
     return not is_compared.any() or bool(np.ptp(one[is_compared]) == np.ptp(other[is_compared]))
 
 

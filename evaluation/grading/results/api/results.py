@@ -125,6 +125,7 @@ class ResultViewSet(GradingViewSet):
     def workers(self, request: Request, run_id: Any) -> Response:
         """Return a page of workers, best grade first; those without a grade come last."""
         run = self.done(request, run_id)
+        # PostgreSQL refuses a text with a NUL.
         search = request.query_params.get("search", "").replace("\0", "")
         alarm = read_alarm_key(request, run)
         page = read_worker_rows(run, read_cursor(request), search, read_limit(request), alarm)

@@ -79,6 +79,7 @@ def _assign_lanes(places: Sequence[float]) -> list[int]:
     ends = [float("inf")] * LANES
     lanes = []
     for x in places:
+        # Answers come best first, so that dots are placed from right to left.
         lane = next((at for at, end in enumerate(ends) if end - x >= LANE), LANES - 1)
         ends[lane] = x
         lanes.append(lane)
@@ -115,6 +116,7 @@ class Plane:
         """Convert a map coordinate to a position in the chart."""
         return (
             self.centre[0] + (place[0] - self.middle[0]) * self.scale,
+            # Coordinates of a drawing grow downwards.
             self.centre[1] - (place[1] - self.middle[1]) * self.scale,
         )
 
@@ -303,6 +305,7 @@ def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
     xs, ys = [place[0] for place in places], [place[1] for place in places]
     wide, high = max(xs) - min(xs), max(ys) - min(ys)
     room = (width - 2 * MARGIN, floor - 2 * MARGIN)
+    # One scale for both axes, else distances on the map would depend on the direction.
     scales = [a / b for a, b in zip(room, (wide, high), strict=True) if b > 0]
     return Plane(
         scale=min(scales, default=1.0),

@@ -328,6 +328,7 @@ def build_against_chart(
             (left + AGAINST_LEFT + right) / 2, side - 8, "earlier grade", "faint", "middle"
         )
         drawing.text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
+        # The greatest movers come first in the list: drawn last, they lie on top.
         for worker in reversed(shown):
             drawing.mark(_format_change_tip(worker), link(worker.worker))
             look = "dot-model" if abs(worker.grade_change) > FAR else "dot"

@@ -188,10 +188,12 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
 
 def _find_shared_beginning(names: list[str]) -> str:
     """Return the words with which all models' names begin; "" if fewer than 6 characters."""
+    # What the first and the last in the alphabet share, all names between share as well.
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     apart = (at for at, pair in enumerate(zip(first, last, strict=False)) if len(set(pair)) > 1)
     same = first[: next(apart, min(len(first), len(last)))]
     end = max(same.rfind(mark) for mark in (" ", "/", "-", "_")) + 1
+    # Not where a name is nothing but the beginning: nothing would be left of it.
     return same[:end] if end >= 6 and all(len(name) > end for name in names) else ""
 
 

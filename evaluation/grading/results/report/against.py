@@ -311,6 +311,7 @@ def _compare_data(before: Run, after: Run) -> DataChanges:
     n_scores = AnswerScore.objects.filter(run__in=(before, after)).aggregate(
         before=Count("pk", filter=Q(run=before)), after=Count("pk", filter=Q(run=after))
     )
+    # Two runs without a hash are not known to be the same.
     same_texts = bool(before.input_hash) and before.input_hash == after.input_hash
     removed = added = edited = None
     withdrawn = max(0, read_summary(before).counts.answers - n_scores["before"])
@@ -320,6 +321,7 @@ def _compare_data(before: Run, after: Run) -> DataChanges:
         in_before = AnswerScore.objects.filter(run=before, response=OuterRef("response"))
         common = AnswerScore.objects.filter(Exists(in_before), run=after)
         n_common = common.count()
+        # A withdrawn answer has lost its score as well: the rows alone would miss it.
         removed, added = n_scores["before"] - n_common + withdrawn, n_scores["after"] - n_common
         edited = Response.objects.filter(
             pk__in=common.values("response"), updated_at__gt=before.started_at

@@ -272,6 +272,7 @@ def _read_workers(*runs: Run) -> list[tuple[dict[UUID, _Row], set[UUID]]]:
 def _separate_excluded(run: Run, rows: dict[UUID, _Row]) -> tuple[dict[UUID, _Row], set[UUID]]:
     """Return the workers of a run without the excluded ones, and the excluded ids."""
     names = set(run.parameters.get("exclude_workers") or ())
+    # The option takes external ids (files) and public ids (pages and REST).
     excluded = {id for id, row in rows.items() if names & {row.name, str(id)}}
     return {id: row for id, row in rows.items() if id not in excluded}, excluded
 
@@ -290,6 +291,7 @@ def _rank_common(
         sorted(row[2] or 0 for row in ranked),
     )
     return {
+        # A competition rank: those who are tied share the best of their places.
         id: (bisect_left(ranks_before, first) + 1, bisect_left(ranks_after, second or 0) + 1)
         for id, first, second in ranked
     }
@@ -316,8 +318,8 @@ class WhatIf:
 
     Attributes
     ----------
-    worker, name : who is left out. reason : code of why it is not computed at once, "" if it is;
-        all else is empty then.
+    worker, name : the worker who is left out. reason : code of why it is not computed at once (all
+        other fields are then empty); "" if it is.
     movers : the ten who would move most, places among those ranked both times. n_moved : how many
         would change places. n : workers with both ranks.
     spearman : rank correlation of the grades, with and without.

@@ -73,6 +73,7 @@ class ModelPair(Reasoned):
         """Return the pair with the second model first, and the difference reversed."""
         old = self.difference
         value = None if old.value is None else -old.value
+        # The other sign swaps the ends of the interval.
         low = None if old.high is None else -old.high
         high = None if old.low is None else -old.low
         return replace(

@@ -47,14 +47,13 @@ class Datasheet:
 
     Attributes
     ----------
-    first_answer_at, last_answer_at : None where nobody took the times; `stored_at` is when the
-        last answer came into the database.
+    first_answer_at, last_answer_at : None if the times are unknown. stored_at : when the last
+        answer was stored.
     n_empty, n_rejected : answers without a text, and those left out because they were refused
         where they were collected.
     ceiling : mean leave-one-out score of the best quarter of the workers, as in the run's summary.
-    camps : how many questions were looked at for two camps of answers (`tested`), had them
-        (`listed`) or too few answers (`too_few`), with the thresholds; None if the run did not
-        look.
+    camps : numbers of questions tested for two camps of answers (`tested`), with camps (`listed`)
+        and with too few answers (`too_few`), and the thresholds; None in runs without this test.
     """
 
     name: str
@@ -235,7 +234,7 @@ class ConsensusRow(Reasoned):
     camps : the larger and the smaller one, where the separation is above .4; else none, with
         `camps_reason`, which also says where an answer of a camp was withdrawn.
     agreed, contested : facts that people agree on, and the values on which they are divided.
-    facts_reason : code of why nothing is said of facts; "" where the run speaks of the question.
+    facts_reason : code of why the question has no facts; "" if it has some.
     """
 
     question: str
@@ -387,6 +386,7 @@ def _read_answers(run: Run) -> Iterator[tuple[Any, ...]]:
         .order_by(
             "response__question__position",
             "response__question_id",
+            # Databases disagree on where an empty score sorts.
             F("score").desc(nulls_last=True),
             "response_id",
         )

@@ -211,6 +211,7 @@ def _read_texts(
             Exists(is_named_alarm) if is_answer else Value(False),
         )
 
+    # One statement for three tables, whose columns are therefore the same.
     answers = query_part("answer", Response, ("left", "right"), "submission__worker__")
     replies = query_part("reply", LLMResponse, ("llm_response",), "model__")
     questions = query_part("question", Question, ("question",), "")
@@ -255,9 +256,9 @@ Found = Mapping[UUID, WorkerSignals]
 def read_signals(run: Run, workers: Iterable[UUID], *, in_full: bool = False) -> Found:
     """Return how some workers wrote their answers, by worker; empty if nothing was recorded.
 
-    Of nobody where no answer was counted; of a worker without counts beside others that have some,
-    it says that there are none. `in_full` looks for the answer of which the least was typed as
-    well: for one worker at a time.
+    Empty if no answer of the run was recorded. A worker without recorded answers gets a message
+    that says so, if other workers have some. `in_full` also finds the answer with the smallest
+    typed part; use it for one worker at a time.
     """
     worker_ids = list(dict.fromkeys(workers))
     rows = _query_by_worker(run, worker_ids)
@@ -325,6 +326,7 @@ def _query_by_worker(run: Run, workers: list[UUID]) -> Rows:
         away=Sum("away_seconds", filter=counted),
         active=Sum("active_seconds", filter=counted),
         length=Coalesce(Sum(Length("text"), filter=of_these), Value(0)),
+        # At most the text: what was pasted and deleted again may be longer than what was sent.
         by_paste=Coalesce(
             Sum(Least(F("pasted_characters"), Length("text")), filter=of_these), Value(0)
         ),

@@ -111,9 +111,8 @@ def read_answer_map(
 ) -> AnswerMap | None:
     """Return the map of a question's answers in a finished run; None if none was recorded.
 
-    None where the run recorded none (it was graded before there were maps, or nobody answered).
-    `found` is the question and `page` an `answer_page` of it, where they were read: what it has of
-    the answers that are shown is not read again.
+    None for a run of an older version without maps, and for a question without answers. `found` is
+    the question and `page` its page of answers, if already read: answers on it are not read again.
     """
     about = read_summary(run).map
     found = found or read_question(run, question)
@@ -158,6 +157,7 @@ def _build_answers(
     map_answers = []
     for row in rows:
         weights, worker_grades = (decode_floats(row[part] or b"") for part in ("weights", "grades"))
+        # Weights sum to 1 over all workers: times their number, an equal vote is 1.
         votes = [weights[at] * about.n_workers for at in shown] if weights else None
         grades = [
             None if math.isnan(worker_grades[at]) else worker_grades[at]

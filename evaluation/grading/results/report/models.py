@@ -77,8 +77,8 @@ class ModelRow(Reasoned):
     percentile : 0 to 100, share of workers that score lower on the questions it answered.
     rank : 1 + the number of models that are better by more than chance.
     reason : code of why a number is None; "" if none is.
-    details : what is known of it (family, version, size, tuning, strategy), in that order.
-    facts : how the facts of its answers stand to what the crowd agrees on; in no score.
+    details : family, version, size, tuning and strategy, as far as known, in that order.
+    facts : agreement of the facts in its answers with the crowd; no score depends on it.
     contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
@@ -126,6 +126,7 @@ class CrowdScores:
             return [(low, high, self.n)]
         sizes = [0] * count
         for score in self.scores:
+            # The highest score would open one more bin.
             sizes[min(int((score - low) / width), count - 1)] += 1
         return [(low + i * width, low + (i + 1) * width, size) for i, size in enumerate(sizes)]
 
@@ -177,6 +178,7 @@ def read_model_rows(
         count = row["n_models"]
         return build_model_row(row)
 
+    # Counted by a window over all rows, so that the page and the number are one query.
     page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, build_counted_row)
     return replace(page, count=count)
 
@@ -188,6 +190,7 @@ def build_first_rows(scores: Iterable[LLMScore], size: int = MODELS_PAGE) -> lis
         return one.score is None, -(one.score or 0.0), one.model.public_id
 
     values = attrgetter(*(column.replace("__", ".") for column in COLUMNS))
+    # As `ORDER` sorts, so that the next page goes on where this one ends.
     first = sorted(scores, key=find_place)[:size]
     return [build_model_row(dict(zip(COLUMNS, values(one), strict=True))) for one in first]
 
@@ -232,7 +235,7 @@ class AnswerOfModel(Marked, Reasoned):
 
     Attributes
     ----------
-    text : at most 1,500 characters. facts : what it states, and how that stands to the crowd.
+    text : at most 1,500 characters. facts : facts that it states, with verdicts by the crowd's.
     """
 
     question: UUID

@@ -79,7 +79,7 @@ class QuestionRow:
     dispersion : 0 where all answers say the same, toward 1 where they have nothing in common.
     difficulty : how far the answers are from the consensus of the others on average: 1 less their
         mean leave-one-out score, or their mean distance; None where nobody else answered.
-    nearest_worker : who gave the nearest answer; "" if it was withdrawn or nobody answered.
+    nearest_worker : author of the nearest answer; "" if it was withdrawn or there is none.
     """
 
     question: UUID
@@ -113,6 +113,7 @@ def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
 
 def build_row_builder(run: Run) -> Callable[[dict[str, Any]], QuestionRow]:
     """Return the function that converts a database row to a `QuestionRow`."""
+    # The highest score there is: a negative distance of 0, or a cosine of 1.
     best = 0.0 if run.parameters.get("similarity") == "euclidean" else 1.0
     return lambda values: _build_row(values, best)
 
@@ -253,6 +254,7 @@ def read_question(run: Run, question: UUID) -> QuestionInRun | None:
     exemplar = (
         ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
         .select_related("question__passage")
+        # Hundreds of numbers that no page shows.
         .defer("vector")
         .annotate(
             larger_text=select_beginning("larger_nearest__text", ANSWER_SHOWN),
@@ -344,6 +346,7 @@ def read_answer_page(
             "response_id",
             "response__public_id",
             "place",
+            # A subquery, because no key leads from a score to the grade of its worker in the run.
             grade=Subquery(grades.values("grade")[:1]),
             **build_history_columns(run),
             worker_public=F("response__submission__worker__public_id"),

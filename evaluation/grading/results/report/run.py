@@ -178,6 +178,7 @@ def count_crowd(run: Run) -> dict[str, int]:
         )
         if not run.parameters.get("include_rejected"):
             empty = empty.filter(rejected=False)
+        # Counted now, while the run counted then: an answer may have been added since.
         counts["empty_answers"] = max(0, counts["empty_answers"] - empty.count())
     return counts
 
@@ -189,9 +190,9 @@ class RecordStanding:
     Attributes
     ----------
     run, called, version : the one that counts.
-    chosen_by : who chose it, "" where nobody did. chosen_at : when; None where there is no run of
-        record, and the newest that is done counts.
-    newer : a run that was done after it, None without one; newer_called : what that is called.
+    chosen_by : user who chose it, "" if it was chosen automatically. chosen_at : time of the
+        choice; None if the newest finished run counts automatically.
+    newer : a finished run made after it, None without one; newer_called : its title.
     changed : whether a run would read other answers now. old_version : whether the set has a newer
         version.
     """
@@ -268,6 +269,7 @@ def read_record_runs(
             is_needed |= Q(pk__in=rows.values("pk")[:1])
     gradings_found = list(
         Run.objects.filter(is_needed)
+        # Read with the run, also where there is none: `hasattr` below asks the database no more.
         .select_related("version", "of_record__chosen_by", "interim")
         .order_by("-pk")
     )

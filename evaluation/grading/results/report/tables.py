@@ -127,6 +127,7 @@ def _read_names(run: Run, workers: Iterable[str]) -> dict[str, str]:
 
 
 Row = Sequence[object]
+# Rows in memory at once: tables are streamed.
 AT_ONCE = 2000
 # Columns of workers.csv and models.csv.
 FACTS = COUNTED[:4]

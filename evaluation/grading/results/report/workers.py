@@ -68,13 +68,13 @@ class WorkerRow:
 
     Attributes
     ----------
-    name, panel : the id a panel gave the worker, and the panel ("" if nobody said).
+    name, panel : the worker's id at the panel, and the panel ("" if unknown).
     grade : 0 (the worst of the run) to 1 (the best).
     raw : in-sample score, the mean similarity to the exemplary answers. leave_one_out : raw score,
         the same to those of the others.
     rank_low, rank_high : 95% interval of the rank; None where there is none.
     supported : whether there are enough answers for a rank.
-    facts : how the facts of the answers stand to what the crowd agrees on; in no grade.
+    facts : agreement of the facts in the answers with the crowd; no grade depends on it.
     contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
@@ -222,7 +222,7 @@ class WorkerAnswer(Marked):
     score : similarity to the exemplary answer; score_leave_one_out : to that of the others.
     status : scored; empty (unanswered); rejected (where it was collected); not_in_run (later)
     is_nearest : whether this answer is itself the nearest one.
-    facts : what it states, and how that stands to what the others state.
+    facts : facts that it states, with verdicts by the other workers' facts.
     contrast : question contrast, agreement less that with the consensus of other questions.
     """
 
@@ -304,6 +304,8 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
             state=Response.State.SUBMITTED,
         )
         .annotate(
+            # Left joins to the rows of this run only: an answer without a score keeps its row, and
+            # one that several runs scored is not repeated.
             of_run=FilteredRelation("scores", condition=Q(scores__run=run)),
             exemplar=FilteredRelation(
                 "question__exemplary_answers",

@@ -387,6 +387,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     user_id = get_user_id(request)
     expert = (
         int(expert_text)
+        # isdigit alone is true of "²", which int refuses; a longer number is beyond any key.
         if expert_text.isascii() and expert_text.isdigit() and len(expert_text) < 12
         else 0
     )

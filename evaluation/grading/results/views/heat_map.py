@@ -181,6 +181,7 @@ def _list_blocks(total: int, step: int) -> list[tuple[int, int, int]]:
 def _format_short(score: float) -> str:
     """Return a score with two decimals, without the leading zero."""
     shown = f"{score:.2f}"
+    # .999 is rounded to 1.00, which keeps its first digit.
     return shown.replace("0.", ".", 1) if abs(score) < 1 and not shown.endswith("1.00") else shown
 
 

@@ -94,8 +94,10 @@ def show_results(request: HttpRequest, run: Run) -> Context:
     """
     asked = request.GET
     report = build_run_report(run)
+    # PostgreSQL refuses a text with a NUL.
     search = asked.get("q", "").strip()[:LONGEST_SEARCH].replace("\x00", "")
     by: Any = parse_choice(asked, "by", ORDERS, "position")
+    # One query for the charts and for the first page of the list.
     first = read_worker_rows(run, size=WORKERS_DRAWN)
     best = first.rows if report.n_graded else []
     link = _build_worker_link(run)
