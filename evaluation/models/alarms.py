@@ -326,6 +326,7 @@ class WorkerVerdict(AppendOnly):
         rows = cls.of_version(version).filter(
             worker=OuterRef("worker"), takes_back=None, taken_back=None
         )
+        # Withdrawals, and decisions that were withdrawn, are filtered out above.
         return Coalesce(Subquery(rows.order_by("-pk").values("kind")[:1]), Value(""))
 
     @classmethod
@@ -348,6 +349,7 @@ class WorkerVerdict(AppendOnly):
 
         A worker's newest row that none takes back counts, whichever run of the set it was made in.
         """
+        # Oldest first: of each worker the newest row replaces the others in the dictionary.
         rows = cls.objects.filter(question_set=question_set, takes_back=None, taken_back=None)
         newest = {
             row.worker_id: row for row in rows.select_related("worker", "decided_by").order_by("pk")
@@ -363,6 +365,7 @@ class WorkerVerdict(AppendOnly):
         named = run.parameters.get("exclude_workers") or ()
         if not named:
             return
+        # The option accepts ids of panels and public ids of this site.
         ids = {clean_id(one) for one in named}
         of_set = cls.excluding(run.version.question_set)
         cls.apply_to(

@@ -25,14 +25,14 @@ from annotations.models import (
 from evaluation.models.runs import FINISHED, Run
 
 FEWEST = 3
-"""People who must have handed in: fewer cannot be graded."""
+"""Least number of submissions; fewer cannot be graded."""
 
 
 class Interim(Scoped):
     """Grading of the answers that `n_people` workers had submitted when it was requested.
 
-    `found` is what the page of the collecting says of it, worked out in the background once the run
-    is done; it names no worker, so that nothing of who withdraws stays in it. None before.
+    `found` has the results that the collection's page shows; None until a background process has
+    computed it after the run. It names no worker, so that a withdrawal leaves no trace in it.
     """
 
     access = Access(question_set="collection__version__question_set", readers=VIEWERS)
@@ -56,7 +56,7 @@ def handed_in() -> QuerySet[Submission]:
 
 def untold() -> QuerySet[Interim]:
     """Select finished interim gradings whose page texts are not computed yet."""
-    # "found=None" would ask for the null of JSON, which nothing here is.
+    # "found=None" would compare with the null of JSON, which no row here has.
     return Interim.objects.filter(run__state=Run.State.DONE, found__isnull=True)
 
 
@@ -204,6 +204,7 @@ class Removal(Record):
         """Progress of the deletion in percent, 0 to 100."""
         if self.finished_at is not None:
             return 100
+        # 100 is for a recorded end: after the last batch a final step remains.
         return min(99, int(100 * self.done / max(1, self.total)))
 
 

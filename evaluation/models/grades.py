@@ -162,6 +162,7 @@ class WorkerGrade(FactCounts, Result):
         if not named:
             return cls.objects.none()
         by_name = Q(worker__external_id__in=[clean_id(one) for one in named])
+        # Only those that are UUIDs: for any other text Django raises an error in the query.
         public = [one for one in map(_uuid, named) if one is not None]
         by_id = Q(worker__public_id__in=public)
         return cls.objects.filter(by_name | by_id, run=run, grade__isnull=True)
@@ -226,6 +227,7 @@ class ExemplaryAnswer(Result):
                 | (
                     Q(vector__isnull=False)
                     & Q(dimension__isnull=False)
+                    # 4 bytes for a float32.
                     & has_length("vector", F("dimension") * 4)
                 ),
                 name="exemplary_answer_dimension",
@@ -447,6 +449,7 @@ class DrawPart(Result):
             models.UniqueConstraint(fields=["run", "first"], name="draw_part_once"),
             models.CheckConstraint(
                 condition=Q(n_draws__gte=1)
+                # 8 bytes for a float64.
                 & has_length("raw", F("n_draws") * F("n_workers") * 8)
                 & has_length("votes", F("n_draws") * F("n_workers") * 8),
                 name="draw_part_is_whole",

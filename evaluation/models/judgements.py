@@ -256,6 +256,8 @@ def counting(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
     """
     settled = Q()
     settles = Q()
+    # Exhibits have no adjudicator, so their judgements all count. An adjudicator who was asked and
+    # has not judged yet settles nothing.
     for thing in ("response", "llm_response"):
         items = AuditItem.objects.filter(
             **{thing: OuterRef(thing), f"adjudicator__judgements__{thing}": OuterRef(thing)}

@@ -36,6 +36,7 @@ STATUSES = [status.value for status in AnswerStatus]
 
 def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
     """Return the SHA-256 of a prompt and its parameters, in hexadecimal."""
+    # Sorted, so that equal parameters in another order are the same request.
     request = json.dumps([prompt, parameters], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(request.encode()).hexdigest()
 

@@ -232,6 +232,8 @@ def run_that_counts(runs: QuerySet[Run]) -> Run | None:
     return (
         runs.filter(archived_at=None)
         .order_by(
+            # At most one of the runs has an official row; without `nulls_last` PostgreSQL would put
+            # all others before it.
             F("of_record").desc(nulls_last=True),
             Case(When(interim__isnull=True, then=0), default=1),
             "-pk",
@@ -247,6 +249,7 @@ def take_first(run: Run) -> None:
     """
     if Run.objects.filter(pk=run.pk, interim__isnull=False).exists():
         return
+    # If two runs end at once, the unique constraint lets only one become official.
     RunOfRecord.objects.get_or_create(
         question_set_id=run.version.question_set_id,
         kind=run.kind,

@@ -328,6 +328,7 @@ class PaymentPeople:
         decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
         status = PanelStatus.objects.filter(**same_submission).order_by("-pk").values("status")[:1]
         grade = WorkerGrade.objects.filter(
+            # No row has the key 0: without a run the columns are empty.
             run=self.run.pk if self.run else 0, worker=OuterRef("worker")
         )
         rows: Rows = Submission.objects.filter(version=self.version)
@@ -357,6 +358,7 @@ class PaymentPeople:
             Q(worker__public_id__in=list(self.marks)),
             Q(Exists(lowest)),
         )
+        # The first condition that holds counts, so decided and unfinished work comes first here.
         numbers = (5, 4, 0, 1, 2)
         whens = (
             When(place, then=Value(number)) for place, number in zip(places, numbers, strict=True)
@@ -380,6 +382,7 @@ class PaymentPeople:
         # The version object of the caller has its relations loaded already.
         submission.version = self.version
         self.only = submission.pk
+        # Assigned over the cached property, which would need a query.
         self.existing = {kind: getattr(submission, f"has_{kind}") for kind in OPTIONAL_RECORDS}
         return self.load_rows([submission], in_full=in_full)[0]
 

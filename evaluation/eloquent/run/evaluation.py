@@ -104,6 +104,7 @@ def evaluate_judgements(
     scored = models if any(not row.by_human for row in selected) else people
     answered = Counter((row.system, row.item, row.language) for row in replies if row.answered)
     judged = Counter((row.system, row.item, row.language) for row in selected)
+    # A file of judgements may have systems whose replies are not known.
     has_replies = {row.system for row in replies}
     rows = []
     for index, (system, item, language) in enumerate(sets):
@@ -265,6 +266,7 @@ def _list_sets(
     items: Sequence[PromptItem], systems: Sequence[str], judgements: Sequence[Judgement]
 ) -> list[SetKey]:
     """Return (system, item, language) keys of all reply sets; "" for whole-item judgements."""
+    # Judges of files may score an item as a whole, in place of each language or in addition.
     whole = {(one.system, one.item) for one in judgements if not one.language}
     in_part = {(one.system, one.item) for one in judgements if one.language}
     keys = []

@@ -276,6 +276,7 @@ def build_submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterato
 
 def _convert_question_id(item: str) -> int | str:
     """Return an item's id for a submission: a number if it is written as one."""
+    # `isdecimal` alone also accepts digits of other scripts.
     is_number = item.isascii() and item.isdecimal() and str(int(item)) == item
     return int(item) if is_number else item
 

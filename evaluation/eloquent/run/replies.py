@@ -231,6 +231,7 @@ def _add_reply(
     given: PromptReply,
     exclusions: Exclusions,
 ) -> None:
+    # The first reply to a wording counts.
     key = (reply.system, reply.item, reply.place)
     if found.setdefault(key, reply) is not reply:
         exclusions.add(REPEATED, _describe_reply(given))
@@ -255,6 +256,7 @@ def _add_changed_reply(
     if variant is None:
         exclusions.add(UNKNOWN_VARIANT, _describe_reply(given))
         return
+    # Later turns that repeat a known prompt have become replies of their own.
     until = next(
         (
             index

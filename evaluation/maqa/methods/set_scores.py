@@ -93,6 +93,7 @@ def is_right_score(score: float, above: float) -> bool:
 FIXED, PAPER = "fixed", "paper"
 # Significant digits of a decimal number that count; binary floats differ beyond them.
 _DIGITS = 12
+# At most 3 digits of exponent: a longer one would be written out as a huge integer.
 _NUMBER = re.compile(r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _CURRENCY = "$€£¥₹₩₽¢"
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d", "-"))
@@ -137,6 +138,7 @@ def _build_fixed_key(answer: str | float) -> Hashable:
     if number is not None:
         return number
     if _FORMULA.search(text):
+        # In a formula punctuation has a meaning, so only white space and the final mark go.
         return "".join(text.split()).rstrip(".;,") or text
     text = _ARTICLE.sub("", _THOUSANDS.sub("", text))
     # An answer of punctuation alone would otherwise equal every other such answer.

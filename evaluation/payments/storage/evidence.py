@@ -258,6 +258,7 @@ def _add_checks(
     """
     by_language: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for key, question, language, text in answered:
+        # "" selects the original wording.
         language = language if language in version.languages else ""
         by_language[language].append((key, question, text))
     for language, answers in by_language.items():
