@@ -409,6 +409,7 @@ def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSet
         )
         name = own = judge.name_of(judge.chat())
         number = 1
+        # The same judge may be named twice, and scores are kept by judge.
         while name in found:
             number += 1
             name = f"{own} #{number}"

@@ -15,7 +15,7 @@ from evaluation.model_overview.run.gathering import Together
 from evaluation.model_overview.storage import together_of
 from evaluation.models import Run
 
-# Questions that are drawn; models as many as there is room for.
+# Most questions in the chart; the number of models depends on its width.
 MOST = 40
 FIFTHS = Shades(
     (0.2, 0.4, 0.6, 0.8),

@@ -93,8 +93,8 @@ class ScoreRule(Scoped):
 
     The score is the raw leave-one-out one or the question contrast (`score`) in the grading that
     counts for the earlier set, or an end of its 95% interval. The rule itself admits nobody:
-    `evaluation.admission` puts the ids of who keeps it on the collection's list. `run` is the
-    grading that was last applied (None where there was none, or it is deleted), `applied_at` when.
+    `evaluation.admission` puts the ids of the workers who meet it on the collection's list. `run`
+    is the grading applied last (None without one, or after its deletion), `applied_at` the time.
     """
 
     class End(models.TextChoices):
@@ -150,10 +150,10 @@ IMPORT = "import"
 class Removal(Record):
     """Object that is being deleted, undone or erased, by its primary key.
 
-    `done` of `total` rows are gone. Every batch is a transaction of its own and may be done twice
-    without harm, so nobody holds it: whichever worker has time goes on, also after a crash.
-    `pending` is what is still needed to find the rest, emptied in the end. `asked_by` is None where
-    a worker took their own answers back.
+    `done` of `total` rows are deleted. Every batch is a transaction of its own and may run twice
+    without harm, so there is no lease: any background process continues, also after a crash.
+    `pending` has the data needed to find the remaining rows, and is empty in the end. `asked_by` is
+    None if a worker withdrew their own answers.
     """
 
     access = Access(owner="owner", people="asked_by")

@@ -148,7 +148,7 @@ class WorkerGrade(FactCounts, Result):
         ]
         indexes = [
             models.Index(fields=["run", "rank", "id"], name="worker_grade_list"),
-            # All that sorting everybody by their mean score needs, without reading the grades.
+            # A covering index to sort all workers by their mean score without reading the rows.
             models.Index(fields=["worker", "run", "leave_one_out"], name="worker_grade_scores"),
         ]
 
@@ -187,8 +187,8 @@ class ExemplaryAnswer(Result):
     `separation` is how clearly its answers fall into two camps (see `methods.alarms.questions`),
     None below 6 answers and in runs that did not look; where it is above the threshold, the camps
     have their sizes, and the answers nearest to their means (None if withdrawn).
-    `facts` says whether the crowd was looked at fact by fact: `SPOKEN`, or the code of why not; ""
-    in runs that did not look.
+    `facts` is `SPOKEN` if facts were extracted from the answers, else the code of the reason; "" in
+    runs without facts.
     """
 
     SPOKEN = "spoken"
@@ -255,8 +255,8 @@ class ExemplaryAnswer(Result):
 class AnswerScore(Result):
     """Score of a worker's answer in a run; one row of answers.csv.
 
-    `place` is where it stands on the map of answers: x and y on the axes of the run, x and y on
-    those of its question, as float32, little-endian; None in runs that made no map.
+    `place` is the position on the map of answers: x and y on the axes of the run, x and y on those
+    of its question, as float32, little-endian; None in runs without a map.
     """
 
     run = models.ForeignKey(

@@ -211,8 +211,8 @@ class Audit(Record):
 class AuditItem(Scoped):
     """A sampled answer of a worker or a model; `place` is its position in the sampling order.
 
-    It goes with its answer, where that is withdrawn. `adjudicator` is who was asked to settle what
-    two experts disagree on; the grade of this one counts in place of theirs.
+    It is deleted with its answer. `adjudicator` is the expert asked to settle a disagreement of two
+    others; the adjudicator's grade counts in place of theirs.
     """
 
     access = Access(question_set="audit__run__version__question_set", readers=VIEWERS)

@@ -24,11 +24,11 @@ from annotations.models import (
     Scoped,
 )
 
-# Somebody works on it, or will.
+# A background process works on it, or will.
 ACTIVE = ["queued", "running"]
 UNFINISHED = [*ACTIVE, "paused"]
 FINISHED = ["done", "failed", "cancelled"]
-# The kind of a run where nobody says another.
+# The default run type.
 GRADING = "aqer"
 LONGEST_NAME = 120
 LONGEST_NOTES = 10_000
@@ -43,8 +43,8 @@ def known_kinds() -> list[tuple[str, str]]:
 class Run(Record):
     """One computation over a version of a question set; never overwritten.
 
-    A worker takes a run by a conditional update that sets `lease_owner`, `lease_until` and
-    `attempt`, and writes results only in transactions that begin by updating the row of its own
+    A background process claims a run by a conditional update that sets `lease_owner`, `lease_until`
+    and `attempt`. It writes results only in transactions that begin by updating the row of its own
     attempt. `input_hash` is that of all texts that went in. `done` of `total` counts the steps of
     `stage`; `total` is None until it is known. `reasons` says why a result is null; `warnings`
     are codes with values (`Message`), in older runs sentences; `error` is
@@ -179,10 +179,10 @@ class Run(Record):
 class RunOfRecord(Scoped):
     """Official run of a question set for a run type; at most one each.
 
-    A table of its own, because a constraint on `Run` cannot reach the set, and because it says who
-    chose the run and when. `chosen_by` is None where nobody did: the first run of a kind that was
-    done is taken until somebody chooses. The row goes with its run; then the newest run that is
-    done counts (`run_that_counts`).
+    A table of its own, because a constraint on `Run` cannot refer to the set, and to store who
+    chose the run and when. `chosen_by` is None for an automatic choice: the first finished run of a
+    type is official until a user chooses another. The row is deleted with its run; then the newest
+    finished run counts (`run_that_counts`).
     """
 
     access = Access(question_set="question_set", readers=VIEWERS)
@@ -226,8 +226,7 @@ def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | N
 def run_that_counts(runs: QuerySet[Run]) -> Run | None:
     """Return the official run among finished runs of one set and type, else their newest.
 
-    One that is archived does not count, and a grading of the answers so far only where there is no
-    other.
+    Archived runs are left out. An interim grading counts only if there is no other run.
     """
     return (
         runs.filter(archived_at=None)
@@ -245,7 +244,7 @@ def run_that_counts(runs: QuerySet[Run]) -> Run | None:
 def take_first(run: Run) -> None:
     """Make a finished run the official one if its set has none of this run type.
 
-    Not by itself a grading of the answers so far: people are still answering.
+    Interim gradings never become official automatically, because workers are still answering.
     """
     if Run.objects.filter(pk=run.pk, interim__isnull=False).exists():
         return
@@ -275,7 +274,7 @@ def choose(run: Run, user: Any) -> RunOfRecord:
 class BackgroundWorker(models.Model):
     """A background process and its last sign of life, by the database's clock.
 
-    Rows belong to nobody: they say whether anybody listens, not what anybody does.
+    Rows have no owner: they tell whether a process runs, not what it does.
     """
 
     access = UNLISTED

@@ -327,8 +327,8 @@ class PaymentPeople:
         same_submission = {"submission": OuterRef("pk")}
         decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
         status = PanelStatus.objects.filter(**same_submission).order_by("-pk").values("status")[:1]
+        # No row has the key 0: without a run the columns are empty.
         grade = WorkerGrade.objects.filter(
-            # No row has the key 0: without a run the columns are empty.
             run=self.run.pk if self.run else 0, worker=OuterRef("worker")
         )
         rows: Rows = Submission.objects.filter(version=self.version)

@@ -420,8 +420,8 @@ def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> di
     existed at their start. One query.
     """
     reading = [name for name, kind in list_run_kinds().items() if kind.reads_people]
+    # A run that started before the first of the answers cannot have used them.
     runs = Run.objects.filter(
-        # A run that started before the first of the answers cannot have used them.
         version__in=versions, state=Run.State.DONE, kind__in=reading, started_at__gte=since
     )
     answers = Response.objects.filter(

@@ -133,6 +133,7 @@ def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) 
 
 def _restore_items(findings: Findings) -> list[PromptItem]:
     """Return the prompts of each item as asked, reconstructed from the stored replies."""
+    # From the replies, because the draft's wordings may have changed since the run.
     wordings: dict[str, dict[int, PromptVariant]] = defaultdict(dict)
     for reply in findings.replies:
         wordings[reply.item][reply.place] = PromptVariant(
@@ -252,6 +253,7 @@ def _find_apart(findings: Findings) -> list[Apart]:
         for row in findings.sets
         if row.score is not None and row.human_score is not None
     ]
+    # If only people judged, `score` is theirs too, and there is nothing to compare.
     if all(is_human(judge) for judge in findings.judges):
         return []
     return sorted(both, key=lambda row: -abs(row.score - row.human_score))[:MOST_DISAGREED]

@@ -15,14 +15,14 @@ from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.data_sets import CROWD, AnswerAssignment, GradedAnswers, assign_answers
 from evaluation.evidence.labelled_crowd import FEWEST_WORKERS, LabelledCrowd, Trial
 
-# Whatever compares two texts does so for all pairs of answers to a question: beyond these many,
-# workers, or answers to deal from, are drawn at random.
+# Most answers to a question, because methods compare all pairs of them. Above it workers, or the
+# answers to deal from, are drawn at random.
 MOST_ANSWERS = 200
 MOST_TO_DEAL = 3 * CROWD
 TIER = 2
 SMALLEST_CROWD = 6
-# Where the best answers have one grade on more than this part of the questions, as with labels of
-# right and wrong, dealt workers would all be equally good.
+# If the best answers have equal grades on more than this share of the questions, as with labels
+# right and wrong, simulated workers dealt the best answers would all be equally good.
 FLAT = 0.5
 
 
@@ -41,8 +41,9 @@ class GradedCrowds:
     Attributes
     ----------
     answers : (N,) texts, questions, grades.
-    workers : (N,) codes 0..M-1 of who gave them; None where they are dealt.
-    crowd : workers in a dealt crowd; 0 for real ones. best : whether the best answers are dealt.
+    workers : (N,) worker code 0..M-1 of each answer; None if workers are simulated.
+    crowd : workers in a simulated crowd; 0 for real ones. best : whether simulated workers are
+        dealt the best answers.
     notes : what was left out.
     """
 
@@ -91,6 +92,7 @@ class GradedCrowds:
         for row, one in enumerate(graded):
             places.setdefault(one.question, []).append(row)
         counts = np.array([len(rows) for rows in places.values()])
+        # In steps of a tier, because each tier has to be full.
         crowd = next(
             (n for n in range(CROWD, SMALLEST_CROWD - 1, -TIER) if (counts >= n).mean() >= FLAT), 0
         )

@@ -60,7 +60,7 @@ Write = Callable[["AttackedCrowd", Integers, np.random.Generator], list[str]]
 
 @dataclass(frozen=True)
 class Attack:
-    """What some of the workers do in place of answering.
+    """An attack: the texts that some workers give in place of their answers.
 
     Attributes
     ----------
@@ -103,6 +103,7 @@ class AttackedCrowd:
         rng = np.random.default_rng(seed)
         attackers = rng.permutation(int(self.worker.max()) + 1)[: attack.n_attackers]
         texts = list(self.students.texts)
+        # Attackers are drawn even if nothing is replaced: "none" is measured on the same students.
         for attacker in attackers.tolist() if attack.write else ():
             assert attack.write is not None
             rows = np.flatnonzero(self.worker == attacker)
@@ -251,6 +252,7 @@ class _AttackVectors:
 
     def embed(self, texts: Sequence[str], written: Integers) -> Floats:
         """Return the vectors (N, d) of the crowd's texts, of which `written` were replaced."""
+        # A copy, because the students' vectors are used by every attack.
         out = convert_to_dense(self._students).copy()
         new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
         if new:
@@ -276,6 +278,7 @@ def _measure(
     alarms = [one for one in detect_alarms(parameters, aqer, answers).found if one.workers]
     m = len(aqer.workers_)
     is_attacker = np.isin(np.arange(m), attackers)
+    # Scores of very few answers are unreliable, so only ranked students are compared.
     honest = ~is_attacker & aqer.supported_
     is_repeated = _find_named([one for one in alarms if one.kind == "repeated"], m)
     is_named = _find_named([one for one in alarms if one.severity == "alarm"], m)

@@ -82,6 +82,7 @@ def _move_change(pair: MinimalPair) -> str:
     """Return the paraphrase with the fact changed; "" if the changed words are missing in it."""
     old, new = pair.original.split(), pair.changed.split()
     text = pair.paraphrase
+    # Without `autojunk`, which ignores frequent words in long texts.
     for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if operation == "equal":
             continue
@@ -91,7 +92,7 @@ def _move_change(pair: MinimalPair) -> str:
         )
         if match is None or not new_words:
             return ""
-        # A sentence begins with a capital letter, whatever it says.
+        # The replacement keeps the capital letter of the words that it replaces.
         replacement = (
             new_words.capitalize() if match[0][0].isupper() and new_words.islower() else new_words
         )

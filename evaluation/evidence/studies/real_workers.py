@@ -2,14 +2,14 @@
 
 Count real students' answers that contradict the crowd's facts, and how many are wrong.
 
-Facts speak only where most answers state the same slot and are short. What that leaves of Beetle,
-question by question; and what would be flagged if fewer answers had to state it, with the tutors'
-labels of what is flagged.
+Facts are used only for questions where most answers are short and state the same slot. The tables
+show which questions of Beetle these are, and which answers would be flagged if fewer answers had to
+state the slot, with the tutors' labels of the flagged answers.
 
 Beetle (Dzikovska et al. 2013): students answered questions of a tutoring system on electricity, and
 every answer was called correct, contradictory or incorrect (partly right, irrelevant or off the
 topic). The students are the workers, with their first attempts; a student's true value is the share
-of correct ones among these. Nobody is dealt and nobody is simulated, so these are the numbers to
+of correct ones among these. The workers are real, not simulated, so these are the numbers to
 quote first.
 
 Settings: all, and 40-percent: 40% of the answers, drawn one by one without replacement, whoever
@@ -166,7 +166,7 @@ SHARE = 0.4
 CONTRADICTORY = "contradictory"
 # Which answers should score higher than contradictory ones; the last one is of the five-way labels.
 HIGHER = (CORRECT, "incorrect", "partially_correct_incomplete")
-# Who may tell contradiction apart, and what a sentence calls it.
+# Methods that may detect contradiction, and their names in a sentence.
 WITH_MODELS = {
     "aqer": "cosine (aqer)",
     "judge": "a language model as judge",

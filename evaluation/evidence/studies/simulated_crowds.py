@@ -327,6 +327,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     rows = first.report.suggested
     x, y = crowd.vectors[rows], crowd.truth[crowd.questions[rows]]
     expert_cosines = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    # A stream of its own, so that the noise does not depend on how the crowd was drawn.
     noise = np.random.default_rng([seed, 1]).normal(0.0, EXPERT_NOISE, len(rows))
     grades = np.clip(5 * expert_cosines + noise, 0.0, 5.0)
     outside = OutsideInformation(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
@@ -374,6 +375,7 @@ class CopyingCrowds:
         texts: dict[str, None] = dict.fromkeys(corpus.texts)
         for seed in request.seeds:
             texts |= dict.fromkeys(self.draw_answers(seed)[2])
+        # Texts of all seeds are embedded at once, edited copies too, and looked up by text.
         self._row = {text: row for row, text in enumerate(texts)}
         self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
 
@@ -415,6 +417,7 @@ class CopyingCrowds:
         raw_without_copies = dict(
             zip(without_copies.workers_.tolist(), without_copies.raw_.tolist(), strict=True)
         )
+        # The goal of the remedy: the others are scored as if the copies did not exist.
         truth = [raw_without_copies[worker] for worker in others.tolist()]
         groups = [
             np.sort(remedied.report.workers[group.members].astype(np.int64)).tolist()

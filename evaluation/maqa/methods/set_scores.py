@@ -93,7 +93,6 @@ def is_right_score(score: float, above: float) -> bool:
 FIXED, PAPER = "fixed", "paper"
 # Significant digits of a decimal number that count; binary floats differ beyond them.
 _DIGITS = 12
-# At most 3 digits of exponent: a longer one would be written out as a huge integer.
 _NUMBER = re.compile(r"[+-]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
 _CURRENCY = "$€£¥₹₩₽¢"
 _MINUS = str.maketrans(dict.fromkeys("\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d", "-"))

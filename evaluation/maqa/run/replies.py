@@ -193,10 +193,13 @@ def _read_brackets(text: str, start: int, end: int) -> list[str] | None:
         break
     else:
         bare = inside[1:-1]
+        # Nested brackets and paragraphs within the brackets are no list of answers.
         answers = None if "[" in bare or "\n\n" in bare else _split_parts(" ".join(bare.split()))
+    # "](" is a link of Markdown.
     if answers is None or text[end : end + 1] == "(":
         return None
     line = text[text.rfind("\n", 0, start) + 1 : start]
+    # "[1]" in a sentence is a citation: without quotes a list needs an introduction before it.
     has_quotes = any(mark in inside for mark in "\"'")
     return answers if has_quotes or _BEFORE_LIST.search(line) else None
 

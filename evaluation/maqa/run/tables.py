@@ -75,6 +75,7 @@ class Columns:
         cases = {}
         for name, each in self.cases.items():
             mask = is_chosen[each.items]
+            # `items` keep their numbers, because the bootstrap only needs to tell questions apart.
             parts = (each.sureness[mask], each.right[mask], each.items[mask], each.per_item[chosen])
             cases[name] = Cases(*parts)
         return Columns(self.scores[:, chosen], cases)

@@ -214,7 +214,7 @@ def _standings(together: Together, parameters: ViewsParameters) -> list[Standing
 def disagreement_of(together: Together) -> Disagreement:
     """Return how much the leading views of the sides disagree on each answer."""
     sides = [together.oriented(at) for at in together.sides]
-    # Without a side nothing is known of any answer.
+    # Without any side there is no value for any answer.
     nothing = np.full((1, *together.values.shape[1:]), np.nan)
     return disagreement(np.stack(sides) if sides else nothing)
 
@@ -262,7 +262,7 @@ class ViewsSummary(RunSummary):
         model_views : those of models over all questions, whose numbers are `of_models`.
     answers : pairs of a model and a question of which a view has a number.
     correlations, own, standings : as in `ViewsFound`.
-    repeated : rows that told again what an earlier one told.
+    repeated : number of rows that repeat an earlier one.
     """
 
     sources: tuple[Source, ...] = ()
