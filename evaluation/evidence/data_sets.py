@@ -264,8 +264,8 @@ def assign_answers(
 
     Each gets one; questions with fewer answers than workers are left out.
 
-    `noise` is the standard deviation of what is added to the grades for the dealing. Unless the
-    `best` ones are dealt, the answers are drawn at random before they are ranked.
+    `noise` is the standard deviation of the normal noise added to the grades for the assignment.
+    Without `best` the answers are drawn at random before they are ranked.
     """
     rng = np.random.default_rng(seed)
     grades = corpus.grades

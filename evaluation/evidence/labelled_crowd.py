@@ -10,19 +10,19 @@ workers are correlated with it. The study chooses the workers and the values of 
 
 Each correlation has two intervals, for two kinds of generalization. *Over workers*: other people,
 the same questions. Workers are drawn with replacement with their scores; widened percentile
-interval. *Over questions*: the same people, other questions. Everything is
-computed anew on random halves of the questions, and the spread of the halves on the arctanh scale
-is the standard error of the whole (the delete-half jackknife: Shao and Wu 1989, "A general theory
-for jackknife variance estimation", Annals of Statistics 17, section 3; it holds for ranks too).
-Drawing questions with replacement would set copies of an answer beside each other, on which methods
-that compare answers with the others are undone.
+interval. *Over questions*: the same people, other questions. Everything is computed anew on random
+halves of the questions, and the spread of the halves on the arctanh scale is the standard error of
+the correlation (the delete-half jackknife: Shao and Wu 1989, "A general theory for jackknife
+variance estimation", Annals of Statistics 17, section 3; it holds for ranks too). Drawing questions
+with replacement would duplicate answers, which breaks methods that compare an answer with the
+others.
 
 `evaluation.evidence.graded.trust` gives other intervals over workers, on purpose: BCa, of the mean
 over repetitions, as its leads over the default are tested (`correlation_differences`). Here the
-interval is that of one repetition, which is what somebody with one such crowd has, and it is there
-for ranks too. On Beetle's 73 students the two differ by up to .014 at the lower end; on 40% of the
+interval is that of one repetition, which a user with one such crowd has, and exists for ranks
+too. On Beetle's 73 students the two differ by up to .014 at the lower end; on 40% of the
 answers, in 25 repetitions, BCa's is a third narrower (.16 for .25), because a mean of 25 is surer
-than one. So neither can stand for the other without changing what was published.
+than one. So neither can replace the other without changing published numbers.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ class LabelledCrowd:
     Attributes
     ----------
     corpus : the N answers, at most one of a worker to a question.
-    workers : (N,) labels of who gave them.
+    workers : (N,) label of each answer's worker.
     values : (N,) true value of each answer, 0 to 1; NaN if unknown: such an answer is scored with
         the others, and left out of the true values.
     """
@@ -241,7 +241,7 @@ class LabelledCrowd:
     def draw_parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
         """Return one crowd per seed, each of a random share of the answers.
 
-        Answers are drawn one by one without replacement, whoever gave them to whichever question.
+        Answers are drawn one by one without replacement, regardless of worker and question.
         """
         n = len(self.codes)
         trials = []

@@ -176,7 +176,7 @@ def write_evidence(
 ) -> None:
     """Write table.csv, table.md, the charts, and summary.json with the reasons of empty cells.
 
-    A chart becomes NAME.svg. `undefined_elsewhere` is said of empty cells of other files.
+    A chart becomes NAME.svg. `undefined_elsewhere` are the entries of other files' empty cells.
     """
     empty: dict[tuple[str, str], list[list[str]]] = {}
     for column in HEADER:

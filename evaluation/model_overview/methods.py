@@ -148,8 +148,8 @@ class DrawnRanks:
 def drawn_ranks(values: Floats, times: Floats) -> Floats:
     """Return mean ranks of numbers, one row per draw; a number is repeated `times` in a draw.
 
-    The rank of a number that is drawn twice is the mean of both; that of one that is not drawn is
-    where it would stand, and of no use.
+    The rank of a number that is drawn twice is the mean of both. That of a number that is not drawn
+    has no meaning; its weight is 0.
     """
     order = np.argsort(values, kind="stable")
     ends = _last_of_equals(values[order])

@@ -102,7 +102,7 @@ def gathered(
                 gathering.add(source, new)
             elif nobody is None:
                 nobody = source, new
-        # A grading without models still tells how far people disagree.
+        # A grading without models still has the workers' disagreement by question.
         if not seen and nobody is not None:
             gathering.add(*nobody)
     return gathering.together()

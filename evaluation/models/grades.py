@@ -19,7 +19,7 @@ from evaluation.models.runs import Run
 # Two coordinates on two pairs of axes, as float32.
 PLACE_BYTES = 16
 # A run stores the workers that it excluded with weight 0 and without a grade. Workers without an
-# answer look the same, yet nobody excluded them: their work is still to be accepted or rejected.
+# answer look the same, but were not excluded: their work is still to be accepted or rejected.
 VOTED = ~Q(weight=0, grade__isnull=True, n_answers__gt=0)
 CONTRAST = (
     "Question contrast: agreement with the question's exemplary answer less that with other "
@@ -410,7 +410,7 @@ class LLMComparison(Result):
 class RunData(Result):
     """Named JSON value of a run, such as chart numbers or table rows.
 
-    Or what a turn put aside for the next one (`evaluation.runs.steps.checkpoints.Turn.keep`).
+    Also intermediate results for the next turn (`evaluation.runs.steps.checkpoints.Turn.keep`).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="data", db_index=False)
@@ -432,8 +432,8 @@ class DrawPart(Result):
     """Some bootstrap draws of an unfinished run; deleted when the run ends.
 
     `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
-    from `first` on, workers by rows. `input_hash` is that of what the draws were made of: the part
-    is of no use where the answers or the parameters changed between two turns.
+    from `first` on, workers by rows. `input_hash` is that of the draws' input: if the
+    answers or the parameters changed between two turns, the part is not used.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="draw_parts")

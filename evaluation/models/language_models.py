@@ -44,8 +44,8 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 class LanguageModel(Record):
     """A version of a language model with one prompting strategy; the unit that is ranked.
 
-    `spec` says how it is reached (`evaluation.core.backends.chat.registry`), "" where its answers
-    come from elsewhere; `parameters` are sent with every request. Prices are money for a million
+    `spec` is how it is reached (`evaluation.core.backends.chat.registry`), "" for imported
+    answers only; `parameters` are sent with every request. Prices are money for a million
     tokens read and written. Of a key only the name of the environment variable is stored.
     """
 
@@ -124,7 +124,7 @@ class LanguageModel(Record):
 class LanguageModelNote(Note):
     """A user's note about a language model.
 
-    Read by who wrote it, by the model's owner, and by who may change a set that it answered in.
+    Visible to the author, to the model's owner, and to users who may edit a set with its answers.
     """
 
     access = Access(
@@ -342,7 +342,7 @@ def has_length(field: str, n_bytes: Any) -> Q:
 class EmbedderVersion(models.Model):
     """Embedder configuration: everything besides the text that determines the vectors.
 
-    Rows hold no one's data and belong to nobody; pages never list them.
+    Rows have no personal data and no owner; pages never list them.
     """
 
     access = UNLISTED

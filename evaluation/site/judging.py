@@ -24,7 +24,7 @@ PROBLEMS = {
     "grade": "Choose a grade from 0 to 5.",
     "answer": "Choose one of the answers below.",
 }
-"""What is wrong with a posted judgement, by what had to be chosen."""
+"""Error of a posted judgement without a valid choice, by kind of choice."""
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,14 @@ from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
 
 SETS_LOOKED_AT = 200
-"""The newest sets; what needs attention in older ones shows on their own pages."""
+"""Number of newest sets examined; problems of older ones are shown on their own pages."""
 
 
 @dataclass(frozen=True)
 class AttentionItem:
     """A problem that needs the requester's attention, with a link.
 
-    `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
+    `code` identifies the problem; `level` is bad, warn or busy, the colours of the page.
     """
 
     code: str

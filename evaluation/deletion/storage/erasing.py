@@ -105,7 +105,7 @@ class Texts:
                 inside |= {kept for form in forms for kept in _written(form)}
                 # Messages show only the beginning of a long text.
                 inside |= set(_written(line[:QUOTED])) if len(line) > QUOTED else set()
-        # The longest first: the beginning of a text must not be all that goes of it.
+        # The longest first: otherwise only the beginning of a longer text might be erased.
         self.inside = sorted(inside, key=len, reverse=True)
         self._shortest = min(map(len, self.inside), default=0)
 
@@ -294,7 +294,7 @@ def erase(worker: Worker, user_id: int) -> Removal:
 def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
     """Receiver of `annotations.answering.withdrawals.withdrawing`: erase copies of the answers.
 
-    Called before the answers are gone, in their transaction.
+    Called before the answers are deleted, in the same transaction.
     """
     if known(SUBMISSION, submission) is not None:
         return
@@ -319,7 +319,7 @@ def step(removal: Removal) -> Went:
         return Went.WAITS
     with transaction.atomic():
         if removal.kind == WORKER and "begun" not in pending:
-            # Once more: a run that worked when it was asked for has read them too.
+            # Again: a run that was working at the request has read the answers since.
             pending |= {**_found(Submission.objects.filter(worker=removal.target)), "begun": True}
             removal.save(update_fields=["pending"])
         if take_some(removal, _rows_of(removal)):

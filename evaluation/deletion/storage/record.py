@@ -396,7 +396,7 @@ def _delete(model: type[Model], keys: list[int]) -> None:
         workers = set(rows.values_list("worker", flat=True))
     rows.delete()
     if workers:
-        # Who stands in a run, or is not to be let in again, stays under their id.
+        # Workers with a grade, and erased ones, who must not be invited again, stay with their id.
         Worker.objects.filter(
             ~Exists(WorkerGrade.objects.filter(worker=OuterRef("pk"))),
             ~Exists(WorkerVerdict.objects.filter(worker=OuterRef("pk"))),

@@ -158,8 +158,9 @@ MOST_DISAGREED = 10
 class SystemScores:
     """Scores of one model: sum over `n` reply sets, mean with interval, rank, similarity.
 
-    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are those of
-    people, over the `human_n` sets that they judged, beside `judged_mean`, what judges gave these.
+    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are
+    experts' scores of the `human_n` sets that they judged; `judged_mean` is the judge models' mean
+    score of the same sets.
     """
 
     system: str

@@ -256,7 +256,7 @@ def _add_changed_reply(
     if variant is None:
         exclusions.add(UNKNOWN_VARIANT, _describe_reply(given))
         return
-    # Later turns that repeat a known prompt have become replies of their own.
+    # Later turns that repeat a known prompt are replies of their own already.
     until = next(
         (
             index

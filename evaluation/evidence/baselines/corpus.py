@@ -215,7 +215,7 @@ class Crowd:
     def compute_mean_to_others(self, pairs: Floats) -> Floats:
         """Return each answer's mean similarity to the other voters' answers of its question.
 
-        `pairs` is a table of `Corpus.pairs`; NaN where nobody else answered.
+        `pairs` is a table of `Corpus.tabulate_pairs`; NaN if no other voter answered.
         """
         votes = self.present
         total = np.einsum("qij,qj->qi", pairs, votes)[self.questions, self.place]

@@ -65,8 +65,8 @@ class Judge:
     ) -> Floats:
         """Return one score, 0 to 5, per question and answer; NaN without a score in the reply.
 
-        A reply without one number in the range is asked for once more. ChatError: the server
-        cannot be reached, refuses, or answers what is no chat.
+        A reply without one number in the range is requested once more. ChatError: the server
+        cannot be reached, refuses, or sends no chat completion.
         """
         pairs = zip(questions, answers, strict=True)
         prompts = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]

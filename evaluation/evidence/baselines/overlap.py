@@ -124,7 +124,7 @@ def score_by_bleu4(crowd: Crowd) -> Floats:
 def score_by_token_f1(crowd: Crowd) -> Floats:
     """Return each answer's mean token F1 against the other answers to its question.
 
-    Adapted: the other answers to the question stand for the missing reference.
+    Adapted: the other answers to the question replace the missing reference.
     """
     pairs = tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
     return crowd.compute_mean_to_others(pairs)
@@ -138,7 +138,7 @@ def tabulate_gleu(corpus: Corpus) -> Floats:
 LONGEST = 3
 # Most words between two neighbours of a pattern.
 GAP = 2
-# A pattern of one answer alone says nothing about the crowd.
+# A pattern that only one answer has is not shared.
 FEWEST_ANSWERS = 2
 
 Pattern = tuple[str, ...]
@@ -226,7 +226,7 @@ def score_by_bertscore(crowd: Crowd) -> Floats:
     """Return each answer's mean BERTScore F1 against the other answers to its question.
 
     Zhang et al. 2020, greedy matching by cosine, without idf and without a baseline to rescale by.
-    Adapted: the other answers to the question stand for the reference, and the vectors are those
+    Adapted: the other answers to the question replace the reference, and the vectors are those
     of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
     """
     return crowd.compute_mean_to_others(_tabulate_bertscore(crowd.corpus))
@@ -282,9 +282,9 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the question's most frequent answer.
 
     Answers count as equal in lower case and without punctuation. Ties go to the answer that comes
-    first in the corpus, which in long answers is almost always so: nobody writes the same twice.
-    Adapted: the share of answers that equal the mode would be the same for nearly all workers, so
-    likeness to it is taken, by the vectors of the study.
+    first in the corpus. Long answers almost always tie, because no two are equal. Adapted: the
+    share of answers that equal the mode would be the same for nearly all workers, so likeness to it
+    is taken, by the vectors of the study.
     """
     corpus, x = crowd.corpus, _normalise_rows(crowd.corpus.compact_vectors(crowd.corpus.embedder))
     mode = np.full(corpus.n_questions, -1)

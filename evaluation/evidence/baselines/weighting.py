@@ -189,8 +189,8 @@ class Standardised:
     AQER with leave-one-out and discrimination gives the answers' leave-one-out scores; they are
     brought to mean 0 and standard deviation 1 among a question's voters, and a worker's score is
     their mean, weighted by `item_rest_weights` of the z-scores. Questions on which all voters
-    score the same count for nothing. It supposes that workers answer the same questions, or that
-    who answers what is due to chance.
+    score the same count for nothing. It assumes that workers answer the same questions, or
+    random ones.
 
     Attributes
     ----------
@@ -260,9 +260,9 @@ def score_contradiction(crowd: Crowd) -> Floats:
     """Return each answer's negative probability to contradict the exemplary one; 0 is best.
 
     0 for an answer that does not, -1 for one that surely does. The exemplary answer is that of
-    `aqer`, the one of a voter nearest to the crowd's vector; it is itself held against the next
-    nearest; NaN where there is no other. What `evaluate aqer --nli` says of an answer, but for the
-    agreed facts.
+    `aqer`, the voter's answer nearest to the crowd's vector. It is itself compared with the next
+    nearest one; NaN without another one. `evaluate aqer --nli` reports the same for an answer, and
+    also uses the agreed facts.
     """
     contradicts = crowd.corpus.contradicts
     if contradicts is None:
@@ -357,7 +357,7 @@ def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
     return np.asarray(skill)
 
 
-# An answer on top of the crowd's own would take all the weight.
+# Least error of an answer: with an error of 0 it would take all the weight.
 LEAST_ERROR = 1e-6
 # Single words, of one letter too, and pairs of neighbours.
 COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"(?u)\b\w+\b"}
@@ -374,9 +374,10 @@ def score_by_error_consistency(crowd: Crowd) -> Floats:
 
     Adapted, for the published abstract is all that could be read: collocation is TF-IDF of single
     words and pairs of neighbours, meaning the vectors of the study, both of unit length; an
-    answer's error is the mean of its distances to the true answer in the two spaces (the value
-    that disagrees least with both), errors and true answers are computed in turn until they rest,
-    and a worker is as good as its mean error is small: the paper aggregates and grades nobody.
+    answer's error is the mean of its distances to the true answer in the two spaces (the value that
+    disagrees least with both), errors and true answers are computed in turn until they rest, and a
+    worker is as good as its mean error is small: the paper aggregates answers and grades no
+    workers.
     """
     spaces = [x[crowd.rows] for x in _compute_spaces(crowd.corpus)]
     question = crowd.questions

@@ -120,9 +120,9 @@ class GradedCrowds:
     ) -> list[Trial]:
         """Return crowds with true values, on all questions or on those flagged in `only`.
 
-        One crowd of real workers, or one dealt by each seed. A worker's true value is the mean
-        grade of its answers there; NaN for a real one with fewer than 5 of them, who answers but is
-        not compared.
+        One crowd of real workers, or one simulated crowd per seed. A worker's true value is the
+        mean grade of their answers there. It is NaN for a real worker with fewer than 5 of them,
+        whose answers are used, but who is not compared.
         """
         if self.workers is not None:
             keep = None if only is None else only[corpus.question]

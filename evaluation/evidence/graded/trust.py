@@ -61,7 +61,7 @@ class MethodComparison:
     Attributes
     ----------
     table : rows of evidence, of all questions and of the half that was held out.
-    choice : what was best on the other half; None where there were too few questions to part.
+    choice : the method chosen on the other half; None with too few questions for two halves.
     rows : methods with their intervals. verdict, method, best, rival, lead : see `GradedSummary`.
     compared : workers that were compared, on all questions. held : questions held out.
     """

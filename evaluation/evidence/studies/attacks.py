@@ -268,7 +268,7 @@ class _AttackVectors:
 def _measure(
     vectors: _AttackVectors, crowd: AttackedCrowd, texts: list[str], attackers: Integers
 ) -> AttackOutcome:
-    """Return what the attackers earn among the honest students, and who is named."""
+    """Return the attackers' scores among the honest students, and how many an alarm names."""
     replaced = [new != old for new, old in zip(texts, crowd.students.texts, strict=True)]
     x = vectors.embed(texts, np.flatnonzero(replaced))
     parameters = AqerParameters(embedder=vectors.embedder, bootstrap=0)

@@ -256,7 +256,7 @@ def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealC
     for name in ("T1", "T2"):
         real = load_crowdwsa(request.data, name)
         columns[f"crowdwsa {name}"] = (real.texts, real.workers, real.sentences)
-    # Nobody knows who wrote which of these: workers are dealt to them.
+    # The data set names no authors: workers are simulated.
     columns[DEALT] = (mohler.texts, np.zeros(len(mohler.texts), dtype=str), mohler.questions)
     return {
         name: RealCrowd(

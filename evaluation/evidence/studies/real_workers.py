@@ -177,7 +177,7 @@ WITH_MODELS = {
 def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
 
-    What facts have to say beside it is in fact_questions.csv, fact_gates.csv and fact_flags.csv.
+    The tables on facts are fact_questions.csv, fact_gates.csv and fact_flags.csv.
 
     Raises `InputError` and `BackendError`.
     """
@@ -237,8 +237,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
 def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     """Return a sentence on how well scores separate partly right from contradictory answers.
 
-    By the five-way labels; by the three-way ones from all that are incorrect otherwise. Beside
-    cosine, of `aqer`, stand those for which a model is needed.
+    With three-way labels it is on all incorrect answers instead of partly right ones. The methods
+    are cosine (`aqer`), and those that need a model.
     """
     by_measure = {(one.method, one.measure): one.found for one in measures}
     parts = []

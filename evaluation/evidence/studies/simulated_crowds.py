@@ -257,8 +257,9 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> St
     """Write and return remedies.csv: one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
-    reached the share of repetitions at the goal or above; named the share in which camps rang, or
-    in which exactly the copying workers were named. Raises `InputError` and `BackendError`.
+    reached the share of repetitions at the goal or above; named the share in which the alarm of
+    camps was raised, or in which exactly the copying workers were named. Raises `InputError` and
+    `BackendError`.
     """
     with OutputFolder(request.output) as folder:
         corpus = load_mohler(request.data)

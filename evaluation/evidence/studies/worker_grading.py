@@ -11,8 +11,8 @@ that tiers overlap (the paper's appendix N adds noise before dealing; how much c
 
 Measure how many questions grades need, on the crowds of the worker-grading study.
 
-The crowds are those of setting 10x2; each repetition draws its questions anew, and fewer of them
-are always among the more.
+The crowds are those of setting 10x2. Each repetition draws its own questions; smaller samples are
+subsets of larger ones.
 """
 
 from __future__ import annotations

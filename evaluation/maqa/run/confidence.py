@@ -279,7 +279,7 @@ def _mask_confidence(text: str) -> str:
     _, rest = extract_confidence(text)
     if rest == text:
         return text
-    # What differs between the common prefix and the common suffix is the statement.
+    # The part between the common prefix and the common suffix is the statement.
     prefix = 0
     while prefix < min(len(text), len(rest)) and text[prefix] == rest[prefix]:
         prefix += 1

@@ -30,7 +30,7 @@ class CorrelationRow:
     """A row of correlations.csv: rank correlation of two views over questions, within models.
 
     `model` is "" for the mean over models.
-    `spearman` is of the numbers as they are, whatever end of a view is better.
+    `spearman` is of the unchanged numbers, also if lower ones are better.
     """
 
     view: str

@@ -52,8 +52,8 @@ class Together:
 
     Attributes
     ----------
-    views : V views of answers and of questions that tell a number at all, in the order of their
-        sources. source_of : (V,) place of each one's source.
+    views : V views of answers and of questions with any number, in the order of their sources.
+    source_of : (V,) index of each view's source.
     values : (V, M, Q) numbers, NaN for none; a view of questions has the same row for every model.
     reasons : why a number is missing that a source has a row for, by view, model and question.
     of_models : values of views of whole models. model_views : these views, with the index of their
