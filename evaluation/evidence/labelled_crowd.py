@@ -46,6 +46,7 @@ from evaluation.core.stats.inference.intervals import (
 from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError
 from evaluation.evidence.tables import EvidenceRow, compute_correlations
 
+# With 2 workers a correlation is 1 or -1.
 FEWEST_WORKERS = 3
 BEST_BASELINE = "best_baseline"
 NO_BASELINE = "no_baseline"

@@ -45,6 +45,7 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
     def draw(width: float) -> Drawing:
         left = NARROW_NAMES if width <= 600 else NAMES
         block = len(sides) * NARROWEST + GAP
+        # At least one, even if its block is narrower than it should be.
         shown = max(1, min(n_models, int((width - left) // block)))
         field = min(WIDEST, ((width - left) / shown - GAP) / len(sides))
         block = len(sides) * field + GAP

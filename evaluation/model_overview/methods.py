@@ -230,7 +230,6 @@ def disagreement(values: ArrayLike) -> Disagreement:
     enough = known.sum(axis=0) >= 2
     high = np.where(known, places, -np.inf)
     low = np.where(known, places, np.inf)
-    # Answers without any view give -inf - inf here, and are replaced by NaN.
     with np.errstate(invalid="ignore"):
         strength = np.where(enough, high.max(axis=0) - low.min(axis=0), np.nan)
     return Disagreement(

@@ -64,6 +64,8 @@ class Alarm(Result):
         NOTICE = "notice", "Notice"
         INFO = "info", "Information"
 
+    # No index of its own: the unique constraint below begins with the run. The same holds for the
+    # other keys with `db_index=False`: a constraint or an index of their table begins with them.
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="alarms", db_index=False)
     place = models.PositiveIntegerField(help_text="From 0, alarms first.")
     kind = models.CharField(max_length=30)

@@ -182,6 +182,7 @@ class Removal(Record):
                 condition=Q(done__lte=F("total")), name="removal_of_no_more_than_all"
             ),
         ]
+        # Without the finished removals, which are kept as a record.
         indexes = [
             models.Index(
                 fields=["id"], condition=Q(finished_at__isnull=True), name="removal_unfinished"

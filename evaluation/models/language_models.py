@@ -214,6 +214,7 @@ class LLMResponse(Record):
         ]
         indexes = [
             models.Index(fields=["model", "id"], name="llm_response_list"),
+            # Only answers collected here have a key: the index is without the imported ones.
             models.Index(fields=["key"], condition=~Q(key=""), name="llm_response_reply"),
             models.Index(
                 fields=["brought_by", "id"],

@@ -158,6 +158,8 @@ class Run(Record):
                 condition=~Q(state="failed") | ~Q(error=""), name="run_that_failed_says_why"
             ),
         ]
+        # `run_claimable` holds active runs only: background processes poll it, and most runs have
+        # ended.
         indexes = [
             models.Index(fields=["version", "-id"], name="run_list"),
             models.Index(

@@ -139,8 +139,7 @@ class Texts:
 
 def _written(text: str) -> list[str]:
     """Return the forms of a text in storage: plain, and escaped as in stored JSON."""
-    # Both forms, because backends and Django write JSON with and without escapes for non-ASCII.
-    # [1:-1] cuts off the quotation marks.
+    # JSON may escape non-ASCII characters or not. [1:-1] cuts off the quotation marks.
     return [text, *(json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))]
 
 

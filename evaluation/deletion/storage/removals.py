@@ -187,6 +187,7 @@ def delete(thing: Thing, user_id: int) -> Removal:
     hanging = hanging_on(thing)
     if not hanging.can_go:
         raise ForbiddenRemovalError(hanging.obstacles)
+    # Archived objects are hidden from the lists, so it is gone for users at once.
     type(thing)._default_manager.filter(pk=thing.pk).update(archived_at=timezone.now())
     for run in _runs_of(thing):
         lifecycle.cancel_run(run)  # its background process finds its claim gone

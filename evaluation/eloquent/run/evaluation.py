@@ -114,6 +114,7 @@ def evaluate_judgements(
         variants = by_id[item].variants_in(language) if language else by_id[item].variants
         skipped = FEWER_THAN_2_VARIANTS if len(variants) < 2 else None
         few = FEWER_THAN_2_REPLIES if system in has_replies and n_replies < 2 else None
+        # The first that applies: a set with one wording cannot be judged at all.
         reason = skipped or (NO_SCORE if judged[key] else few or NOT_JUDGED)
         alike, alike_answered = near.of_sets.get(key, (None, None))
         why = FEWER_THAN_2_ANSWERS if alike is not None and alike_answered is None else None

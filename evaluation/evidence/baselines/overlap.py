@@ -247,6 +247,7 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
     x = np.concatenate([tokens[at] for at in some.tolist()])
     # A token vector of zeros has cosine 0 with every other.
     x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+    # Empty texts are left out: `reduceat` would give them the value of the next text.
     starts = np.concatenate([[0], np.cumsum(sizes[some])[:-1]])
     # One product over all tokens, reduced per text, in place of a loop over pairs.
     best = np.maximum.reduceat(x @ x.T, starts, axis=1)
@@ -287,6 +288,7 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
     is taken, by the vectors of the study.
     """
     corpus, x = crowd.corpus, _normalise_rows(crowd.corpus.compact_vectors(crowd.corpus.embedder))
+    # -1 where nobody votes; the cosines that it selects from the last row are replaced by NaN.
     mode = np.full(corpus.n_questions, -1)
     rows_by_question: dict[int, list[int]] = {}
     for answer in crowd.order[crowd.votes[crowd.order]]:

@@ -48,6 +48,7 @@ FILES = (f"{SCORES}.csv", f"{AGREEMENT}.csv", REPLIES, SUMMARY)
 NOT_BOTH = "no_text_by_both_prompts"
 NO_WORKER = "no_answers"
 AQER_METHOD = "aqer"
+# With 2 models a correlation is 1 or -1.
 FEWEST_MODELS = 3
 
 

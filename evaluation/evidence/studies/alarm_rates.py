@@ -276,6 +276,7 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
             n_weak = round(20 * share)
             camps = [frozenset(range(n_weak)), frozenset(range(n_weak, 20))]
 
+            # Defaults bind the values of this turn of the loop; a closure would see the last ones.
             def inspect_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
                 return inspect_simulated(build_correlated_weak_groups(rho, share), 10, seed), camps
 

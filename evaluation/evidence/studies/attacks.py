@@ -129,6 +129,7 @@ def _move_answers(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator
     while True:
         other = int(rng.integers(int(crowd.worker.max()) + 1))
         source = np.flatnonzero(crowd.worker == other)
+        # With two answers at least one is to another question, whichever question it replaces.
         if other != crowd.worker[rows[0]] and len(source) > 1:
             break
     written = []
@@ -158,6 +159,7 @@ def _repeat_other_question(
 ) -> list[str]:
     """Return the text of another question for each question; neighbours in a random order."""
     own = [crowd.students.questions[row] for row in rng.permutation(rows).tolist()]
+    # A ring, so that no question gets its own text.
     following = dict(zip(own, [*own[1:], own[0]], strict=True))
     return [crowd.asked[following[crowd.students.questions[row]]] for row in rows.tolist()]
 

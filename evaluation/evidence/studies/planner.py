@@ -278,6 +278,7 @@ def _forecast_widths(
         sampled = np.random.default_rng(seed).permutation(labels)[: len(labels) // 2]
         keep = np.isin(questions, sampled)
         widths, counts = _compute_widths(vectors[keep], questions[keep], workers[keep])
+        # Each worker is expected to answer the same share of all questions.
         widths_forecast = predict_width(
             widths, counts, np.round(counts * len(labels) / len(sampled))
         )

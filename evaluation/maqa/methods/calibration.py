@@ -164,9 +164,11 @@ class _Resampling:
             wrong_so_far = _compute_running_sums(wrong, total_wrong)
             total_right, total_wrong = right_so_far[-1].copy(), wrong_so_far[-1].copy()
             # For each right case: the wrong ones above it, and half of those in its group.
+            # The running sum includes the whole group; half of it is taken off again for ties.
             wrong *= -0.5
             wrong += wrong_so_far
             above += np.einsum("gd,gd->d", right, wrong)
+            # From here on all cases down to this group: the denominators of the precision.
             wrong_so_far += right_so_far
             # At least 1, because a draw may contain no case down to here.
             right_so_far /= np.maximum(wrong_so_far, 1.0)

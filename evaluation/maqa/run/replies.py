@@ -317,6 +317,7 @@ def _split_parts(text: str) -> list[str]:
     text = text.strip().strip("*_`").strip()
     if text[:1] in _PAIRS and text.find(_PAIRS[text[0]]) == len(text) - 1:
         text = text[1:-1]
+    # Commas last: answers separated by semicolons or bars may contain commas.
     for marks in (";；", "|", ",，、"):
         parts = _split_outside_quotes(text, marks)
         if len(parts) > 1:

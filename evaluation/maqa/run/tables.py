@@ -101,6 +101,7 @@ def compute_semantic_entropies(
         return None, None
     logs = [reply.mean_logprob for reply in replies]
     known = [log for log in logs if log is not None]
+    # A weight for some replies alone would leave the meanings of the others out.
     weighted = None
     if len(known) == len(logs):
         weighted = weighted_entropy(clusters, known, [reply.reply.text for reply in replies])

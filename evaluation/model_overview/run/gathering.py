@@ -140,6 +140,7 @@ class Gathering:
         at = len(self.sources) - 1
         for view, (model, question, value, reason) in told:
             cells = self._told.setdefault(view.name, {})
+            # The first source that has a view names it in the tables.
             self._views.setdefault(view.name, (view, at))
             key = (model, question)
             if key in cells:
