@@ -20,7 +20,7 @@ class ImportShown:
 
     Attributes
     ----------
-    imported_by : a user's name; "" for a file that the command line read.
+    imported_by : a user's name; "" for an import by the command line.
     n_new : rows of the file with new content. n_unchanged : rows that repeated existing content.
     n_left : number of rows created by the import that still exist.
     state : kept, going (is being undone) or undone.

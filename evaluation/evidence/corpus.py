@@ -155,6 +155,8 @@ def _load_contradiction(
 
     def contradicts(pairs: Integers) -> Floats:
         nonlocal model
+        # Loaded at the first use, because only one method needs it, and a model without this class
+        # is still good for `entails`.
         if model is None:
             try:
                 model = ContradictionModel.load(name)

@@ -18,7 +18,7 @@ with replacement would duplicate answers, which breaks methods that compare an a
 others.
 
 `evaluation.evidence.graded.trust` gives other intervals over workers, on purpose: BCa, of the mean
-over repetitions, as its leads over the default are tested (`correlation_differences`). Here the
+over repetitions, as its leads over the default are tested (`compare_correlations`). Here the
 interval is that of one repetition, which a user with one such crowd has, and exists for ranks
 too. On Beetle's 73 students the two differ by up to .014 at the lower end; on 40% of the
 answers, in 25 repetitions, BCa's is a third narrower (.16 for .25), because a mean of 25 is surer
@@ -93,7 +93,7 @@ def compare_methods(
 ) -> list[EvidenceRow]:
     """Return a row for each method, with its p-value against the setting's best baseline.
 
-    p: `correlation_differences`, workers drawn with replacement, the same in all repetitions. The
+    p: `compare_correlations`, workers drawn with replacement, the same in all repetitions. The
     best baseline is the one of kind "baseline" with the greatest mean correlation.
     """
     scored = []
@@ -296,7 +296,7 @@ def compute_agreements(
 
     Parameters
     ----------
-    trials : the crowd, or repetitions of a part of it (`LabelledCrowd.trial`, `parts`).
+    trials : the crowd, or repetitions of a part of it (`LabelledCrowd.build_trial`, `draw_parts`).
     seed : of the draws. on_step : called after each method.
 
     A correlation is undefined, and its row empty with the reason, with fewer than 3 workers, or

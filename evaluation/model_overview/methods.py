@@ -68,7 +68,8 @@ def correlations(
 
     Returns
     -------
-    One for each pair. Reasons: no_model_with_both; of the interval those of `drawn_intervals`.
+    One for each pair. Reasons: no_model_with_both; of the interval those of
+    `compute_drawn_intervals`.
     """
     views = round_for_ties(values)
     n_questions = views.shape[2]

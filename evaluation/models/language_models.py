@@ -152,15 +152,15 @@ class LLMResponse(Record):
     """Answer of a model to a question, for one prompt and one set of parameters.
 
     `sample` counts the repetitions of the same request from 0. Imported answers have no prompt.
-    `request` is `request_hash(prompt, parameters)`. The latest asking of a question, by
-    `asked_at`, is the one that is graded.
+    `request` is `request_hash(prompt, parameters)`. Of several askings of a question the
+    latest, by `asked_at`, is graded.
 
     An answer that was collected here (`evaluation.runs.steps.asking`) has in `prompt` the messages
     as JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
-    all answers of one configuration share (SPEC, prompt, parameters), `key` that of everything its
-    reply depends on, by which no stored reply is asked for again; `run` is the one that asked.
-    `brought_by` is the import that stored it, None for one that was collected here or is older than
-    the record of such imports.
+    all answers of one configuration share (SPEC, prompt, parameters). `key` is the hash of all
+    inputs of the reply: a stored reply is found by it and not requested again. `run` is the run
+    that asked. `brought_by` is the import that stored the answer; None for a collected one, and for
+    one imported before imports were recorded.
     """
 
     access = Access(question_set="question__version__question_set", readers=VIEWERS)
@@ -238,8 +238,8 @@ class LLMResponse(Record):
 class RawReply(Scoped):
     """Raw request and server reply of a collected answer, without API keys.
 
-    `reply` is JSON, or text where a server sent something else; None where nothing came. Logprobs
-    are in it where they were asked for and offered.
+    `reply` is JSON, or text if a server sent something else; None without a reply. It has the
+    log-probabilities if they were requested and sent.
     """
 
     access = Access(question_set="response__question__version__question_set", readers=VIEWERS)
@@ -292,8 +292,8 @@ class Prompt(Record):
 class PromptVersion(AppendOnly):
     """Version of a prompt: system text and template; every edit creates a new version.
 
-    `hash` is that of `evaluation.runs.flow.asking.plan.Prompt`: equal texts have equal ones,
-    whoever wrote them.
+    `hash` is that of `evaluation.runs.flow.asking.plan.Prompt`: equal texts have equal hashes,
+    also of different users.
     """
 
     access = Access(owner="prompt__owner")

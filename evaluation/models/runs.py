@@ -46,12 +46,12 @@ class Run(Record):
     A background process claims a run by a conditional update that sets `lease_owner`, `lease_until`
     and `attempt`. It writes results only in transactions that begin by updating the row of its own
     attempt. `input_hash` is that of all texts that went in. `done` of `total` counts the steps of
-    `stage`; `total` is None until it is known. `reasons` says why a result is null; `warnings`
-    are codes with values (`Message`), in older runs sentences; `error` is
-    a sentence or such a code as text. `kind` names one of
-    `evaluation.runs.run_types`, which says what `parameters` and `summary` hold; the database takes
-    any name, and a run of a kind that the site does not know fails with the reason. `name` and
-    `notes` are people's; a run without a name is called by what differs from the defaults.
+    `stage`; `total` is None until it is known. `reasons` has the reasons of null results;
+    `warnings` are codes with values (`Message`), in older runs sentences; `error` is a sentence or
+    such a code as text. `kind` names one of `evaluation.runs.run_types`, which defines `parameters`
+    and `summary`. The database accepts any name; a run of an unknown type fails with the reason.
+    `name` and `notes` are texts of users; the title of a run without a name states what differs
+    from the defaults.
     """
 
     class State(models.TextChoices):

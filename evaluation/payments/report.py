@@ -81,7 +81,7 @@ WAITING, ANY = "waiting", "any"
 APPEALS = {WAITING: "An answer is waited for", ANY: "Wrote back"}
 
 OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
-"""Kinds of records that many versions lack; one query tells which exist, and saves the others."""
+"""Kinds of records that many versions lack; one query finds which exist, and saves the others."""
 
 
 def select_decided(kind: str) -> Q:
@@ -220,7 +220,7 @@ class PaymentPeople:
 
     Attributes
     ----------
-    everybody : `people_of` all submissions, if the caller has read them.
+    everybody : `load_people` of all submissions, if the caller has read them.
     only : key of the single submission to load records for; None for all.
     """
 
@@ -242,7 +242,7 @@ class PaymentPeople:
 
     @cached_property
     def existing(self) -> Mapping[str, bool]:
-        """Whether any record of each optional kind in `THERE` exists."""
+        """Whether any record of each kind in `OPTIONAL_RECORDS` exists."""
         return dict(zip(OPTIONAL_RECORDS, map(bool, self.numbers["there"][0]), strict=True))
 
     @cached_property
@@ -288,11 +288,11 @@ class PaymentPeople:
         )
 
     def has(self, kind: str) -> bool:
-        """Return whether any record of an optional kind, a key of `THERE`, exists."""
+        """Return whether any record of a kind in `OPTIONAL_RECORDS` exists."""
         return self.existing[kind]
 
     def _select_optional(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
-        """Return the rows of each optional kind in `THERE`.
+        """Return the rows of each kind in `OPTIONAL_RECORDS`.
 
         `scope` filters payments and decisions.
         """

@@ -120,6 +120,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         parts |= build_count_queries(version)
     if record and record.run:
         parts |= build_change_parts(record.run)
+    # One statement for all counts of the page, instead of a query for each.
     numbers = read_numbers(parts)
     standing = None
     if record and record.run:

@@ -78,7 +78,7 @@ def hanging(brought: Import) -> Hanging:
     going = [
         item.pk
         for item in _free(brought).prefetch_related(*_beside(brought)).iterator(record.BATCH)
-        # An item that somebody edited since is theirs, and stays.
+        # An item that a user has edited since stays.
         if hash_item(item) == item.brought_as
     ]
     n_changed = left - bound - len(going)
@@ -324,7 +324,7 @@ def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
     compared = LLMComparison.objects.filter(
         Q(model_a=OuterRef("pk")) | Q(model_b=OuterRef("pk")),
     )
-    # A model that somebody described or set up is more than a by-product of the import.
+    # A model that a user has described or set up is more than a by-product of the import.
     plain = dict.fromkeys(
         ("family", "version", "size", "tuning", "strategy", "spec", "key_variable", "notice"), ""
     )

@@ -113,6 +113,8 @@ def estimate_means(
     """
     items = {name: index for index, name in enumerate(dict.fromkeys(row.item for row in sets))}
     system_codes = {system: index for index, system in enumerate(systems)}
+    # Sums and counts by item, because the bootstrap draws items. Their ratio weights sets equally:
+    # an item in more languages counts more.
     totals, counts = np.zeros((2, len(systems), len(items)))
     for row in sets:
         value = number(row)

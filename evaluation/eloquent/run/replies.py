@@ -71,6 +71,7 @@ class Numbering:
             whole: sum(self._find(items[row.item], row, whole) is not None for row in known)
             for whole in (False, True)
         }
+        # For items in one language both fit alike.
         self.whole_item = fits[True] > fits[False]
 
     def find_variant(self, item: PromptItem, reply: PromptReply) -> PromptVariant | None:

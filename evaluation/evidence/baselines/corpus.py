@@ -117,7 +117,7 @@ class Corpus:
         """Return unit-length vectors of several embedders side by side, one row per answer.
 
         An inner product is then the sum of the embedders' cosines: a hybrid of, say, letters and
-        meaning. One SPEC alone: `compact`, with the lengths as they are.
+        meaning. One SPEC alone: `compact_vectors`, with unchanged lengths.
         """
         if len(specs) == 1:
             return self.compact_vectors(specs[0])

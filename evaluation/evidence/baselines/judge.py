@@ -88,6 +88,8 @@ class Judge:
         asyncio.run(ask(self._chat, planned, store, self._settings, progress=progress))
         replies = [store.kept[index, 0].reply for index in range(len(items))]
         for fault in (reply.fault for reply in replies):
+            # After the first failure nothing more is sent: the failure is the reason, not what was
+            # skipped.
             if fault is not None and fault.code != "not_asked":
                 raise ChatError(f"judge {self.name!r}: {fault.message}", fault.code)
         return [reply.text for reply in replies]

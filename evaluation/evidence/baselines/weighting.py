@@ -188,7 +188,7 @@ class Standardised:
 
     AQER with leave-one-out and discrimination gives the answers' leave-one-out scores; they are
     brought to mean 0 and standard deviation 1 among a question's voters, and a worker's score is
-    their mean, weighted by `item_rest_weights` of the z-scores. Questions on which all voters
+    their mean, weighted by the item-rest correlation of the z-scores. Questions on which all voters
     score the same count for nothing. It assumes that workers answer the same questions, or
     random ones.
 

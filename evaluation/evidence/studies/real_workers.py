@@ -12,9 +12,8 @@ topic). The students are the workers, with their first attempts; a student's tru
 of correct ones among these. The workers are real, not simulated, so these are the numbers to
 quote first.
 
-Settings: all, and 40-percent: 40% of the answers, drawn one by one without replacement, whoever
-gave them to whichever question, anew in each repetition; the true values are the shares among the
-drawn ones.
+Settings: all, and 40-percent: 40% of the answers, drawn one by one without replacement, regardless
+of worker and question, in each repetition. The true values are the shares among the drawn answers.
 """
 
 from __future__ import annotations

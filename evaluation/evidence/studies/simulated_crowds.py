@@ -3,7 +3,7 @@
 Stress AQER with simulated crowds that get worse step by step (app. F).
 
 Each setting is a simulated crowd with the right truth; the same with "-script" behind it is
-compared with what the authors' script takes for the truth (`SimulatedCrowd.quality_of_script`).
+compared with the truth as the authors' script defines it (`SimulatedCrowd.quality_of_script`).
 
 Measure what AQER's remedies repair, on crowds that AQER alone ranks wrongly.
 

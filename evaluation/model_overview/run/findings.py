@@ -171,6 +171,7 @@ def _own(together: Together, parameters: ViewsParameters) -> list[CorrelationRow
     rows = []
     for at, model in enumerate(together.models):
         alone = together.values[[crowd, sure], at : at + 1]
+        # Of one model the mean over models is its own correlation, with an interval of its own.
         (found,) = correlations(alone, [(0, 1)], parameters.bootstrap, parameters.seed)
         rows.append(_row(together, (crowd, sure), found, found.estimate, model))
     return rows

@@ -179,7 +179,7 @@ def collect_evidence(
 
 
 def load_seconds(version: QuestionSetVersion | int) -> dict[int, float]:
-    """Return the time on task in seconds (`seconds_taken`) of each submission; one query.
+    """Return the time on task in seconds (`measure_seconds`) of each submission; one query.
 
     Submissions without a known time are left out.
     """

@@ -131,7 +131,7 @@ def compare_decisions(
     """Compare how often submitted work is not rejected.
 
     The current decisions apply, except that submissions in `rejecting` count as rejected and those
-    in `keeping` do not. `people` are the `decided_people`, where the caller has read them.
+    in `keeping` do not. `people` are `load_decided_people`, if the caller has read them.
     """
     decided = load_decided_people(version) if people is None else people
     is_rejected = {person.key: person.rejected for person in decided if person.handed_in}
