@@ -45,8 +45,8 @@ class Alarm(Result):
     LLMResponse, or null); an answer that was withdrawn since is no longer there.
 
     In a run with remedies `outcome` is the effect of the remedy, also a code with values.
-    `answered` says that a remedy of this run removes the cause, so that the alarm no longer counts
-    against the grades unless a user opens it again.
+    `answered` says that a remedy of this run settles the alarm, so that it no longer counts against
+    the grades unless a user opens it again.
     """
 
     class State(models.TextChoices):
