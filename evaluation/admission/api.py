@@ -155,6 +155,7 @@ class ScoreRuleViewSet(ApiViewSet):
             ScoreRule.objects.filter(collection=collection).select_related("earlier", "run").first()
         )
         sets = recruiting.earlier_sets(self.request, collection.version.question_set)
+        # Another editor may have chosen an earlier set that this user may not see.
         is_seen = rule is not None and sets.filter(pk=rule.earlier_id).exists()
         told = {
             "earlier": rule.earlier.public_id if rule and is_seen else None,

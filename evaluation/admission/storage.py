@@ -1,10 +1,10 @@
 """Store admission rules, and admit workers by their scores in an earlier set.
 
 Across sets the raw leave-one-out score or the question contrast is used, never the grade, which is
-relative to the others of its own run. It is that of the grading that counts for the earlier set.
-When another one counts from now on, the list is made anew (`follow`): at once where somebody lets a
-run count, when a run is done, and when a run is archived, restored or deleted. Workers who have
-begun can continue in any case. Workers see neither their score nor the bound.
+relative to the other workers of its run. The scores are those of the earlier set's official
+grading. When another grading becomes official, the list is updated (`follow`): when a user chooses
+a run, when a run is done, and when a run is archived, restored or deleted. Workers who have begun
+can continue in any case. Workers see neither their score nor the threshold.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Chosen:
 
     Attributes
     ----------
-    ids : the panel's ids of those who do, in the order of the alphabet.
-    n_graded : people of the panel in the run. n_too_few : those among them who gave too few answers
-        to say, or have no score; they are not admitted.
-    run : the grading that was asked, None where the earlier set has none that is done.
+    ids : the panel's ids of these workers, sorted.
+    n_graded : number of workers of the panel in the run. n_too_few : number of these without a
+        score or with too few answers for one; they are not admitted.
+    run : the official grading; None if the earlier set has no finished one.
     """
 
     ids: list[str]
@@ -81,6 +81,7 @@ def chosen(
     )
     scores = scores_of(run, score=score)
     reached = {key: _reached(scores.get(key), end) for key, _ in rows}
+    # A dictionary, because an id may occur twice: with the panel, and from a file without one.
     ids = dict.fromkeys(
         name for key, name in rows if (value := reached[key]) is not None and value >= at_least
     )
@@ -133,6 +134,7 @@ def follow(earlier: QuestionSet | int) -> int:
     if not rules:
         return 0
     counts = run_that_counts(gradings_of(earlier))
+    # A rule of the same grading would give the same list; it is not applied again.
     stale = [one for one in rules if counts is None or one.run_id != counts.pk]
     for rule in stale:
         apply(rule)

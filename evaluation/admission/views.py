@@ -51,6 +51,7 @@ class RuleForm(forms.Form):
         super().__init__(*args, **kwargs)
         field: Any = self.fields["earlier"]
         field.queryset = earlier
+        # Browsers refuse decimals in a number field whose step is 1.
         self.fields["at_least"].widget.attrs["step"] = "any"
 
     def clean_score(self) -> str:
@@ -104,7 +105,7 @@ def admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "question_set": question_set,
         "collection": collection,
         "rule": rule,
-        # Another who works on this set may have chosen one that the reader has no part in.
+        # Another editor may have chosen an earlier set that this user may not see.
         "sees_earlier": rule is not None
         and select_visible(request, QuestionSet.objects.filter(pk=rule.earlier_id)).exists(),
         "form": form,

@@ -67,6 +67,7 @@ class _Removing(ApiViewSet):
 
     def restored(self, request: Request, thing: Thing) -> Response:
         """Restore the object from the archive; repeating has no effect."""
+        # `restore` returns False here as well as for an object that is not archived.
         if removals.being_deleted(thing):
             raise ApiProblem("conflict", "It is being deleted and cannot be restored.")
         removals.restore(thing, get_user_id(request))

@@ -20,9 +20,9 @@ class ImportShown:
 
     Attributes
     ----------
-    imported_by : a user's name; "" for a file that the command line read.
-    n_new : rows that said something new. n_unchanged : rows that said what was there before.
-    n_left : how many of what it brought are still there.
+    imported_by : a user's name; "" for an import by the command line.
+    n_new : rows of the file with new content. n_unchanged : rows that repeated existing content.
+    n_left : number of rows created by the import that still exist.
     state : kept, going (is being undone) or undone.
     what : answers, model_answers, questions or passages.
     n_passages, n_models : that were made by it.
@@ -54,7 +54,7 @@ BROUGHT: Final[dict[str, QuerySet[Any, Any]]] = {
     Import.What.QUESTIONS: Question.objects.filter(_IN_ITS_VERSION),
     Import.What.PASSAGES: Passage.objects.filter(_IN_ITS_VERSION),
 }
-"""The rows that files of each kind bring."""
+"""The rows that an import of each kind creates."""
 
 
 def imports_of(question_set: QuestionSet) -> QuerySet[Import]:
@@ -69,6 +69,7 @@ def shown_imports(page: Page[Import]) -> list[ImportShown]:
         if keys := [one.pk for one in page if one.what == what]:
             rows = of_what.filter(brought_by__in=keys).order_by()
             counted = rows.values("brought_by").annotate(n=Count("pk"))
+            # One query for each kind of file on the page, not one for each file.
             left |= dict(counted.values_list("brought_by", "n"))
     going = set(
         Removal.objects.filter(

@@ -73,6 +73,7 @@ class ConfirmForm(forms.Form):
 def archived(request: HttpRequest) -> HttpResponse:
     """List archived objects, deletions in progress, and the log of both."""
     sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
+    # Objects being deleted are archived too, but cannot be restored any more.
     gone = Removal.objects.values("target_id")
     runs = select_visible(request, RUNS.exclude(archived_at=None))
     going = list(select_visible(request, Removal.objects.filter(finished_at=None)).order_by("-pk"))
@@ -120,6 +121,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
     shown = get_editable(request, QuestionSet.objects.all(), set_id)
     back = reverse("admin:question-set", args=[shown.public_id])
     with transaction.atomic():
+        # Locked, so that nobody publishes the draft between the check and the deletion.
         draft = lock_set(shown).latest_version()
         if draft is None or draft.is_published or draft.number == 1:
             messages.info(request, "There is no draft to discard.", "no_draft")

@@ -329,7 +329,7 @@ def execute_study(request: StudyRequest, asking: AskSettings, progress: Progress
     BackendError
         A model cannot be had, or the replies cannot be embedded.
     EndedEarlyError
-        Not everything was asked; what came is kept.
+        Not everything was asked; received replies are stored.
     """
     inputs = [request.prompts, request.changed, request.judge_instructions]
     refuse_to_replace(request.output, TABLES, inputs)
@@ -409,6 +409,7 @@ def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSet
         )
         name = own = judge.name_of(judge.chat())
         number = 1
+        # The same judge may be named twice, and scores are kept by judge.
         while name in found:
             number += 1
             name = f"{own} #{number}"

@@ -68,7 +68,9 @@ def compute_set_scores(
     pair = pair.reshape(-1)
     count = np.bincount(pair, minlength=len(pairs))
     mean = divide_where_positive(np.bincount(pair, weights=values, minlength=len(pairs)), count)
+    # Of differences from the mean: a sum of squares less n mean^2 loses digits by cancellation.
     squares = np.bincount(pair, weights=(values - mean[pair]) ** 2, minlength=len(pairs))
+    # With one score n - 1 is 0 and the deviation NaN: one repeat says nothing about the spread.
     deviation = np.sqrt(divide_where_positive(squares, count - 1))
     pair_sets = pairs[:, 0].astype(np.int64)
     n_judges = np.bincount(pair_sets, minlength=n_sets)
@@ -253,11 +255,13 @@ def compute_similarity_across_languages(
     group_items = groups[:, 0].astype(np.int64) if len(groups) else np.empty(0, dtype=np.int64)
     # Pairs across languages are all pairs of an item without those within a language.
     group_sums = _sum_groups(units, group, len(groups))
+    # Each vector's product with itself is in both sums, and cancels.
     inside = np.bincount(group_items, weights=(group_sums**2).sum(axis=1), minlength=n_items)
     whole = (_sum_groups(units, item_codes, n_items) ** 2).sum(axis=1)
     counts = np.bincount(group, minlength=len(groups)).astype(np.float64)
     n = np.bincount(item_codes, minlength=n_items)
     pairs = n**2 - np.bincount(group_items, weights=counts**2, minlength=n_items)
+    # `pairs` counts ordered pairs, as the sums do; reported are unordered ones.
     return _clip_cosines(divide_where_positive(whole - inside, pairs)), (pairs // 2).astype(
         np.int64
     )

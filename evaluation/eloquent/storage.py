@@ -225,6 +225,7 @@ def execute_run(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asked.first_fault())
     judgements = _request_judgements(asked, judges, items, replies, instructions, parameters)
+    # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
     turn.go_on_in(find_lane_of_embedder(parameters.embedder))
     turn.between_parts()
     exclusions = Exclusions()
@@ -388,6 +389,7 @@ def _request_judgements(
 ) -> list[Judgement]:
     """Ask each judge to score every reply set, twice if its reply has no score."""
     sets = select_judged_sets(items, replies)
+    # The unit separator, because names and ids may contain any printable character.
     keys = {"\x1f".join(key): key for key in sets}
     sent = {
         "temperature": parameters.judge_temperature,

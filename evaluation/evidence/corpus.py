@@ -33,8 +33,6 @@ class CorpusVectors:
     """Vectors of a corpus by embedder specification, each computed once.
 
     `others` are texts that are embedded in the same space; no embedder is fitted on them.
-
-    `others` are texts that are brought into the same space and learned nothing from.
     """
 
     def __init__(
@@ -62,6 +60,7 @@ class CorpusVectors:
     def embed_further(self, spec: str, texts: Sequence[str]) -> Vectors:
         """Return vectors of further texts in the corpus's space. Raises `BackendError`."""
         if spec not in self._fitted:
+            # Fitted on the corpus alone: TF-IDF weights must not change with the further texts.
             self._fitted[spec] = get_embedder(spec).fit(self._texts)
         return self._fitted[spec].embed(texts)
 
@@ -156,6 +155,8 @@ def _load_contradiction(
 
     def contradicts(pairs: Integers) -> Floats:
         nonlocal model
+        # Loaded at the first use, because only one method needs it, and a model without this class
+        # is still good for `entails`.
         if model is None:
             try:
                 model = ContradictionModel.load(name)

@@ -20,7 +20,7 @@ MOHLER = "mohler2011/answers.csv"
 MOHLER_QUESTIONS = "mohler2011/questions.csv"
 BEETLE = "beetle2013/answers.csv"
 BEETLE_QUESTIONS = "beetle2013/questions.csv"
-# Labels of the three-way task and of the five-way one, of which the former's "incorrect" is made.
+# Labels of the three-way task, then those of the five-way task that it unites as "incorrect".
 BEETLE_LABELS = (
     "correct",
     "contradictory",
@@ -45,7 +45,7 @@ DATA_SET_REASONS: Mapping[str, str] = {
     "data_set_label_unknown": "the label {label!r} is unknown (known are {known})",
     "data_set_empty": "there are no answers in it",
 }
-"""Why a file is not the data set, by the code of the problem."""
+"""Reasons why a file is not the data set, by problem code."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class StudentAnswers:
     Attributes
     ----------
     workers, questions, texts : (N,) the first attempt of each student at each question.
-    labels : (N,) what tutors called it, one of `BEETLE_LABELS`.
+    labels : (N,) the tutors' label of each answer, one of `BEETLE_LABELS`.
     """
 
     workers: NDArray[np.str_]
@@ -264,8 +264,8 @@ def assign_answers(
 
     Each gets one; questions with fewer answers than workers are left out.
 
-    `noise` is the standard deviation of what is added to the grades for the dealing. Unless the
-    `best` ones are dealt, the answers are drawn at random before they are ranked.
+    `noise` is the standard deviation of the normal noise added to the grades for the assignment.
+    Without `best` the answers are drawn at random before they are ranked.
     """
     rng = np.random.default_rng(seed)
     grades = corpus.grades

@@ -4,25 +4,25 @@ Compare methods on the same crowds: correlations with the truth, and p-values.
 
 Correlate methods' scores of identified workers with true values from their labelled answers.
 
-Nobody is dealt or simulated here. A worker's true value is the mean value of their answers (with 1
-for a correct answer and 0 for another, the share correct), and a method's raw scores of the workers
-are correlated with it. Who the people are and what an answer's value is, is up to the study.
+The workers are real, not simulated. A worker's true value is the mean value of their answers: the
+share of correct ones if a correct answer has the value 1 and others 0. A method's raw scores of the
+workers are correlated with it. The study chooses the workers and the values of answers.
 
-Two intervals stand beside each correlation, for there are two questions to ask. *Over workers*:
-other people, the same questions. Workers are drawn with replacement with the scores they have;
-widened percentile interval. *Over questions*: the same people, other questions. Everything is
-computed anew on random halves of the questions, and the spread of the halves on the arctanh scale
-is the standard error of the whole (the delete-half jackknife: Shao and Wu 1989, "A general theory
-for jackknife variance estimation", Annals of Statistics 17, section 3; it holds for ranks too).
-Drawing questions with replacement would set copies of an answer beside each other, on which methods
-that compare answers with the others are undone.
+Each correlation has two intervals, for two kinds of generalization. *Over workers*: other people,
+the same questions. Workers are drawn with replacement with their scores; widened percentile
+interval. *Over questions*: the same people, other questions. Everything is computed anew on random
+halves of the questions, and the spread of the halves on the arctanh scale is the standard error of
+the correlation (the delete-half jackknife: Shao and Wu 1989, "A general theory for jackknife
+variance estimation", Annals of Statistics 17, section 3; it holds for ranks too). Drawing questions
+with replacement would duplicate answers, which breaks methods that compare an answer with the
+others.
 
 `evaluation.evidence.graded.trust` gives other intervals over workers, on purpose: BCa, of the mean
-over repetitions, as its leads over the default are tested (`correlation_differences`). Here the
-interval is that of one repetition, which is what somebody with one such crowd has, and it is there
-for ranks too. On Beetle's 73 students the two differ by up to .014 at the lower end; on 40% of the
+over repetitions, as its leads over the default are tested (`compare_correlations`). Here the
+interval is that of one repetition, which a user with one such crowd has, and exists for ranks
+too. On Beetle's 73 students the two differ by up to .014 at the lower end; on 40% of the
 answers, in 25 repetitions, BCa's is a third narrower (.16 for .25), because a mean of 25 is surer
-than one. So neither can stand for the other without changing what was published.
+than one. So neither can replace the other without changing published numbers.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from evaluation.core.stats.inference.intervals import (
 from evaluation.evidence.baselines import Corpus, Crowd, Method, UnavailableError
 from evaluation.evidence.tables import EvidenceRow, compute_correlations
 
+# With 2 workers a correlation is 1 or -1.
 FEWEST_WORKERS = 3
 BEST_BASELINE = "best_baseline"
 NO_BASELINE = "no_baseline"
@@ -65,7 +66,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class MethodScores:
-    """Scores of a method, repetitions x workers, NaN for none; or the reason for having none.
+    """Scores of a method, repetitions x workers, NaN for a missing one; or the reason for none.
 
     Repetitions with fewer workers than the largest are filled up with NaN.
     """
@@ -92,7 +93,7 @@ def compare_methods(
 ) -> list[EvidenceRow]:
     """Return a row for each method, with its p-value against the setting's best baseline.
 
-    p: `correlation_differences`, workers drawn with replacement, the same in all repetitions. The
+    p: `compare_correlations`, workers drawn with replacement, the same in all repetitions. The
     best baseline is the one of kind "baseline" with the greatest mean correlation.
     """
     scored = []
@@ -207,9 +208,9 @@ class LabelledCrowd:
     Attributes
     ----------
     corpus : the N answers, at most one of a worker to a question.
-    workers : (N,) labels of who gave them.
-    values : (N,) what each is worth, 0 to 1; NaN where nobody said: such an answer is scored
-        with the others and counts for no true value.
+    workers : (N,) label of each answer's worker.
+    values : (N,) true value of each answer, 0 to 1; NaN if unknown: such an answer is scored with
+        the others, and left out of the true values.
     """
 
     corpus: Corpus
@@ -229,6 +230,7 @@ class LabelledCrowd:
     def build_trial(self, keep: Booleans | None = None, seed: int = 0) -> Trial:
         """Return the crowd, or its answers flagged in `keep`, with each worker's true value."""
         rows = np.arange(len(self.codes)) if keep is None else np.flatnonzero(keep)
+        # Written out, so that a worker without an answer in this part keeps their code.
         everybody = np.ones(self.n_workers, dtype=bool)
         crowd = Crowd(self.corpus, rows, self.codes[rows], everybody, seed)
         return self.add_true_values(crowd)
@@ -240,7 +242,7 @@ class LabelledCrowd:
     def draw_parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
         """Return one crowd per seed, each of a random share of the answers.
 
-        Answers are drawn one by one without replacement, whoever gave them to whichever question.
+        Answers are drawn one by one without replacement, regardless of worker and question.
         """
         n = len(self.codes)
         trials = []
@@ -294,8 +296,8 @@ def compute_agreements(
 
     Parameters
     ----------
-    trials : the crowd, or repetitions of a part of it (`LabelledCrowd.trial`, `parts`).
-    seed : of the draws. told : called after each method.
+    trials : the crowd, or repetitions of a part of it (`LabelledCrowd.build_trial`, `draw_parts`).
+    seed : of the draws. on_step : called after each method.
 
     A correlation is undefined, and its row empty with the reason, with fewer than 3 workers, or
     where all have the same true value or the same score.
@@ -339,6 +341,7 @@ def _compute_agreement(
         interval = compute_widened_percentile_interval(drawn, truth.shape[1])
         worker_ends = {name: (interval.low[k], interval.high[k]) for k, name in enumerate(names)}
         question_interval = compute_t_interval(
+            # Rounding may exceed 1, where arctanh is undefined.
             np.clip([row.pearson_mean, row.spearman_mean], -1.0, 1.0),
             _compute_half_errors(halves, n),
             n,
@@ -400,6 +403,8 @@ def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
     # A half in which two columns are the same to rounding would be infinite.
     inside = np.clip(halves, -1 + 1e-9, 1 - 1e-9)
     n_half = n_questions // 2
+    # The delete-half jackknife scales the spread of the halves by the ratio of questions in a half
+    # to those left out: about 1.
     return compute_standard_deviations(np.arctanh(inside)) * np.sqrt(
         n_half / max(1, n_questions - n_half)
     )

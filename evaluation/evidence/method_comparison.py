@@ -2,16 +2,15 @@
 
 Measure how well a method's scores of single answers agree with known values of these answers.
 
-A worker's score is a mean over many answers, and may be right where the single scores are not. Here
-the single ones are looked at: do they rise with the answers' values within a question, is the best
-one of a question a good answer, and do they tell answers of two labels apart?
+A worker's score is a mean over many answers, and may be right although the single scores are not.
+The single scores are examined here: do they increase with the answers' values within a question,
+has the top-scored answer of a question a high value, and do they separate answers of two labels?
 
 Choose a method on one half of the questions and report it on the other half.
 
-Of many methods the best one looks better than it is on the data that it was chosen by. So the
-questions are split at random (by the study's seed), the unsupervised method with the greatest mean
-correlation over the settings of the first half is chosen, and the rows of the other half say what
-it is worth.
+The best of many methods looks better than it is on the data by which it was chosen. So the
+questions are split at random (by the study's seed). The unsupervised method with the greatest mean
+correlation over the settings is chosen on one half, and evaluated on the other.
 
 Draw charts of the methods' correlations with the truth, one for each setting.
 """
@@ -75,7 +74,7 @@ def measure_answer_scores(
 
     Parameters
     ----------
-    values : (R,) what the corpus's answers are worth, NaN for unknown.
+    values : (R,) true values of the corpus's answers, NaN for unknown.
     contrasts : by name the corpus's answers (R,) that should score higher, and those (R,) that
         should score lower.
 
@@ -132,7 +131,7 @@ def _compute_measures(
 
 def _compute_best_value(scores: Floats, values: Floats) -> float:
     """Return the mean value of the question's top-scored answers (ties within 1e-12)."""
-    # Rounding does not make answers unequal.
+    # Scores that differ only by rounding are equal.
     return float(values[scores >= scores.max() - 1e-12].mean())
 
 
@@ -160,7 +159,7 @@ def _estimate_auc(
     return estimate if estimate.value is not None else replace(estimate, reason=NO_PAIRS)
 
 
-# Kinds of methods that nobody could use, or should: what knows the key, and what reads no answer.
+# Not candidates: supervised methods know the key, and controls read no answer.
 NOT_CHOSEN = frozenset({"control", "supervised"})
 HELDOUT_HEADER = ("method", "setting", "pearson_mean", "mean_of_settings", "chosen")
 

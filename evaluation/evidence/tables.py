@@ -34,10 +34,10 @@ class Request:
     nli : a model for the entailment initialisation, or None.
     repetitions : simulated crowds. seed : added to the seeds of all of them.
     core : only the rows that are quick to compute.
-    file : graded answers of one's own, for the study of them. labels : what their labels are worth.
-    columns : what their columns are called, by our words.
-    models, judgements : models' answers, and experts' grades of them, beside workers' answers in
-        `file`, for the study of graded models.
+    file : the user's graded answers, for the study of them. labels : value of each label.
+    columns : name of each needed column in that file.
+    models, judgements : models' answers, and experts' grades of them, in addition to workers'
+        answers in `file`, for the study of graded models.
     """
 
     data: Path
@@ -122,6 +122,7 @@ class EvidenceRow:
 
 def compute_correlations(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
     """Return Pearson's and Spearman's correlation with the truth; NaN where undefined."""
+    # Rounded, because scores that are equal but for rounding must share a rank.
     both = pearson(scores, truth), spearman(round_for_ties(scores), round_for_ties(truth))
     linear, of_ranks = (math.nan if value is None else value for value in both)
     return linear, of_ranks
@@ -175,7 +176,7 @@ def write_evidence(
 ) -> None:
     """Write table.csv, table.md, the charts, and summary.json with the reasons of empty cells.
 
-    A chart becomes NAME.svg. `undefined_elsewhere` is said of empty cells of other files.
+    A chart becomes NAME.svg. `undefined_elsewhere` are the entries of other files' empty cells.
     """
     empty: dict[tuple[str, str], list[list[str]]] = {}
     for column in HEADER:

@@ -128,6 +128,7 @@ def compute_agreement(row: ItemRow) -> float | None:
     """
     if row.semantic_entropy is None or row.replies < 2:
         return None
+    # Clipped, because rounding may leave an entropy slightly above its maximum.
     return min(1.0, max(0.0, 1.0 - row.semantic_entropy / log(row.replies)))
 
 

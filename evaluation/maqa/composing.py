@@ -126,6 +126,7 @@ def are_bounds_sound(options: int, fewest: int, most: int, largest: int) -> bool
     """Return whether questions of these bounds can exist; see `compose`."""
     if largest and not options < largest:
         return False
+    # The least size decides: every larger one allows at least as many true statements.
     lowest_most = most or max(1, options - (FEWEST_OF_RANGE if largest else 1))
     return (
         2 <= options <= (largest or options) <= MOST_OPTIONS

@@ -296,6 +296,7 @@ class _ReplyCollector:
         ]
         if not items:
             return {}
+        # One token, because only its distribution is read.
         sent = {"max_tokens": 1, "logprobs": True, "top_logprobs": EVERY_TOKEN}
         step = Step("first tokens", "{question}", INSTRUCTION, {**sent, "temperature": 0.0})
         rows = self.folder.ask(step, items)

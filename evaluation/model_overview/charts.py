@@ -15,7 +15,7 @@ from evaluation.model_overview.run.gathering import Together
 from evaluation.model_overview.storage import together_of
 from evaluation.models import Run
 
-# Questions that are drawn; models as many as there is room for.
+# Most questions in the chart; the number of models depends on its width.
 MOST = 40
 FIFTHS = Shades(
     (0.2, 0.4, 0.6, 0.8),
@@ -45,6 +45,7 @@ def views_chart(together: Together, link: Callable[[int], str] = lambda _: "") -
     def draw(width: float) -> Drawing:
         left = NARROW_NAMES if width <= 600 else NAMES
         block = len(sides) * NARROWEST + GAP
+        # At least one, even if its block is narrower than it should be.
         shown = max(1, min(n_models, int((width - left) // block)))
         field = min(WIDEST, ((width - left) / shown - GAP) / len(sides))
         block = len(sides) * field + GAP

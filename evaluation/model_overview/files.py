@@ -1,7 +1,7 @@
 """Model overview on files: combine the results in folders that other evaluations wrote.
 
-Each folder holds what another evaluation wrote; its summary.json says which. The tables have the
-columns that runs have, so one declaration reads both.
+Each folder has the output of another evaluation, which its summary.json names. The tables have the
+same columns as those of runs, so one declaration reads both.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ class ViewsRequest:
 
     Attributes
     ----------
-    folders : of other evaluations, "" for the kind where their summary.json says it.
-    kinds : those that tell views, by name. questions : a file with their texts, in their order.
+    folders : run type and output folder of other evaluations; "" takes the run type from
+        summary.json. kinds : run types with views, by name. questions : file with the questions'
+        texts, in order.
     """
 
     folders: Sequence[tuple[str, Path]]

@@ -14,7 +14,7 @@ SIDES: Mapping[str, str] = {
     "robustness": "The same in other words",
     "answerability": "Notices what has no answer",
 }
-"""What people call the sides from which models are looked at; the best end of each is meant."""
+"""Labels of the sides (aspects) of models; each names the good end."""
 
 QUESTIONS: Mapping[str, str] = {
     "uncertainty_distance": "Does a model's uncertainty predict how far it is from people?",

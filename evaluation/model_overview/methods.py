@@ -1,14 +1,14 @@
 """Statistics of views (measures of models): correlations, disagreement on an answer, means.
 
-Correlation is Spearman's over the questions of each model, and the mean of it over models: all
-models' answers in one pot would also correlate because one model is better than another in both
-views, which is no property of answers. The interval draws whole questions, with the answers of all
-models to them, and ranks anew in every draw: correlations of ranks that stay as they are have too
-narrow intervals. A draw without the few questions that make a view vary shows no correlation and
-counts as 0; left out, a single odd question would seem to prove one.
+The correlation is Spearman's over the questions of each model, averaged over models. Answers of all
+models pooled would also correlate because one model is better than another in both views, which is
+no property of answers. The bootstrap draws whole questions with the answers of all models, and
+ranks again in every draw: with fixed ranks the intervals are too narrow. A draw without the few
+questions on which a view varies shows no correlation and counts as 0; if it were left out, a single
+odd question would seem to prove a correlation.
 
-Views have scales of their own, so for disagreement each number is told by its place among all
-numbers of its view; an answer on which one view stands high and another low is one to read.
+Views have different scales, so disagreement compares the percentile rank of each number within its
+view. An answer that is high in one view and low in another is worth reading.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from evaluation.core.stats.inference.clustered import (
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.descriptive import round_for_ties, spearman
 
-# Below so many questions with both numbers a correlation of a model is an accident.
+# With fewer questions that have both numbers, the correlation of a model is chance.
 FEWEST_QUESTIONS = 3
 NO_MODEL = "no_model_with_both"
 
@@ -68,7 +68,8 @@ def correlations(
 
     Returns
     -------
-    One for each pair. Reasons: no_model_with_both; of the interval those of `drawn_intervals`.
+    One for each pair. Reasons: no_model_with_both; of the interval those of
+    `compute_drawn_intervals`.
     """
     views = round_for_ties(values)
     n_questions = views.shape[2]
@@ -139,6 +140,7 @@ class DrawnRanks:
         """Return centred ranks of a view (one row per draw), and their sum of squares per draw."""
         if (view, key) not in self._made:
             ranks = drawn_ranks(self._views[view, among], times)
+            # Mean ranks of n numbers, ties or not, average (n + 1) / 2.
             ranks -= (times.sum(axis=1, keepdims=True) + 1) / 2
             self._made[view, key] = ranks, np.einsum("dq,dq,dq->d", times, ranks, ranks)
         return self._made[view, key]
@@ -147,8 +149,8 @@ class DrawnRanks:
 def drawn_ranks(values: Floats, times: Floats) -> Floats:
     """Return mean ranks of numbers, one row per draw; a number is repeated `times` in a draw.
 
-    The rank of a number that is drawn twice is the mean of both; that of one that is not drawn is
-    where it would stand, and of no use.
+    The rank of a number that is drawn twice is the mean of both. That of a number that is not drawn
+    has no meaning; its weight is 0.
     """
     order = np.argsort(values, kind="stable")
     ends = _last_of_equals(values[order])
@@ -156,6 +158,7 @@ def drawn_ranks(values: Floats, times: Floats) -> Floats:
     before = np.concatenate([np.zeros((len(times), 1)), up_to[:, :-1]], axis=1)
     group = np.empty(len(values), dtype=np.int64)
     group[order] = np.searchsorted(ends, np.arange(len(values)))
+    # Equal numbers share the mean of the ranks before + 1 to up_to.
     middle = (before + up_to + 1) / 2
     return np.asarray(middle[:, group], dtype=np.float64)
 
@@ -242,6 +245,7 @@ def _places(view: Floats) -> Floats:
     known = ~np.isnan(view)
     found = np.full(view.shape, np.nan)
     if known.any():
+        # Less a half, so that the least and the greatest are equally far from 0 and 1.
         found[known] = (stats.rankdata(view[known]) - 0.5) / known.sum()
     return found
 
@@ -294,6 +298,7 @@ def _of_others(own: Floats) -> Floats:
     """Return the other models' mean per model and question; NaN if no other model has a value."""
     known = ~np.isnan(own)
     filled = np.where(known, own, 0.0)
+    # The sum of all less the own number, in place of a loop over models.
     total = filled.sum(axis=0) - filled
     count = known.sum(axis=0) - known
     return np.divide(total, count, out=np.full(own.shape, np.nan), where=count > 0)

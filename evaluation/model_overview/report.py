@@ -333,6 +333,7 @@ def answers_page(
     together = together_of(run, summary)
     found = disagreement_of(together)
     places = [place] if place is not None else list(range(len(summary.models)))
+    # Transposed, so that answers of equal strength stay in the order of the questions.
     known = np.asarray(together.known.any(axis=0))[places].T
     question, model = np.nonzero(known)
     strength = found.strength[places].T[question, model]

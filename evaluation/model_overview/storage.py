@@ -27,7 +27,7 @@ from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 # The name of the numbers among a run's data.
 CELLS = "views"
-# Runs of a kind that are looked at, the newest ones.
+# Most runs of one run type that are read, the newest ones.
 MOST_RUNS = 8
 
 
@@ -37,8 +37,8 @@ class Teller:
 
     Attributes
     ----------
-    told : what a run that is done tells. merging : names of the views that several runs may tell,
-        each of its models.
+    told : function from a finished run to its observations. merging : names of the views that
+        several runs may provide, each for its own models.
     """
 
     kind: str
@@ -79,7 +79,7 @@ def gathered(
 ) -> Together:
     """Return the combined views of a version's runs; raises `NothingToldError` if none.
 
-    The newest run of a kind counts; older ones, for models that no newer one tells of.
+    Of each run type the newest run counts, and older ones for models that no newer run contains.
     """
     ids = version.questions.graded().order_by("position", "pk")
     gathering = Gathering(list(ids.values_list("external_id", flat=True)))
@@ -102,7 +102,7 @@ def gathered(
                 gathering.add(source, new)
             elif nobody is None:
                 nobody = source, new
-        # A grading without models still tells how far people disagree.
+        # A grading without models still has the workers' disagreement by question.
         if not seen and nobody is not None:
             gathering.add(*nobody)
     return gathering.together()
@@ -156,6 +156,7 @@ def together_of(run: Run, summary: ViewsSummary) -> Together:
     """Return the combined view values that a finished run stored."""
     stored: Mapping[str, Any] = RunData.objects.get(run=run, name=CELLS).data
     shape = (len(summary.models), len(stored["questions"]))
+    # A view of questions is stored with one row, which holds for every model.
     values = [np.broadcast_to(np.array(rows, dtype=np.float64), shape) for rows in stored["values"]]
     return Together(
         summary.sources,

@@ -1,7 +1,7 @@
 """Database tables of runs, their results, language models and their answers.
 
-Vectors are kept by what they were made from, whoever asked for them. A run is never overwritten:
-its results hang on it, and the next run stands beside it.
+Vectors are stored by text and embedder, and shared by all users. A run is never overwritten: its
+results belong to it, and the next run has its own.
 """
 
 from evaluation.models.alarms import Alarm, AlarmReview, AnswerFact, CrowdFact, WorkerVerdict

@@ -4,8 +4,7 @@ Alarms of runs, and their reviews by users.
 
 Facts on which workers agree, and the facts that each answer states.
 
-Evidence beside the grades, never part of one. Runs from before there were facts, and runs that did
-not look for them, have no rows.
+Facts are shown beside the grades and never part of one. Runs without facts have no rows.
 
 Decisions about workers of a run; rows are added and never changed.
 """
@@ -39,15 +38,15 @@ from evaluation.models.runs import Run
 class Alarm(Result):
     """An alarm of a run; platform/docs/alarms.md lists the kinds and their statistics.
 
-    The message is a code with values (`Message`), in runs older than codes a sentence; it names
-    nobody. `workers` and `questions` are whom and what it is about, none for the
-    whole crowd. `evidence` lists answers to put side by side, a dictionary each: `question`, `left`
+    The message is a code with values (`Message`), in runs older than codes a sentence; it names no
+    worker. `workers` and `questions` are those that the alarm is about, none for the whole crowd.
+    `evidence` lists answers to compare, a dictionary each: `question`, `left`
     and `right` (ids of a Question and of Responses; right may be null) and `llm_response` (of an
     LLMResponse, or null); an answer that was withdrawn since is no longer there.
 
-    In a run with remedies `outcome` is a code with values as well: what became of it. `answered`
-    says that a remedy of this very run takes care of it, so that it speaks against the grades no
-    longer, unless somebody opens it again.
+    In a run with remedies `outcome` is the effect of the remedy, also a code with values.
+    `answered` says that a remedy of this run settles the alarm, so that it no longer counts against
+    the grades unless a user opens it again.
     """
 
     class State(models.TextChoices):
@@ -65,6 +64,8 @@ class Alarm(Result):
         NOTICE = "notice", "Notice"
         INFO = "info", "Information"
 
+    # No index of its own: the unique constraint below begins with the run. The same holds for the
+    # other keys with `db_index=False`: a constraint or an index of their table begins with them.
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="alarms", db_index=False)
     place = models.PositiveIntegerField(help_text="From 0, alarms first.")
     kind = models.CharField(max_length=30)
@@ -96,7 +97,7 @@ class Alarm(Result):
         return f"{self.kind} in {self.run_id}"
 
 
-# Alarms that speak against the grades no longer: dismissed, or answered by a remedy of their run.
+# Alarms that no longer count against the grades: dismissed, or answered by a remedy of their run.
 SETTLED = Q(state=Alarm.State.DISMISSED) | (Q(answered=True) & ~Q(state=Alarm.State.OPEN))
 
 
@@ -140,7 +141,7 @@ class AlarmReview(Record):
 class CrowdFact(Result):
     """A value that workers state for a slot of a question; one row of facts.csv.
 
-    `mentions` of the `of` workers who state the slot say it; `place` is its row, from 0.
+    Of the `of` workers who state the slot, `mentions` state this value. `place` is the row, from 0.
     """
 
     class State(models.TextChoices):
@@ -181,10 +182,10 @@ class CrowdFact(Result):
 class AnswerFact(Result):
     """A fact that an answer states for a slot; one row of answer_facts.csv.
 
-    `of` others state the slot, `mentions` of them the same value. `crowd` is the agreed value that
-    the answer agrees with, contradicts or lacks, and `n_crowd` others say it; "" and 0 without.
-    `spans` are the (start, end) of the characters of the answer that say it; none where the answer
-    does not (a fact that is missing: `value` is the crowd's). `place` is its row, from 0.
+    `of` other workers state the slot, `mentions` of them the same value. `crowd` is the agreed
+    value that the answer agrees with, contradicts or lacks, and `n_crowd` the number of others who
+    state it; "" and 0 without one. `spans` are the (start, end) of the characters that state the
+    fact; empty for a missing fact, whose `value` is the crowd's. `place` is the row, from 0.
     """
 
     class Verdict(models.TextChoices):
@@ -239,17 +240,17 @@ class AnswerFact(Result):
 class WorkerVerdict(AppendOnly):
     """A decision about a worker, or the withdrawal of one.
 
-    The newest row of a worker that is no `undo`, and that none takes back, is what counts. It says
-    who votes in later runs of the question set. What a panel learns is a `Decision` about the
-    worker's submission: `evaluation.triage.storage` writes both in one transaction, wherever the
-    decision is made, so that a worker has one decision. Both outlive every run: `run` is None once
-    the run is deleted, or where no run had graded the worker, and the verdict then belongs to every
+    The newest row of a worker that is no `undo`, and that none takes back, is in force. It decides
+    whether the worker votes in later runs of the question set. The panel gets a `Decision` about
+    the worker's submission: `evaluation.triage.storage` writes both in one transaction, wherever
+    the decision is made, so that a worker has one decision. Both outlive every run: `run` is None
+    once the run is deleted, or if no run had graded the worker. The verdict then belongs to every
     run of the question set that graded the worker.
 
-    `category` is a code of `evaluation.triage.messages`, `reason` somebody's own words. `rejects`
-    says that the work is refused on the panel as well. `applied_in` are the runs that were made
-    without the worker because of this row. `together` is the same id on all rows that were added
-    by one press, and on those that took them back by one; None where a worker was looked at alone.
+    `category` is a code of `evaluation.triage.messages`, `reason` a text of the user. `rejects`
+    means that the work is rejected on the panel as well. `applied_in` are the runs that exclude the
+    worker because of this row. `together` is a common id of all rows added by one action on several
+    workers, and of those taking them back together; None for a decision about one worker.
     """
 
     class Kind(models.TextChoices):
@@ -326,6 +327,7 @@ class WorkerVerdict(AppendOnly):
         rows = cls.of_version(version).filter(
             worker=OuterRef("worker"), takes_back=None, taken_back=None
         )
+        # Withdrawals, and decisions that were withdrawn, are filtered out above.
         return Coalesce(Subquery(rows.order_by("-pk").values("kind")[:1]), Value(""))
 
     @classmethod
@@ -348,6 +350,7 @@ class WorkerVerdict(AppendOnly):
 
         A worker's newest row that none takes back counts, whichever run of the set it was made in.
         """
+        # Oldest first: of each worker the newest row replaces the others in the dictionary.
         rows = cls.objects.filter(question_set=question_set, takes_back=None, taken_back=None)
         newest = {
             row.worker_id: row for row in rows.select_related("worker", "decided_by").order_by("pk")
@@ -363,6 +366,7 @@ class WorkerVerdict(AppendOnly):
         named = run.parameters.get("exclude_workers") or ()
         if not named:
             return
+        # The option accepts ids of panels and public ids of this site.
         ids = {clean_id(one) for one in named}
         of_set = cls.excluding(run.version.question_set)
         cls.apply_to(

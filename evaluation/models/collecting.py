@@ -25,14 +25,14 @@ from annotations.models import (
 from evaluation.models.runs import FINISHED, Run
 
 FEWEST = 3
-"""People who must have handed in: fewer cannot be graded."""
+"""Least number of submissions; fewer cannot be graded."""
 
 
 class Interim(Scoped):
     """Grading of the answers that `n_people` workers had submitted when it was requested.
 
-    `found` is what the page of the collecting says of it, worked out in the background once the run
-    is done; it names no worker, so that nothing of who withdraws stays in it. None before.
+    `found` has the results that the collection's page shows; None until a background process has
+    computed it after the run. It names no worker, so that a withdrawal leaves no trace in it.
     """
 
     access = Access(question_set="collection__version__question_set", readers=VIEWERS)
@@ -56,7 +56,7 @@ def handed_in() -> QuerySet[Submission]:
 
 def untold() -> QuerySet[Interim]:
     """Select finished interim gradings whose page texts are not computed yet."""
-    # "found=None" would ask for the null of JSON, which nothing here is.
+    # "found=None" would compare with the null of JSON, which no row here has.
     return Interim.objects.filter(run__state=Run.State.DONE, found__isnull=True)
 
 
@@ -93,8 +93,8 @@ class ScoreRule(Scoped):
 
     The score is the raw leave-one-out one or the question contrast (`score`) in the grading that
     counts for the earlier set, or an end of its 95% interval. The rule itself admits nobody:
-    `evaluation.admission` puts the ids of who keeps it on the collection's list. `run` is the
-    grading that was last applied (None where there was none, or it is deleted), `applied_at` when.
+    `evaluation.admission` puts the ids of the workers who meet it on the collection's list. `run`
+    is the grading applied last (None without one, or after its deletion), `applied_at` the time.
     """
 
     class End(models.TextChoices):
@@ -150,10 +150,10 @@ IMPORT = "import"
 class Removal(Record):
     """Object that is being deleted, undone or erased, by its primary key.
 
-    `done` of `total` rows are gone. Every batch is a transaction of its own and may be done twice
-    without harm, so nobody holds it: whichever worker has time goes on, also after a crash.
-    `pending` is what is still needed to find the rest, emptied in the end. `asked_by` is None where
-    a worker took their own answers back.
+    `done` of `total` rows are deleted. Every batch is a transaction of its own and may run twice
+    without harm, so there is no lease: any background process continues, also after a crash.
+    `pending` has the data needed to find the remaining rows, and is empty in the end. `asked_by` is
+    None if a worker withdrew their own answers.
     """
 
     access = Access(owner="owner", people="asked_by")
@@ -182,6 +182,7 @@ class Removal(Record):
                 condition=Q(done__lte=F("total")), name="removal_of_no_more_than_all"
             ),
         ]
+        # Without the finished removals, which are kept as a record.
         indexes = [
             models.Index(
                 fields=["id"], condition=Q(finished_at__isnull=True), name="removal_unfinished"
@@ -204,6 +205,7 @@ class Removal(Record):
         """Progress of the deletion in percent, 0 to 100."""
         if self.finished_at is not None:
             return 100
+        # 100 is for a recorded end: after the last batch a final step remains.
         return min(99, int(100 * self.done / max(1, self.total)))
 
 

@@ -19,7 +19,7 @@ from evaluation.models.runs import Run
 # Two coordinates on two pairs of axes, as float32.
 PLACE_BYTES = 16
 # A run stores the workers that it excluded with weight 0 and without a grade. Workers without an
-# answer look the same, yet nobody excluded them: their work is still to be accepted or rejected.
+# answer look the same, but were not excluded: their work is still to be accepted or rejected.
 VOTED = ~Q(weight=0, grade__isnull=True, n_answers__gt=0)
 CONTRAST = (
     "Question contrast: agreement with the question's exemplary answer less that with other "
@@ -148,7 +148,7 @@ class WorkerGrade(FactCounts, Result):
         ]
         indexes = [
             models.Index(fields=["run", "rank", "id"], name="worker_grade_list"),
-            # All that sorting everybody by their mean score needs, without reading the grades.
+            # A covering index to sort all workers by their mean score without reading the rows.
             models.Index(fields=["worker", "run", "leave_one_out"], name="worker_grade_scores"),
         ]
 
@@ -162,6 +162,7 @@ class WorkerGrade(FactCounts, Result):
         if not named:
             return cls.objects.none()
         by_name = Q(worker__external_id__in=[clean_id(one) for one in named])
+        # Only those that are UUIDs: for any other text Django raises an error in the query.
         public = [one for one in map(_uuid, named) if one is not None]
         by_id = Q(worker__public_id__in=public)
         return cls.objects.filter(by_name | by_id, run=run, grade__isnull=True)
@@ -186,8 +187,8 @@ class ExemplaryAnswer(Result):
     `separation` is how clearly its answers fall into two camps (see `methods.alarms.questions`),
     None below 6 answers and in runs that did not look; where it is above the threshold, the camps
     have their sizes, and the answers nearest to their means (None if withdrawn).
-    `facts` says whether the crowd was looked at fact by fact: `SPOKEN`, or the code of why not; ""
-    in runs that did not look.
+    `facts` is `SPOKEN` if facts were extracted from the answers, else the code of the reason; "" in
+    runs without facts.
     """
 
     SPOKEN = "spoken"
@@ -226,6 +227,7 @@ class ExemplaryAnswer(Result):
                 | (
                     Q(vector__isnull=False)
                     & Q(dimension__isnull=False)
+                    # 4 bytes for a float32.
                     & has_length("vector", F("dimension") * 4)
                 ),
                 name="exemplary_answer_dimension",
@@ -253,8 +255,8 @@ class ExemplaryAnswer(Result):
 class AnswerScore(Result):
     """Score of a worker's answer in a run; one row of answers.csv.
 
-    `place` is where it stands on the map of answers: x and y on the axes of the run, x and y on
-    those of its question, as float32, little-endian; None in runs that made no map.
+    `place` is the position on the map of answers: x and y on the axes of the run, x and y on those
+    of its question, as float32, little-endian; None in runs without a map.
     """
 
     run = models.ForeignKey(
@@ -408,7 +410,7 @@ class LLMComparison(Result):
 class RunData(Result):
     """Named JSON value of a run, such as chart numbers or table rows.
 
-    Or what a turn put aside for the next one (`evaluation.runs.steps.checkpoints.Turn.keep`).
+    Also intermediate results for the next turn (`evaluation.runs.steps.checkpoints.Turn.keep`).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="data", db_index=False)
@@ -430,8 +432,8 @@ class DrawPart(Result):
     """Some bootstrap draws of an unfinished run; deleted when the run ends.
 
     `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
-    from `first` on, workers by rows. `input_hash` is that of what the draws were made of: the part
-    is of no use where the answers or the parameters changed between two turns.
+    from `first` on, workers by rows. `input_hash` is that of the draws' input: if the
+    answers or the parameters changed between two turns, the part is not used.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="draw_parts")
@@ -447,6 +449,7 @@ class DrawPart(Result):
             models.UniqueConstraint(fields=["run", "first"], name="draw_part_once"),
             models.CheckConstraint(
                 condition=Q(n_draws__gte=1)
+                # 8 bytes for a float64.
                 & has_length("raw", F("n_draws") * F("n_workers") * 8)
                 & has_length("votes", F("n_draws") * F("n_workers") * 8),
                 name="draw_part_is_whole",

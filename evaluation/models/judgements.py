@@ -4,8 +4,8 @@ Texts that experts are asked to judge, the requests, and their judgements.
 
 Random samples of a run's answers that experts grade blindly, to validate the scores.
 
-The experts' judgements are of the answers, not of the run: another run over the same version is
-held against the same ones.
+The experts judge answers, not the run: another run over the same version is compared with the same
+judgements.
 
 Uploaded files of expert-graded answers, used to compare methods.
 """
@@ -26,7 +26,7 @@ from evaluation.models.runs import Run
 LOWEST, HIGHEST = 0.0, 5.0
 # Requests get a random place below it.
 PLACES = 1_000_000
-# A judgement is of a worker's answer, of a model's, or of what a run shows.
+# A judgement is of a worker's answer, of a model's answer, or of an exhibit of a run.
 THINGS = ("response", "llm_response", "exhibit")
 SETS = (
     "response__submission__version__question_set",
@@ -43,9 +43,9 @@ class Exhibit(Record):
     """Text of a run that experts judge: a model reply, or a set of replies.
 
     The kind of the run declares `judging`, what is judged and on which scale
-    (`evaluation.runs.judging`). `key` tells what it is, by which the run finds it again; `shown` is
-    all that an expert sees of it. `place` is that in a random order of all that the run could show,
-    drawn with `seed`, so that those from 0 on are a random sample.
+    (`evaluation.runs.judging`). `key` identifies it within the run; `shown` is all that an expert
+    sees of it. `place` is its position in a random order of all texts of the run, drawn with
+    `seed`, so that those from 0 on are a random sample.
     """
 
     access = Access(question_set="run__version__question_set", readers=VIEWERS)
@@ -211,8 +211,8 @@ class Audit(Record):
 class AuditItem(Scoped):
     """A sampled answer of a worker or a model; `place` is its position in the sampling order.
 
-    It goes with its answer, where that is withdrawn. `adjudicator` is who was asked to settle what
-    two experts disagree on; the grade of this one counts in place of theirs.
+    It is deleted with its answer. `adjudicator` is the expert asked to settle a disagreement of two
+    others; the adjudicator's grade counts in place of theirs.
     """
 
     access = Access(question_set="audit__run__version__question_set", readers=VIEWERS)
@@ -251,11 +251,12 @@ class AuditItem(Scoped):
 def counting(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
     """Select the judgements that count: for each answer only the adjudicator's if there is one.
 
-    Where nobody has settled an answer, all of them count (their mean does, where there are several
-    experts).
+    Without a judgement of the adjudicator all count (with several experts, their mean).
     """
     settled = Q()
     settles = Q()
+    # Exhibits have no adjudicator, so their judgements all count. An adjudicator who was asked and
+    # has not judged yet settles nothing.
     for thing in ("response", "llm_response"):
         items = AuditItem.objects.filter(
             **{thing: OuterRef(thing), f"adjudicator__judgements__{thing}": OuterRef(thing)}

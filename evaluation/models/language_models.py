@@ -36,6 +36,7 @@ STATUSES = [status.value for status in AnswerStatus]
 
 def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
     """Return the SHA-256 of a prompt and its parameters, in hexadecimal."""
+    # Sorted, so that equal parameters in another order are the same request.
     request = json.dumps([prompt, parameters], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(request.encode()).hexdigest()
 
@@ -43,8 +44,8 @@ def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
 class LanguageModel(Record):
     """A version of a language model with one prompting strategy; the unit that is ranked.
 
-    `spec` says how it is reached (`evaluation.core.backends.chat.registry`), "" where its answers
-    come from elsewhere; `parameters` are sent with every request. Prices are money for a million
+    `spec` is how it is reached (`evaluation.core.backends.chat.registry`), "" for imported
+    answers only; `parameters` are sent with every request. Prices are money for a million
     tokens read and written. Of a key only the name of the environment variable is stored.
     """
 
@@ -123,7 +124,7 @@ class LanguageModel(Record):
 class LanguageModelNote(Note):
     """A user's note about a language model.
 
-    Read by who wrote it, by the model's owner, and by who may change a set that it answered in.
+    Visible to the author, to the model's owner, and to users who may edit a set with its answers.
     """
 
     access = Access(
@@ -151,15 +152,15 @@ class LLMResponse(Record):
     """Answer of a model to a question, for one prompt and one set of parameters.
 
     `sample` counts the repetitions of the same request from 0. Imported answers have no prompt.
-    `request` is `request_hash(prompt, parameters)`. The latest asking of a question, by
-    `asked_at`, is the one that is graded.
+    `request` is `request_hash(prompt, parameters)`. Of several askings of a question the
+    latest, by `asked_at`, is graded.
 
     An answer that was collected here (`evaluation.runs.steps.asking`) has in `prompt` the messages
     as JSON and in `parameters` the model's SPEC and all that was sent. `asking` is the hash of what
-    all answers of one configuration share (SPEC, prompt, parameters), `key` that of everything its
-    reply depends on, by which no stored reply is asked for again; `run` is the one that asked.
-    `brought_by` is the import that stored it, None for one that was collected here or is older than
-    the record of such imports.
+    all answers of one configuration share (SPEC, prompt, parameters). `key` is the hash of all
+    inputs of the reply: a stored reply is found by it and not requested again. `run` is the run
+    that asked. `brought_by` is the import that stored the answer; None for a collected one, and for
+    one imported before imports were recorded.
     """
 
     access = Access(question_set="question__version__question_set", readers=VIEWERS)
@@ -213,6 +214,7 @@ class LLMResponse(Record):
         ]
         indexes = [
             models.Index(fields=["model", "id"], name="llm_response_list"),
+            # Only answers collected here have a key: the index is without the imported ones.
             models.Index(fields=["key"], condition=~Q(key=""), name="llm_response_reply"),
             models.Index(
                 fields=["brought_by", "id"],
@@ -236,8 +238,8 @@ class LLMResponse(Record):
 class RawReply(Scoped):
     """Raw request and server reply of a collected answer, without API keys.
 
-    `reply` is JSON, or text where a server sent something else; None where nothing came. Logprobs
-    are in it where they were asked for and offered.
+    `reply` is JSON, or text if a server sent something else; None without a reply. It has the
+    log-probabilities if they were requested and sent.
     """
 
     access = Access(question_set="response__question__version__question_set", readers=VIEWERS)
@@ -290,8 +292,8 @@ class Prompt(Record):
 class PromptVersion(AppendOnly):
     """Version of a prompt: system text and template; every edit creates a new version.
 
-    `hash` is that of `evaluation.runs.flow.asking.plan.Prompt`: equal texts have equal ones,
-    whoever wrote them.
+    `hash` is that of `evaluation.runs.flow.asking.plan.Prompt`: equal texts have equal hashes,
+    also of different users.
     """
 
     access = Access(owner="prompt__owner")
@@ -341,7 +343,7 @@ def has_length(field: str, n_bytes: Any) -> Q:
 class EmbedderVersion(models.Model):
     """Embedder configuration: everything besides the text that determines the vectors.
 
-    Rows hold no one's data and belong to nobody; pages never list them.
+    Rows have no personal data and no owner; pages never list them.
     """
 
     access = UNLISTED

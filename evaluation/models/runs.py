@@ -24,11 +24,11 @@ from annotations.models import (
     Scoped,
 )
 
-# Somebody works on it, or will.
+# A background process works on it, or will.
 ACTIVE = ["queued", "running"]
 UNFINISHED = [*ACTIVE, "paused"]
 FINISHED = ["done", "failed", "cancelled"]
-# The kind of a run where nobody says another.
+# The default run type.
 GRADING = "aqer"
 LONGEST_NAME = 120
 LONGEST_NOTES = 10_000
@@ -43,15 +43,15 @@ def known_kinds() -> list[tuple[str, str]]:
 class Run(Record):
     """One computation over a version of a question set; never overwritten.
 
-    A worker takes a run by a conditional update that sets `lease_owner`, `lease_until` and
-    `attempt`, and writes results only in transactions that begin by updating the row of its own
+    A background process claims a run by a conditional update that sets `lease_owner`, `lease_until`
+    and `attempt`. It writes results only in transactions that begin by updating the row of its own
     attempt. `input_hash` is that of all texts that went in. `done` of `total` counts the steps of
-    `stage`; `total` is None until it is known. `reasons` says why a result is null; `warnings`
-    are codes with values (`Message`), in older runs sentences; `error` is
-    a sentence or such a code as text. `kind` names one of
-    `evaluation.runs.run_types`, which says what `parameters` and `summary` hold; the database takes
-    any name, and a run of a kind that the site does not know fails with the reason. `name` and
-    `notes` are people's; a run without a name is called by what differs from the defaults.
+    `stage`; `total` is None until it is known. `reasons` has the reasons of null results;
+    `warnings` are codes with values (`Message`), in older runs sentences; `error` is a sentence or
+    such a code as text. `kind` names one of `evaluation.runs.run_types`, which defines `parameters`
+    and `summary`. The database accepts any name; a run of an unknown type fails with the reason.
+    `name` and `notes` are texts of users; the title of a run without a name states what differs
+    from the defaults.
     """
 
     class State(models.TextChoices):
@@ -158,6 +158,8 @@ class Run(Record):
                 condition=~Q(state="failed") | ~Q(error=""), name="run_that_failed_says_why"
             ),
         ]
+        # `run_claimable` holds active runs only: background processes poll it, and most runs have
+        # ended.
         indexes = [
             models.Index(fields=["version", "-id"], name="run_list"),
             models.Index(
@@ -179,10 +181,10 @@ class Run(Record):
 class RunOfRecord(Scoped):
     """Official run of a question set for a run type; at most one each.
 
-    A table of its own, because a constraint on `Run` cannot reach the set, and because it says who
-    chose the run and when. `chosen_by` is None where nobody did: the first run of a kind that was
-    done is taken until somebody chooses. The row goes with its run; then the newest run that is
-    done counts (`run_that_counts`).
+    A table of its own, because a constraint on `Run` cannot refer to the set, and to store who
+    chose the run and when. `chosen_by` is None for an automatic choice: the first finished run of a
+    type is official until a user chooses another. The row is deleted with its run; then the newest
+    finished run counts (`run_that_counts`).
     """
 
     access = Access(question_set="question_set", readers=VIEWERS)
@@ -226,12 +228,13 @@ def run_of_record(question_set: QuestionSet | int, kind: str) -> RunOfRecord | N
 def run_that_counts(runs: QuerySet[Run]) -> Run | None:
     """Return the official run among finished runs of one set and type, else their newest.
 
-    One that is archived does not count, and a grading of the answers so far only where there is no
-    other.
+    Archived runs are left out. An interim grading counts only if there is no other run.
     """
     return (
         runs.filter(archived_at=None)
         .order_by(
+            # At most one of the runs has an official row; without `nulls_last` PostgreSQL would put
+            # all others before it.
             F("of_record").desc(nulls_last=True),
             Case(When(interim__isnull=True, then=0), default=1),
             "-pk",
@@ -243,10 +246,11 @@ def run_that_counts(runs: QuerySet[Run]) -> Run | None:
 def take_first(run: Run) -> None:
     """Make a finished run the official one if its set has none of this run type.
 
-    Not by itself a grading of the answers so far: people are still answering.
+    Interim gradings never become official automatically, because workers are still answering.
     """
     if Run.objects.filter(pk=run.pk, interim__isnull=False).exists():
         return
+    # If two runs end at once, the unique constraint lets only one become official.
     RunOfRecord.objects.get_or_create(
         question_set_id=run.version.question_set_id,
         kind=run.kind,
@@ -272,7 +276,7 @@ def choose(run: Run, user: Any) -> RunOfRecord:
 class BackgroundWorker(models.Model):
     """A background process and its last sign of life, by the database's clock.
 
-    Rows belong to nobody: they say whether anybody listens, not what anybody does.
+    Rows have no owner: they tell whether a process runs, not what it does.
     """
 
     access = UNLISTED

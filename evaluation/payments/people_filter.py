@@ -54,6 +54,7 @@ class PayFilter(ListFilter):
         method="filter_by_appeal", label="Appeal", choices=list(APPEALS.items()), empty_label="Any"
     )
 
+    # Ids repeat between panels: the public id makes the order, and so each page, unique.
     ORDERS: ClassVar[dict[str, Order]] = {
         "worker": Order(
             Keyset("pay-a", ("name", "public_id"), texts=("name",)), "Worker's id, A to Z"

@@ -81,7 +81,7 @@ WAITING, ANY = "waiting", "any"
 APPEALS = {WAITING: "An answer is waited for", ANY: "Wrote back"}
 
 OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
-"""Kinds of records that many versions lack; one query tells which exist, and saves the others."""
+"""Kinds of records that many versions lack; one query finds which exist, and saves the others."""
 
 
 def select_decided(kind: str) -> Q:
@@ -220,7 +220,7 @@ class PaymentPeople:
 
     Attributes
     ----------
-    everybody : `people_of` all submissions, if the caller has read them.
+    everybody : `load_people` of all submissions, if the caller has read them.
     only : key of the single submission to load records for; None for all.
     """
 
@@ -242,7 +242,7 @@ class PaymentPeople:
 
     @cached_property
     def existing(self) -> Mapping[str, bool]:
-        """Whether any record of each optional kind in `THERE` exists."""
+        """Whether any record of each kind in `OPTIONAL_RECORDS` exists."""
         return dict(zip(OPTIONAL_RECORDS, map(bool, self.numbers["there"][0]), strict=True))
 
     @cached_property
@@ -288,11 +288,11 @@ class PaymentPeople:
         )
 
     def has(self, kind: str) -> bool:
-        """Return whether any record of an optional kind, a key of `THERE`, exists."""
+        """Return whether any record of a kind in `OPTIONAL_RECORDS` exists."""
         return self.existing[kind]
 
     def _select_optional(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
-        """Return the rows of each optional kind in `THERE`.
+        """Return the rows of each kind in `OPTIONAL_RECORDS`.
 
         `scope` filters payments and decisions.
         """
@@ -327,6 +327,7 @@ class PaymentPeople:
         same_submission = {"submission": OuterRef("pk")}
         decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
         status = PanelStatus.objects.filter(**same_submission).order_by("-pk").values("status")[:1]
+        # No row has the key 0: without a run the columns are empty.
         grade = WorkerGrade.objects.filter(
             run=self.run.pk if self.run else 0, worker=OuterRef("worker")
         )
@@ -357,6 +358,7 @@ class PaymentPeople:
             Q(worker__public_id__in=list(self.marks)),
             Q(Exists(lowest)),
         )
+        # The first condition that holds counts, so decided and unfinished work comes first here.
         numbers = (5, 4, 0, 1, 2)
         whens = (
             When(place, then=Value(number)) for place, number in zip(places, numbers, strict=True)
@@ -380,6 +382,7 @@ class PaymentPeople:
         # The version object of the caller has its relations loaded already.
         submission.version = self.version
         self.only = submission.pk
+        # Assigned over the cached property, which would need a query.
         self.existing = {kind: getattr(submission, f"has_{kind}") for kind in OPTIONAL_RECORDS}
         return self.load_rows([submission], in_full=in_full)[0]
 

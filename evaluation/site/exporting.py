@@ -50,6 +50,7 @@ class ExportForm(forms.Form):
     )
 
     def __init__(self, what: ExportKind, runs: list[tuple[str, str]], data: Any = None) -> None:
+        # The page has a form for each export, and ids of fields must be unique on it.
         super().__init__(data, auto_id=f"{what.slug}-%s")
         for name in ("format", "run", "pseudonyms"):
             if name not in what.options:

@@ -24,7 +24,7 @@ PROBLEMS = {
     "grade": "Choose a grade from 0 to 5.",
     "answer": "Choose one of the answers below.",
 }
-"""What is wrong with a posted judgement, by what had to be chosen."""
+"""Error of a posted judgement without a valid choice, by kind of choice."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ def list_to_judge(
 ) -> list[InboxRow]:
     """Return an expert's tasks in some sets, unfinished ones first.
 
-    `known` says that they are asked something of some set.
+    `known` : whether it is known that the expert has a request in some set.
     """
     rows = []
     for waiting in load_inbox(sets, expert, known=known):
         try:
             judging = find_judging(waiting.declared)
         except UnknownKindError:
-            continue  # the kind was taken out; what was judged comes back with it
+            continue  # the run type was disabled in the settings; its judgements are kept
         rows.append(InboxRow(waiting.question_set, judging, waiting.progress))
     return rows
 

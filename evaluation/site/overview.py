@@ -34,14 +34,14 @@ from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
 
 SETS_LOOKED_AT = 200
-"""The newest sets; what needs attention in older ones shows on their own pages."""
+"""Number of newest sets examined; problems of older ones are shown on their own pages."""
 
 
 @dataclass(frozen=True)
 class AttentionItem:
     """A problem that needs the requester's attention, with a link.
 
-    `code` says what it is, and `level` is bad, warn or busy, as the page's colours.
+    `code` identifies the problem; `level` is bad, warn or busy, the colours of the page.
     """
 
     code: str
@@ -62,9 +62,9 @@ def find_items_needing_attention(
 ) -> list[AttentionItem]:
     """Return what needs attention in the sets that the user may change, worst first.
 
-    That are last runs which failed or wait, and runs that count (of record, or the newest ones)
-    which are out of date or have open alarms. `listens` says whether a worker runs, where it is
-    known.
+    These are newest runs that failed or wait, and official runs (else the newest finished ones)
+    that are out of date or have open alarms. `listens` : whether a background process runs, if
+    the caller knows.
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
@@ -103,7 +103,7 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         told = ("started_at", "warnings", "n_alarms")
         row |= {f"counts_{name}": counts.get(name) for name in told}
     ids = [row["id"] for row in rows]
-    # Grouped, not asked for set by set: the time of the last run would be looked up for each row.
+    # One grouped query each: compared in the query, the run's time would be looked up for each row.
     of_people = Response.objects.filter(state=Response.State.SUBMITTED).annotate(
         set=F("submission__version__question_set"), at=F("updated_at")
     )
@@ -197,7 +197,7 @@ def _find_items_of_official_run(
         like = f"{grade}?like={row['counts']}"
         yield AttentionItem("models_added", "warn", name, text, like, "Add the models")
     stored = map(Message.of, row["counts_warnings"] or ())
-    # Who skips a question is what a crowd is expected to do.
+    # Some workers skip questions in every crowd, so empty answers need no attention.
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
@@ -277,7 +277,7 @@ def build_flow_counts(request: HttpRequest, numbers: dict[str, int]) -> list[Cou
 def read_counts(request: HttpRequest) -> dict[str, int]:
     """Return the numbers of visible objects, background processes and tasks; one query.
 
-    Beside it how many workers listen, and how many answers the one who asks is to judge.
+    Also how many background processes run, and how many judgements are requested from the user.
     """
     texts = Response.objects.filter(state=Response.State.SUBMITTED, status=Response.Status.TEXT)
     querysets: dict[str, QuerySet[Any, Any]] = {

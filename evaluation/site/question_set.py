@@ -103,7 +103,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     versions = load_versions(shown)
     version = select_version(versions, request.GET.get("version"))
     permissions = rights(request.user, shown)
-    # Whoever sees what came back to a set sees its runs.
+    # Users who may see the answers may see the runs.
     of_set = Run.objects.filter(version__question_set=shown, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
     runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
@@ -120,6 +120,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         parts |= build_count_queries(version)
     if record and record.run:
         parts |= build_change_parts(record.run)
+    # One statement for all counts of the page, instead of a query for each.
     numbers = read_numbers(parts)
     standing = None
     if record and record.run:
@@ -175,8 +176,8 @@ def build_ask_link(question_set: QuestionSet) -> str:
 def load_versions(question_set: QuestionSet) -> list[Any]:
     """Return the versions of a set, newest first, in one query.
 
-    Each has `is_answered`, whether somebody handed in an answer to it, `n_questions`, and
-    `collecting`, the state of its collection, None without one.
+    Each has `is_answered` (whether it has a submitted answer), `n_questions`, and `collecting` (the
+    state of its collection, None without one).
     """
     answered = Response.objects.filter(
         question__version=OuterRef("pk"), state=Response.State.SUBMITTED
@@ -238,7 +239,7 @@ def load_questions_page(
         *("pk", "public_id", "position", "external_id", "category"),
         *("accepted_answers", "answerable"),
         beginning=Left("text", BEGINNING),
-        # A problem asks at its end.
+        # A word problem has its question at the end.
         ending=Right("text", BEGINNING),
     )
     page = load_page(request, rows, IN_ORDER, QUESTIONS_SHOWN, n_questions)
@@ -302,7 +303,7 @@ def load_models(
 ) -> list[LanguageModel]:
     """Return the models with answers to a version, with their numbers of answers.
 
-    Who `sees_all` that came back to the version sees all of them, others their own.
+    Users who see all answers (`sees_all`) get all models, others their own.
     """
     of_version = Q(responses__question__version=version)
     models = LanguageModel.objects.all()

@@ -215,6 +215,7 @@ def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     label = RunLabelForm(request.POST, instance=shown)
     if not label.is_valid():
+        # Validation has written the invalid values into the instance, which the page shows.
         shown.refresh_from_db(fields=["name", "notes"])
         return _show_page(request, shown, label)
     lifecycle.rename_run(shown, **label.said())
@@ -226,7 +227,7 @@ def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Make a finished run the official one of its set: exports and the API use it.
 
-    Who says so on the results (`back`) stays there.
+    With `back` in the form, the user returns to the results.
     """
     shown = get_editable(request, Run.objects.select_related("version__question_set"), run_id)
     if shown.state == Run.State.DONE:
@@ -252,7 +253,7 @@ def find_results_address(run: Run) -> str:
         return ""
 
 
-# Problems of a file that are told one by one.
+# Most problems of a file that are listed.
 SHOWN = 5
 
 
@@ -281,8 +282,8 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
 
     A run that asks models starts only with the options whose requests and cost were shown.
 
-    `like` in the address names a run of the set whose parameters the form begins with. What else
-    stands on the page, and which files it takes, is what the kind declares.
+    `like` in the query names a run of the set; the form starts with its parameters. The run type
+    declares the other contents of the page, and the files that it accepts.
     """
     kind = _get_startable_kind(name)
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)

@@ -2,14 +2,14 @@
 
 Remove texts from all stored copies: run results, alarms and prompts.
 
-What an answer said stands in many places that do not hang on its row. Each place is looked through
-once, some rows at a time, whatever kind of run wrote it, so that a new kind needs no line here.
+Copies of a text are in many rows that do not refer to the answer. Each place is searched once, in
+batches of rows, for all run types together, so that a new run type needs no change here.
 
 Erase workers' answers: all on a requester's request, or one set's by the worker.
 
-What they wrote goes with all copies of it, and so do the kind of their device and whether they use
-assistive technology; that they took part, when, and what was decided and paid stays, and so do
-numbers without a text, such as grades. Nothing of it is taken in again.
+Deleted are the answers with all copies, the kind of device, and the use of assistive technology.
+Kept are the participation with its times, decisions, payments, and numbers without a text, such as
+grades. Erased answers are refused if a file contains them again.
 """
 
 from __future__ import annotations
@@ -75,15 +75,16 @@ from evaluation.models import (
 from evaluation.runs.flow.stored import MEANING
 
 ERASED = "(erased)"
-"""What stands where a text was."""
+"""Replacement of an erased text."""
 DISTINCT = 12
-"""Characters from which on a text is recognised inside a longer one; a shorter one, such as "yes",
-would be found in sentences that nobody copied, and goes where it stands alone or on a line of its
-own."""
+"""Least length in characters of a text that is searched inside longer ones.
+
+A shorter text, such as "yes", occurs in sentences that are no copies. It is erased where it is a
+whole value or a whole line."""
 QUOTED = 60
 """Characters after which a message about a text cuts it off."""
 ROWS = 50
-"""Rows of one transaction: those of results may be large."""
+"""Rows of one transaction; few, because rows of results may be large."""
 ASKED = 200
 """Texts looked up by one query."""
 
@@ -99,9 +100,12 @@ class Texts:
             forms = {text, text.strip(), line} - {""}
             self.whole |= forms
             if len(line) >= DISTINCT:
+                # Results quote texts as they are; prompts are stored as JSON text, in which
+                # quotation marks and line breaks are escaped.
                 inside |= {kept for form in forms for kept in _written(form)}
+                # Messages show only the beginning of a long text.
                 inside |= set(_written(line[:QUOTED])) if len(line) > QUOTED else set()
-        # The longest first: the beginning of a text must not be all that goes of it.
+        # The longest first: otherwise only the beginning of a longer text might be erased.
         self.inside = sorted(inside, key=len, reverse=True)
         self._shortest = min(map(len, self.inside), default=0)
 
@@ -111,6 +115,7 @@ class Texts:
             return self._cut(value)
         if isinstance(value, list):
             made = [self.without(one) for one in value]
+            # Identity, not equality: `scrub` writes only rows of which some value was replaced.
             return made if any(a is not b for a, b in zip(made, value, strict=True)) else value
         if isinstance(value, dict):
             pairs = {key: self.without(one) for key, one in value.items()}
@@ -134,6 +139,7 @@ class Texts:
 
 def _written(text: str) -> list[str]:
     """Return the forms of a text in storage: plain, and escaped as in stored JSON."""
+    # JSON may escape non-ASCII characters or not. [1:-1] cuts off the quotation marks.
     return [text, *(json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))]
 
 
@@ -177,9 +183,9 @@ PLACES: Mapping[str, Place] = {
     ),
     "requests": (lambda versions: _rows(IdempotentRequest), ("body",)),
 }
-"""Where copies of texts stand: the rows by the versions that the texts answered, and the fields.
+"""Places of copies: a function from the answered versions to the rows, and the fields to search.
 
-What is kept for good, decisions and the audit, quotes no answer by itself."""
+Decisions and audit entries are kept for good, and quote no answer by themselves."""
 
 
 def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int | None:
@@ -188,6 +194,7 @@ def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int 
     Return the last key or None at the end.
     """
     rows_of, fields = PLACES[place]
+    # By key, not by offset: rows deleted between two batches would shift the offsets.
     rows = list(rows_of(versions).filter(pk__gt=after).order_by("pk").only("pk", *fields)[:ROWS])
     for row in rows:
         cut = {field: texts.without(getattr(row, field)) for field in fields}
@@ -200,7 +207,7 @@ def scrub(place: str, texts: Texts, versions: Sequence[int], after: int) -> int 
 def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) -> set[str]:
     """Return the texts that no other worker's or model's answer repeats exactly.
 
-    `where` narrows the answers of people and models down by the same words as `PLACES`: versions.
+    `where` may have `versions`: then only the other answers to these versions are compared.
     """
     own = set(texts)
     versions = where.get("versions")
@@ -211,6 +218,7 @@ def only_theirs(texts: Iterable[str], responses: Sequence[int], **where: Any) ->
         models = models.filter(question__version__in=versions)
     for some in _some(sorted(own)):
         for rows in (people, models):
+            # A text that somebody else wrote too stays: its copies may be of the other answer.
             own -= set(rows.filter(text__in=some).values_list("text", flat=True))
     return own
 
@@ -263,10 +271,12 @@ def erase(worker: Worker, user_id: int) -> Removal:
     submissions = Submission.objects.filter(worker=worker)
     pending = _found(submissions)
     now = timezone.now()
+    # Earlier withdrawals keep their time; the device was blanked then.
     submissions.filter(withdrawn_at=None).update(
         state=Submission.State.RETURNED, withdrawn_at=now, device="", assistive=False
     )
     Worker.objects.filter(pk=worker.pk).update(erased_at=now)
+    # After the update: the database refuses to delete appeals of submissions not withdrawn.
     Appeal.objects.forget(submissions)
     return ask(
         WORKER,
@@ -283,7 +293,7 @@ def erase(worker: Worker, user_id: int) -> Removal:
 def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
     """Receiver of `annotations.answering.withdrawals.withdrawing`: erase copies of the answers.
 
-    Called before the answers are gone, in their transaction.
+    Called before the answers are deleted, in the same transaction.
     """
     if known(SUBMISSION, submission) is not None:
         return
@@ -308,7 +318,7 @@ def step(removal: Removal) -> Went:
         return Went.WAITS
     with transaction.atomic():
         if removal.kind == WORKER and "begun" not in pending:
-            # Once more: a run that worked when it was asked for has read them too.
+            # Again: a run that was working at the request has read the answers since.
             pending |= {**_found(Submission.objects.filter(worker=removal.target)), "begun": True}
             removal.save(update_fields=["pending"])
         if take_some(removal, _rows_of(removal)):
@@ -317,6 +327,7 @@ def step(removal: Removal) -> Went:
             _scrub(removal)
             return Went.SOME
         _drop_facts(versions)
+        # All versions of all owners count here, because equal texts share one vector.
         drop_vectors(only_theirs(pending["texts"], pending["responses"]))
         # A file that was uploaded in the last day may hold the answers too.
         for upload in Upload.objects.filter(question_set__versions__in=versions).distinct():
@@ -345,6 +356,7 @@ def _scrub(removal: Removal) -> None:
     pending = removal.pending
     if "own" not in pending:
         own = only_theirs(pending["texts"], pending["responses"], versions=pending["versions"])
+        # Stored once, so that all batches remove the same texts.
         pending["own"] = sorted(own)
     place, after = pending["places"][0], pending.get("after", 0)
     found = scrub(place, Texts(pending["own"]), pending["versions"], after)
@@ -390,6 +402,8 @@ def _rows_of(removal: Removal) -> Parts:
 def _parts(submissions: QuerySet[Submission, Submission]) -> Parts:
     of = {"response__submission__in": submissions}
     return [
+        # Dependent rows come first: deleting an answer would cascade to all of them in one
+        # transaction, and they would be missing from the progress.
         ("judgements", HumanJudgement.objects.filter(**of)),
         ("requests to judge", JudgementRequest.objects.filter(**of)),
         ("answers in samples for experts", AuditItem.objects.filter(**of)),

@@ -159,9 +159,9 @@ class Hanging:
 
     Attributes
     ----------
-    counts : how many of what, in the words of people. rows : all of them, for the progress.
-    obstacles : why it cannot be deleted; () if it can. notes : what else is to be known. Both are
-        of `Note`. inputs : hashes of the runs.
+    counts : number of rows by label. rows : total number, for the progress.
+    obstacles : why the object cannot be deleted; () if it can. notes : further consequences. Both
+        hold `Note`. inputs : input hashes of the runs.
     """
 
     counts: dict[str, int]
@@ -366,6 +366,7 @@ def enter(removal: Removal, action: AuditEntry.Action) -> None:
 def end(removal: Removal, action: AuditEntry.Action) -> bool:
     """Mark a deletion as finished; return False if another process already did."""
     ended = Removal.objects.filter(pk=removal.pk, finished_at=None)
+    # A conditional update: of two processes only one writes the audit entry.
     if not ended.update(finished_at=timezone.now(), done=F("total"), pending={}):
         return False
     enter(removal, action)
@@ -375,10 +376,13 @@ def end(removal: Removal, action: AuditEntry.Action) -> bool:
 def take_some(removal: Removal, parts: Parts) -> bool:
     """Delete a batch of rows from the first non-empty part; return False if all are empty."""
     for _, rows in parts:
+        # Django cannot delete a sliced query, so the keys of the batch are read first.
         keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
         if keys:
             _delete(rows.model, keys)
             left = F("done") + len(keys)
+            # `Least`, because rows may have been added since the count, and the database refuses
+            # `done` above `total`.
             Removal.objects.filter(pk=removal.pk).update(done=Least(left, F("total")))
             return True
     return False
@@ -392,7 +396,7 @@ def _delete(model: type[Model], keys: list[int]) -> None:
         workers = set(rows.values_list("worker", flat=True))
     rows.delete()
     if workers:
-        # Who stands in a run, or is not to be let in again, stays under their id.
+        # Workers with a grade, and erased ones, who must not be invited again, stay with their id.
         Worker.objects.filter(
             ~Exists(WorkerGrade.objects.filter(worker=OuterRef("pk"))),
             ~Exists(WorkerVerdict.objects.filter(worker=OuterRef("pk"))),
@@ -411,10 +415,12 @@ def works_on(versions: Sequence[int] | QuerySet[Any, Any]) -> bool:
 def runs_made_of(of_response: Q, versions: Sequence[int], since: datetime) -> dict[int, int]:
     """Return by finished run the number of certain answers it used.
 
-    `of_response` tells the answers as seen from a `Response`, `since` when the first of them came.
-    Gradings know their answers one by one; other kinds read all that there were. One query.
+    `of_response` is the condition on `Response` that selects the answers; `since` is the time of
+    the first of them. Gradings store each answer they used; other run types used all answers that
+    existed at their start. One query.
     """
     reading = [name for name, kind in list_run_kinds().items() if kind.reads_people]
+    # A run that started before the first of the answers cannot have used them.
     runs = Run.objects.filter(
         version__in=versions, state=Run.State.DONE, kind__in=reading, started_at__gte=since
     )

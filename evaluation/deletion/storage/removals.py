@@ -2,9 +2,9 @@
 
 Delete a language model with its answers; runs keep the results of other models.
 
-A deletion is asked for in one short transaction that hides the thing at once and keeps who asked.
-Its rows then go in batches, each a transaction of its own, by whichever worker has time: SQLite is
-never locked for longer than one of them. In the end the audit says that it is done.
+A request for a deletion is one short transaction, which hides the object and stores the user.
+Background processes then delete its rows in batches, each a transaction of its own, so that SQLite
+is never locked for longer than one batch. An audit entry records the end.
 """
 
 from __future__ import annotations
@@ -96,6 +96,7 @@ def step(removal: Removal) -> Went:
         return Went.WAITS
     with transaction.atomic():
         if "runs" not in removal.pending:
+            # Before the first batch: afterwards the scores that tell the runs are gone.
             removal.pending = {"runs": _runs(removal.target)}
             removal.save(update_fields=["pending"])
         if take_some(removal, _parts(removal.target)):
@@ -118,6 +119,7 @@ def _is_needed(model: int, public_id: str) -> bool:
     if works_on(answered.values("question__version")):
         return True
     waiting = Run.objects.filter(state__in=UNFINISHED).values_list("parameters", flat=True)
+    # Each run type names its models in options of its own, so the whole text is searched.
     return any(public_id in str(parameters) for parameters in waiting.iterator())
 
 
@@ -173,11 +175,11 @@ def being_deleted(thing: Thing) -> bool:
 def delete(thing: Thing, user_id: int) -> Removal:
     """Request deletion of a set, run or model: it is hidden now and deleted in the background.
 
-    Asked for again, it is the same one. Raises `ForbiddenRemovalError` where something that is kept
-    hangs on it.
+    A repeated request returns the first one. Raises `ForbiddenRemovalError` if rows that must be
+    kept refer to the object.
     """
     kind = _kind(thing)
-    # Of several who ask at once the others wait here, and find what the first one asked for.
+    # Of several requests at once the others wait here, and find the first one's removal.
     rows = type(thing)._default_manager.select_for_update(of=("self",))
     list(rows.filter(pk=thing.pk).values_list("pk"))
     if (before := known(kind, thing)) is not None:
@@ -185,9 +187,10 @@ def delete(thing: Thing, user_id: int) -> Removal:
     hanging = hanging_on(thing)
     if not hanging.can_go:
         raise ForbiddenRemovalError(hanging.obstacles)
+    # Archived objects are hidden from the lists, so it is gone for users at once.
     type(thing)._default_manager.filter(pk=thing.pk).update(archived_at=timezone.now())
     for run in _runs_of(thing):
-        lifecycle.cancel_run(run)  # whoever works on it finds its claim gone
+        lifecycle.cancel_run(run)  # its background process finds its claim gone
     return ask(
         kind,
         thing,
@@ -202,7 +205,7 @@ def delete(thing: Thing, user_id: int) -> Removal:
 def turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
     """Process the oldest deletions for some seconds; return whether there were any.
 
-    What has to wait for a run, and what fails, lets the next one go first; a failure is logged.
+    A deletion that waits for a run, or fails, lets the next one go first. Failures are logged.
     """
     until = clock() + seconds
     for removal in Removal.objects.filter(finished_at=None).order_by("pk"):
@@ -229,6 +232,7 @@ def _step(removal: Removal) -> Went:
         if take_some(removal, parts):
             return Went.SOME
         model: type[Model] = Run if is_run else QuestionSet
+        # A loop, because another process may have deleted the row in the meantime.
         for row in model._default_manager.filter(pk=removal.target):
             row.delete()
             if isinstance(row, Run):
@@ -243,12 +247,13 @@ STEPS: dict[str, Callable[[Removal], Went]] = {
     erasing.WORKER: erasing.step,
     erasing.SUBMISSION: erasing.step,
 }
-"""How things other than sets and runs go, a transaction each."""
+"""Deletion step by kind, except for sets and runs; each call is one transaction."""
 
 
 def _marked(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool:
     hides = action == AuditEntry.Action.ARCHIVE
     rows = type(thing)._default_manager.filter(pk=thing.pk, archived_at__isnull=hides)
+    # A conditional update: of two requests only one writes an audit entry.
     if not rows.update(archived_at=timezone.now() if hides else None):
         return False
     thing.refresh_from_db(fields=["archived_at"])

@@ -63,7 +63,7 @@ ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
     Import.What.QUESTIONS: Question,
     Import.What.PASSAGES: Passage,
 }
-"""What is made of such files."""
+"""Model of the rows that a file of each kind creates."""
 
 
 def hanging(brought: Import) -> Hanging:
@@ -78,6 +78,7 @@ def hanging(brought: Import) -> Hanging:
     going = [
         item.pk
         for item in _free(brought).prefetch_related(*_beside(brought)).iterator(record.BATCH)
+        # An item that a user has edited since stays.
         if hash_item(item) == item.brought_as
     ]
     n_changed = left - bound - len(going)
@@ -98,14 +99,16 @@ def hanging(brought: Import) -> Hanging:
 def undo_items_step(removal: Removal, brought: Import) -> Went:
     """Delete a batch of items by key; keep those changed or used meanwhile."""
     with transaction.atomic():
-        # Who edits or publishes waits for the batch, or was before it.
+        # Editing and publishing wait for the batch, or happened before it. `no_key` lets other
+        # transactions insert rows that refer to the set meanwhile.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
         versions = QuestionSetVersion.objects.select_for_update(no_key=True, of=("self",))
         version = versions.filter(imports=brought).first()
         if version is not None and version.is_published:
-            # Published since it was asked for: asked for again, that is told.
+            # Published since the request. Without this row the next request states the reason.
             removal.delete()
             return Went.ALL
+        # By key, unlike `take_some`: changed items stay, and would be found again for ever.
         after = removal.pending.get("after", 0)
         rows = _items(brought).filter(pk__gt=after).order_by("pk")
         keys = list(rows.values_list("pk", flat=True)[: record.BATCH])
@@ -187,9 +190,9 @@ def _item_notes(brought: Import, *, left: int, bound: int, changed: int) -> list
 
 
 MODELS_MADE, MODEL_SCORES = "models that it made", "scores of models' answers"
-"""Names of what goes, as counts have them."""
+"""Labels of deleted rows in `counts`."""
 NAMED = 5
-"""Runs and files that are called by their names."""
+"""Largest number of runs or files that a message names."""
 
 
 def hanging_on_import(brought: Import) -> Hanging:
@@ -204,7 +207,7 @@ def hanging_on_import(brought: Import) -> Hanging:
 def undo(brought: Import, user_id: int) -> Removal:
     """Request the undo of an import; repeating returns the same request.
 
-    Raises `ForbiddenRemovalError` where nothing of it can go, such as out of a published version.
+    Raises `ForbiddenRemovalError` if nothing can be deleted, such as from a published version.
     """
     if (before := known(IMPORT, brought)) is not None:
         return before
@@ -233,6 +236,7 @@ def step(removal: Removal) -> Went:
     with transaction.atomic():
         if brought is not None:
             if "runs" not in removal.pending:
+                # Before the first batch: afterwards the scores that tell the runs are gone.
                 removal.pending = {"runs": _runs(brought)}
                 removal.save(update_fields=["pending"])
             if take_some(removal, [*_parts(brought), *_leftovers(brought)]):
@@ -320,6 +324,7 @@ def _models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
     compared = LLMComparison.objects.filter(
         Q(model_a=OuterRef("pk")) | Q(model_b=OuterRef("pk")),
     )
+    # A model that a user has described or set up is more than a by-product of the import.
     plain = dict.fromkeys(
         ("family", "version", "size", "tuning", "strategy", "spec", "key_variable", "notice"), ""
     )

@@ -48,6 +48,7 @@ class Verdict:
         low, high = self.found.low, self.found.high
         if low is None or high is None:
             return None
+        # With the models exchanged, the signs and the order of the ends change.
         return (low, high) if (self.found.difference or 0) >= 0 else (-high, -low)
 
 
@@ -126,6 +127,7 @@ def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> GroupSho
     verdicts = []
     for one in group.comparisons:
         more = (one.difference or 0) >= 0
+        # A higher mean is better, except for the range over languages.
         better, other = (one.model_a, one.model_b)[:: 1 if more != lower_wins else -1]
         apart = one.adjusted_p_value is not None and one.adjusted_p_value < ALPHA
         verdicts.append(Verdict(better, other, apart and bool(one.difference), one))

@@ -133,6 +133,7 @@ def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) 
 
 def _restore_items(findings: Findings) -> list[PromptItem]:
     """Return the prompts of each item as asked, reconstructed from the stored replies."""
+    # From the replies, because the draft's wordings may have changed since the run.
     wordings: dict[str, dict[int, PromptVariant]] = defaultdict(dict)
     for reply in findings.replies:
         wordings[reply.item][reply.place] = PromptVariant(
@@ -157,8 +158,9 @@ MOST_DISAGREED = 10
 class SystemScores:
     """Scores of one model: sum over `n` reply sets, mean with interval, rank, similarity.
 
-    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are those of
-    people, over the `human_n` sets that they judged, beside `judged_mean`, what judges gave these.
+    None where undefined; `rank_reason` says why there is no rank. The `human_` numbers are
+    experts' scores of the `human_n` sets that they judged; `judged_mean` is the judge models' mean
+    score of the same sets.
     """
 
     system: str
@@ -252,6 +254,7 @@ def _find_apart(findings: Findings) -> list[Apart]:
         for row in findings.sets
         if row.score is not None and row.human_score is not None
     ]
+    # If only people judged, `score` is theirs too, and there is nothing to compare.
     if all(is_human(judge) for judge in findings.judges):
         return []
     return sorted(both, key=lambda row: -abs(row.score - row.human_score))[:MOST_DISAGREED]

@@ -104,6 +104,7 @@ def evaluate_judgements(
     scored = models if any(not row.by_human for row in selected) else people
     answered = Counter((row.system, row.item, row.language) for row in replies if row.answered)
     judged = Counter((row.system, row.item, row.language) for row in selected)
+    # A file of judgements may have systems whose replies are not known.
     has_replies = {row.system for row in replies}
     rows = []
     for index, (system, item, language) in enumerate(sets):
@@ -113,6 +114,7 @@ def evaluate_judgements(
         variants = by_id[item].variants_in(language) if language else by_id[item].variants
         skipped = FEWER_THAN_2_VARIANTS if len(variants) < 2 else None
         few = FEWER_THAN_2_REPLIES if system in has_replies and n_replies < 2 else None
+        # The first that applies: a set with one wording cannot be judged at all.
         reason = skipped or (NO_SCORE if judged[key] else few or NOT_JUDGED)
         alike, alike_answered = near.of_sets.get(key, (None, None))
         why = FEWER_THAN_2_ANSWERS if alike is not None and alike_answered is None else None
@@ -265,6 +267,7 @@ def _list_sets(
     items: Sequence[PromptItem], systems: Sequence[str], judgements: Sequence[Judgement]
 ) -> list[SetKey]:
     """Return (system, item, language) keys of all reply sets; "" for whole-item judgements."""
+    # Judges of files may score an item as a whole, in place of each language or in addition.
     whole = {(one.system, one.item) for one in judgements if not one.language}
     in_part = {(one.system, one.item) for one in judgements if one.language}
     keys = []

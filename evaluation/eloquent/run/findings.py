@@ -246,7 +246,7 @@ def build_submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterato
     An entry of `questions` is the conversation about one wording. `questionid` is the item's id, a
     number if it is written as one ("12", not "012"). `turns` hold the prompt as sent and the
     follow-ups, with their answers. An empty or refused reply is "[no answer]"; failed ones are left
-    out. `read_prompt_replies` and `matched` read the same replies again.
+    out. `read_prompt_replies` and `match_replies` read the same replies again.
     """
     for system, language in dict.fromkeys((reply.system, reply.language) for reply in replies):
         replies_of_system = [
@@ -276,12 +276,14 @@ def build_submissions(replies: Sequence[Reply], submitter: Submitter) -> Iterato
 
 def _convert_question_id(item: str) -> int | str:
     """Return an item's id for a submission: a number if it is written as one."""
+    # `isdecimal` alone also accepts digits of other scripts.
     is_number = item.isascii() and item.isdecimal() and str(int(item)) == item
     return int(item) if is_number else item
 
 
 def build_file_name(form: dict[str, Any]) -> str:
     """Return the file name of a submission form, such as submission_small_en.json."""
+    # Names of systems may contain slashes, and be too long for the name of a file.
     parts = [re.sub(r"[^\w.-]+", "-", str(form[name]))[:60] for name in ("system", "language")]
     return f"submission_{'_'.join(parts)}.json"
 

@@ -113,6 +113,8 @@ def estimate_means(
     """
     items = {name: index for index, name in enumerate(dict.fromkeys(row.item for row in sets))}
     system_codes = {system: index for index, system in enumerate(systems)}
+    # Sums and counts by item, because the bootstrap draws items. Their ratio weights sets equally:
+    # an item in more languages counts more.
     totals, counts = np.zeros((2, len(systems), len(items)))
     for row in sets:
         value = number(row)
@@ -121,6 +123,7 @@ def estimate_means(
             counts[system_codes[row.system], items[row.item]] += 1
 
     def statistic(weights: Floats) -> Floats:
+        # An item is drawn with all its sets, which are not independent of each other.
         return divide_where_positive(totals @ weights.T, counts @ weights.T)
 
     intervals = compute_drawn_intervals(
@@ -276,6 +279,7 @@ def pair_items(
             values[item, language][system] = value
     parts: dict[str, list[Floats]] = defaultdict(list)
     for (item, _), set_values in values.items():
+        # Means over different languages would compare the languages, not the systems.
         if len(set_values) == len(systems):
             parts[item].append(np.array([set_values[system] for system in systems]))
     return {item: np.asarray(np.mean(item_values, axis=0)) for item, item_values in parts.items()}

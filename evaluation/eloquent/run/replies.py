@@ -71,6 +71,7 @@ class Numbering:
             whole: sum(self._find(items[row.item], row, whole) is not None for row in known)
             for whole in (False, True)
         }
+        # For items in one language both fit alike.
         self.whole_item = fits[True] > fits[False]
 
     def find_variant(self, item: PromptItem, reply: PromptReply) -> PromptVariant | None:
@@ -231,6 +232,7 @@ def _add_reply(
     given: PromptReply,
     exclusions: Exclusions,
 ) -> None:
+    # The first reply to a wording counts.
     key = (reply.system, reply.item, reply.place)
     if found.setdefault(key, reply) is not reply:
         exclusions.add(REPEATED, _describe_reply(given))
@@ -255,6 +257,7 @@ def _add_changed_reply(
     if variant is None:
         exclusions.add(UNKNOWN_VARIANT, _describe_reply(given))
         return
+    # Later turns that repeat a known prompt are replies of their own already.
     until = next(
         (
             index

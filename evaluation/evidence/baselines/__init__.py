@@ -2,7 +2,7 @@
 
 A method is a function from a `Crowd` to (M,) scores of its workers: higher is better, NaN where a
 worker has none, on a scale of its own (studies take correlations and ranks). Workers who do not
-vote (`Crowd.voting`) are scored against those who do and change nobody's score, so that a held-out
+vote (`Crowd.voting`) are scored against those who do and change no other score, so that a held-out
 worker or a language model can be scored by the same function.
 
     corpus = Corpus(texts, questions, vectors)      # vectors: from an embedder's SPEC to (R, d)
@@ -46,8 +46,8 @@ class Method:
     ----------
     name : as in the tables.
     score : from a crowd to (M,) scores.
-    kind : "aqer" for AQER and its variants, "baseline" for what it is compared with, "control" for
-        what reads no answer, "supervised" for what knows an answer key.
+    kind : "aqer" for AQER and its variants, "baseline" for methods of others, "control" for a
+        method that reads no answer, "supervised" for one that knows an answer key.
     core : computed under ``--core`` as well; the others take long or need a model.
     """
 
@@ -87,7 +87,7 @@ _ALL = (
     Method("reference_answer", overlap.score_by_reference, "supervised"),
 )
 METHODS: dict[str, Method] = {method.name: method for method in _ALL}
-# For studies that look at contradiction: the tables of the others have no row of it.
+# Not in `METHODS`: only studies of contradiction have a row of it.
 CONTRADICTION = Method("contradiction", weighting.score_contradiction, core=False)
 
 

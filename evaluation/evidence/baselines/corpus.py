@@ -1,7 +1,7 @@
 """Corpus of answers with similarity tables; worker scores as means of answers' scores.
 
-A study draws many crowds out of one corpus. Whatever compares two texts is therefore computed once
-for all pairs of answers to a question, and each crowd only picks its pairs out of the table.
+A study draws many crowds from one corpus. Similarities of two texts are therefore computed once for
+all pairs of answers to a question, and each crowd selects its pairs from the table.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ class Corpus:
     @cached_property
     def members(self) -> list[Integers]:
         """Row numbers of the answers to each question."""
+        # Stable, so that the answers to a question keep the order of the corpus.
         order = np.argsort(self.question, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.question))[:-1])
 
@@ -116,7 +117,7 @@ class Corpus:
         """Return unit-length vectors of several embedders side by side, one row per answer.
 
         An inner product is then the sum of the embedders' cosines: a hybrid of, say, letters and
-        meaning. One SPEC alone: `compact`, with the lengths as they are.
+        meaning. One SPEC alone: `compact_vectors`, with unchanged lengths.
         """
         if len(specs) == 1:
             return self.compact_vectors(specs[0])
@@ -159,10 +160,10 @@ class Crowd:
     Attributes
     ----------
     corpus : where the answers are from.
-    rows : (N,) which answers, all different.
-    workers : (N,) codes 0..M-1 of who gave them; at most one answer of a worker to a question.
-    voting : (M,) who makes up the crowd's own answer. Others, such as a language model or a held
-        out worker, are scored against those who vote and influence nobody. None: all vote.
+    rows : (N,) row numbers of the answers, all different.
+    workers : (N,) worker codes 0..M-1; at most one answer of a worker to a question.
+    voting : (M,) whether a worker votes on the exemplary answers. Others, such as a language model
+        or a held-out worker, are scored against the voters without influence. None: all vote.
     seed : of random starts.
     """
 
@@ -178,6 +179,7 @@ class Crowd:
             raise ValueError("a crowd needs different rows and a worker for each")
         voting = self.voting
         count = int(self.workers.max()) + 1 if voting is None else len(voting)
+        # The class is frozen, and the field is computed.
         object.__setattr__(self, "n_workers", count)
 
     @cached_property
@@ -213,7 +215,7 @@ class Crowd:
     def compute_mean_to_others(self, pairs: Floats) -> Floats:
         """Return each answer's mean similarity to the other voters' answers of its question.
 
-        `pairs` is a table of `Corpus.pairs`; NaN where nobody else answered.
+        `pairs` is a table of `Corpus.tabulate_pairs`; NaN if no other voter answered.
         """
         votes = self.present
         total = np.einsum("qij,qj->qi", pairs, votes)[self.questions, self.place]
@@ -234,6 +236,7 @@ class Crowd:
 
         Worker codes are unchanged.
         """
+        # Written out, because the last workers may lose all answers and must keep their codes.
         voting = np.ones(self.n_workers, dtype=bool) if self.voting is None else self.voting
         return Crowd(self.corpus, self.rows[keep], self.workers[keep], voting, self.seed)
 

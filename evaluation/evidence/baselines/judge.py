@@ -65,8 +65,8 @@ class Judge:
     ) -> Floats:
         """Return one score, 0 to 5, per question and answer; NaN without a score in the reply.
 
-        A reply without one number in the range is asked for once more. ChatError: the server
-        cannot be reached, refuses, or answers what is no chat.
+        A reply without one number in the range is requested once more. ChatError: the server
+        cannot be reached, refuses, or sends no chat completion.
         """
         pairs = zip(questions, answers, strict=True)
         prompts = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
@@ -88,6 +88,8 @@ class Judge:
         asyncio.run(ask(self._chat, planned, store, self._settings, progress=progress))
         replies = [store.kept[index, 0].reply for index in range(len(items))]
         for fault in (reply.fault for reply in replies):
+            # After the first failure nothing more is sent: the failure is the reason, not what was
+            # skipped.
             if fault is not None and fault.code != "not_asked":
                 raise ChatError(f"judge {self.name!r}: {fault.message}", fault.code)
         return [reply.text for reply in replies]

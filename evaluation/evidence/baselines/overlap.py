@@ -35,7 +35,7 @@ def split_words(text: str) -> list[str]:
 def score_by_length(crowd: Crowd) -> Floats:
     """Return the logarithm of each answer's number of words.
 
-    A control: it reads no answer. What it agrees with the truth by, long answers explain.
+    A control that reads no answer: its agreement with the truth is due to length alone.
     """
     texts = crowd.corpus.texts
     return crowd.corpus.cache("log words", lambda: compute_log_words(texts))[crowd.rows]
@@ -63,6 +63,7 @@ def compute_sentence_bleu(answer: Words, reference: Words, order: int) -> float:
     Counts of zero become .1 (Chen and Cherry 2014, method 1), without which almost all short
     answers have a BLEU-4 of 0. An answer without words scores 0.
     """
+    # nltk is imported late, because it is slow to import and few methods need it.
     from nltk.translate.bleu_score import SmoothingFunction
     from nltk.translate.bleu_score import sentence_bleu as bleu
 
@@ -89,6 +90,7 @@ def tabulate_token_similarity(
 
     def table(rows: Integers) -> Floats:
         lists = [tokens(corpus.texts[row]) for row in rows]
+        # An answer is not compared with itself: identity, because two workers may write the same.
         return np.array([[0.0 if a is b else like(a, b) for b in lists] for a in lists])
 
     return corpus.tabulate_pairs(name, table)
@@ -97,8 +99,8 @@ def tabulate_token_similarity(
 def score_by_bleu(crowd: Crowd, order: int) -> Floats:
     """Return each answer's mean sentence BLEU against the other answers to its question.
 
-    Adapted: there is no reference, so every other answer to the question is one, and the mean over
-    them is taken. (One BLEU with many references asks only that each n-gram stands somewhere.)
+    Adapted: without a reference, the score is the mean over the other answers as references. (BLEU
+    with many references at once requires only that each n-gram occurs in one of them.)
     """
     pairs = tabulate_token_similarity(
         crowd.corpus, f"bleu{order}", split_words, lambda a, b: compute_sentence_bleu(a, b, order)
@@ -122,7 +124,7 @@ def score_by_bleu4(crowd: Crowd) -> Floats:
 def score_by_token_f1(crowd: Crowd) -> Floats:
     """Return each answer's mean token F1 against the other answers to its question.
 
-    Adapted: the other answers to the question stand for the missing reference.
+    Adapted: the other answers to the question replace the missing reference.
     """
     pairs = tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
     return crowd.compute_mean_to_others(pairs)
@@ -134,9 +136,9 @@ def tabulate_gleu(corpus: Corpus) -> Floats:
 
 
 LONGEST = 3
-# Words that may stand between two neighbours of a pattern.
+# Most words between two neighbours of a pattern.
 GAP = 2
-# A pattern of one answer alone says nothing about the crowd.
+# A pattern that only one answer has is not shared.
 FEWEST_ANSWERS = 2
 
 Pattern = tuple[str, ...]
@@ -224,7 +226,7 @@ def score_by_bertscore(crowd: Crowd) -> Floats:
     """Return each answer's mean BERTScore F1 against the other answers to its question.
 
     Zhang et al. 2020, greedy matching by cosine, without idf and without a baseline to rescale by.
-    Adapted: the other answers to the question stand for the reference, and the vectors are those
+    Adapted: the other answers to the question replace the reference, and the vectors are those
     of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
     """
     return crowd.compute_mean_to_others(_tabulate_bertscore(crowd.corpus))
@@ -243,7 +245,9 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
     if not len(some):
         return precision
     x = np.concatenate([tokens[at] for at in some.tolist()])
+    # A token vector of zeros has cosine 0 with every other.
     x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12)
+    # Empty texts are left out: `reduceat` would give them the value of the next text.
     starts = np.concatenate([[0], np.cumsum(sizes[some])[:-1]])
     # One product over all tokens, reduced per text, in place of a loop over pairs.
     best = np.maximum.reduceat(x @ x.T, starts, axis=1)
@@ -269,6 +273,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
         return compute_bertscore_f1([vectors[row] for row in rows])
 
     pairs = corpus.tabulate_pairs("bertscore", table)
+    # Vectors of all tokens are far larger than the finished table.
     corpus.forget("tokens")
     return pairs
 
@@ -278,11 +283,12 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the question's most frequent answer.
 
     Answers count as equal in lower case and without punctuation. Ties go to the answer that comes
-    first in the corpus, which in long answers is almost always so: nobody writes the same twice.
-    Adapted: the share of answers that equal the mode would be the same for nearly all workers, so
-    likeness to it is taken, by the vectors of the study.
+    first in the corpus. Long answers almost always tie, because no two are equal. Adapted: the
+    share of answers that equal the mode would be the same for nearly all workers, so likeness to it
+    is taken, by the vectors of the study.
     """
     corpus, x = crowd.corpus, _normalise_rows(crowd.corpus.compact_vectors(crowd.corpus.embedder))
+    # -1 where nobody votes; the cosines that it selects from the last row are replaced by NaN.
     mode = np.full(corpus.n_questions, -1)
     rows_by_question: dict[int, list[int]] = {}
     for answer in crowd.order[crowd.votes[crowd.order]]:
@@ -319,7 +325,7 @@ def score_by_mean_vote(crowd: Crowd) -> Floats:
 def score_by_reference(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the instructor's reference answer.
 
-    Not a baseline: it knows the key. It shows what the vectors can tell with one.
+    Supervised, so not a baseline: it shows how much the vectors reveal if the key is known.
     """
     corpus = crowd.corpus
     if corpus.references is None:

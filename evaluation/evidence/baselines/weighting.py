@@ -2,16 +2,16 @@
 
 Score workers with AQER and its variants; a variant's name lists the switches it turns on.
 
-Similarities spread more on some questions than on others, for reasons that have nothing to do with
-workers, such as how long answers are. Here every question counts by how well it tells good workers
-from poor ones, and by nothing else.
+Similarities vary more on some questions than on others for reasons unrelated to workers, such as
+the length of answers. `Standardised` weights questions only by how well they separate good workers
+from poor ones.
 
 Score answers by how little they contradict the exemplary answer, with an entailment model.
 
-Both estimate an answer to each question as a weighted mean of vectors, and a worker's reliability
-as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests compare the
-numbers to 1e-12. Here they run on arrays: crowd-kit takes about 85 times as long, knows no
-workers who are scored without a vote (`Crowd.voting`), and needs an older pandas.
+RASA and HRRASA estimate an answer to each question as a weighted mean of vectors, and a worker's
+reliability as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests
+compare the numbers to 1e-12. Here they run on arrays: crowd-kit takes about 85 times as long, has
+no workers who are scored without a vote (`Crowd.voting`), and needs an older pandas.
 
 Score answers by the consistency of their errors in two vector spaces (Chai et al. 2022).
 """
@@ -65,10 +65,8 @@ class Variant:
     def answers(self, crowd: Crowd) -> Floats:
         """Return each answer's similarity to the exemplary answer of the final weights.
 
-        With leave-one-out the exemplary answer is that of the other workers. NaN where a worker is
-        the only one who answered.
-
-        To that of the others with leave-one-out; NaN for an answer that is compared with nothing.
+        With leave-one-out the exemplary answer is that of the other workers. NaN for an answer that
+        is compared with no other.
         """
         model, x = self.fit_voters(crowd)
         scores = self.score_nonvoters(crowd, model, x)
@@ -96,6 +94,7 @@ class Variant:
         votes = crowd.votes
         if self.contrasts and len(np.unique(crowd.questions[votes])) < FEWEST_QUESTIONS:
             raise UnavailableError(FEWER_QUESTIONS)
+        # Without draws: the studies use the scores, not their intervals.
         model = AQER(n_draws=0, seed=crowd.seed, **self.switches)
         model.fit(
             x[crowd.rows[votes]],
@@ -189,9 +188,9 @@ class Standardised:
 
     AQER with leave-one-out and discrimination gives the answers' leave-one-out scores; they are
     brought to mean 0 and standard deviation 1 among a question's voters, and a worker's score is
-    their mean, weighted by `item_rest_weights` of the z-scores. Questions on which all voters
-    score the same count for nothing. It supposes that workers answer the same questions, or that
-    who answers what is due to chance.
+    their mean, weighted by the item-rest correlation of the z-scores. Questions on which all voters
+    score the same count for nothing. It assumes that workers answer the same questions, or
+    random ones.
 
     Attributes
     ----------
@@ -227,10 +226,12 @@ def _compute_z_scores(scores: Floats, crowd: Crowd) -> Floats:
     """Return each answer's distance from the voters' mean, in standard deviations; else NaN."""
     is_used = crowd.votes & ~np.isnan(scores)
     question, q = crowd.questions, crowd.corpus.n_questions
+    # At least 1, so that a question without voters does not divide by zero.
     n = np.maximum(np.bincount(question[is_used], minlength=q), 1)
     mean = np.bincount(question[is_used], scores[is_used], minlength=q) / n
     offset = scores - mean[question]
     spread = np.sqrt(np.bincount(question[is_used], offset[is_used] ** 2, minlength=q) / n)
+    # Relative to the mean: equal scores leave a spread of rounding errors only.
     has_spread = spread > 1e-9 * np.maximum(1.0, np.abs(mean))
     spread = np.where(has_spread, spread, np.nan)
     return np.asarray(offset / spread[question])
@@ -259,9 +260,9 @@ def score_contradiction(crowd: Crowd) -> Floats:
     """Return each answer's negative probability to contradict the exemplary one; 0 is best.
 
     0 for an answer that does not, -1 for one that surely does. The exemplary answer is that of
-    `aqer`, the one of a voter nearest to the crowd's vector; it is itself held against the next
-    nearest; NaN where there is no other. What `evaluate aqer --nli` says of an answer, but for the
-    agreed facts.
+    `aqer`, the voter's answer nearest to the crowd's vector. It is itself compared with the next
+    nearest one; NaN without another one. `evaluate aqer --nli` reports the same for an answer, and
+    also uses the agreed facts.
     """
     contradicts = crowd.corpus.contradicts
     if contradicts is None:
@@ -287,7 +288,7 @@ def score_contradiction(crowd: Crowd) -> Floats:
 ALPHA = 0.05
 TOLERANCE = 1e-9
 MOST_ITERATIONS = 100
-# No worker comes nearer to the crowd than this squared distance in all.
+# Lower bound of a worker's total squared distance, as in crowd-kit: it avoids division by zero.
 NEAREST = 1e-5
 
 
@@ -321,6 +322,7 @@ def _tabulate_nearness(corpus: Corpus) -> Floats:
 
     def table(rows: np.ndarray) -> Floats:
         squared = np.einsum("nd,nd->n", x[rows], x[rows])
+        # Rounding may leave the distance of two equal vectors below 0.
         distance = np.maximum(squared[:, None] + squared - 2 * x[rows] @ x[rows].T, 0.0)
         product = squared[:, None] * squared
         infinite = np.full_like(product, np.inf)
@@ -355,7 +357,7 @@ def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
     return np.asarray(skill)
 
 
-# An answer on top of the crowd's own would take all the weight.
+# Least error of an answer: with an error of 0 it would take all the weight.
 LEAST_ERROR = 1e-6
 # Single words, of one letter too, and pairs of neighbours.
 COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"(?u)\b\w+\b"}
@@ -372,9 +374,10 @@ def score_by_error_consistency(crowd: Crowd) -> Floats:
 
     Adapted, for the published abstract is all that could be read: collocation is TF-IDF of single
     words and pairs of neighbours, meaning the vectors of the study, both of unit length; an
-    answer's error is the mean of its distances to the true answer in the two spaces (the value
-    that disagrees least with both), errors and true answers are computed in turn until they rest,
-    and a worker is as good as its mean error is small: the paper aggregates and grades nobody.
+    answer's error is the mean of its distances to the true answer in the two spaces (the value that
+    disagrees least with both), errors and true answers are computed in turn until they rest, and a
+    worker is as good as its mean error is small: the paper aggregates answers and grades no
+    workers.
     """
     spaces = [x[crowd.rows] for x in _compute_spaces(crowd.corpus)]
     question = crowd.questions

@@ -15,14 +15,14 @@ from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.data_sets import CROWD, AnswerAssignment, GradedAnswers, assign_answers
 from evaluation.evidence.labelled_crowd import FEWEST_WORKERS, LabelledCrowd, Trial
 
-# Whatever compares two texts does so for all pairs of answers to a question: beyond these many,
-# workers, or answers to deal from, are drawn at random.
+# Most answers to a question, because methods compare all pairs of them. Above it workers, or the
+# answers to deal from, are drawn at random.
 MOST_ANSWERS = 200
 MOST_TO_DEAL = 3 * CROWD
 TIER = 2
 SMALLEST_CROWD = 6
-# Where the best answers have one grade on more than this part of the questions, as with labels of
-# right and wrong, dealt workers would all be equally good.
+# If the best answers have equal grades on more than this share of the questions, as with labels
+# right and wrong, simulated workers dealt the best answers would all be equally good.
 FLAT = 0.5
 
 
@@ -41,8 +41,9 @@ class GradedCrowds:
     Attributes
     ----------
     answers : (N,) texts, questions, grades.
-    workers : (N,) codes 0..M-1 of who gave them; None where they are dealt.
-    crowd : workers in a dealt crowd; 0 for real ones. best : whether the best answers are dealt.
+    workers : (N,) worker code 0..M-1 of each answer; None if workers are simulated.
+    crowd : workers in a simulated crowd; 0 for real ones. best : whether simulated workers are
+        dealt the best answers.
     notes : what was left out.
     """
 
@@ -91,6 +92,7 @@ class GradedCrowds:
         for row, one in enumerate(graded):
             places.setdefault(one.question, []).append(row)
         counts = np.array([len(rows) for rows in places.values()])
+        # In steps of a tier, because each tier has to be full.
         crowd = next(
             (n for n in range(CROWD, SMALLEST_CROWD - 1, -TIER) if (counts >= n).mean() >= FLAT), 0
         )
@@ -118,9 +120,9 @@ class GradedCrowds:
     ) -> list[Trial]:
         """Return crowds with true values, on all questions or on those flagged in `only`.
 
-        One crowd of real workers, or one dealt by each seed. A worker's true value is the mean
-        grade of its answers there; NaN for a real one with fewer than 5 of them, who answers but is
-        not compared.
+        One crowd of real workers, or one simulated crowd per seed. A worker's true value is the
+        mean grade of their answers there. It is NaN for a real worker with fewer than 5 of them,
+        whose answers are used, but who is not compared.
         """
         if self.workers is not None:
             keep = None if only is None else only[corpus.question]

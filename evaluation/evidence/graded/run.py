@@ -25,7 +25,7 @@ from evaluation.runs.steps.answers import load_graded_answers
 from evaluation.runs.steps.cache import embed_texts
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 
-# Scores of methods, put aside under this name when a turn ends.
+# Name under which scores of methods are stored between turns.
 ASIDE = "tried-methods"
 
 
@@ -53,10 +53,12 @@ def compare_methods(turn: Turn) -> None:
             ]
         )
         stored = turn.kept(ASIDE) or {}
+        # The signature tells options, answers and program version: other scores are computed again.
         scores = _decode_scores(stored["scores"]) if stored.get("key") == signature else {}
 
         def save_progress(done: int, total: int) -> None:
             turn.report("methods", done, total)
+            # After the last method the run ends in this turn, so nothing is stored.
             if turn.is_over() and done < total:
                 with turn.fenced():
                     turn.keep(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
@@ -82,6 +84,7 @@ def compare_methods(turn: Turn) -> None:
         raise RunInputError.of_sentence(f"{capfirst(reason)}.") from error
     summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
     with turn.fenced():
+        # In the transaction that ends the run: a finished run keeps no intermediate scores.
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(RunEnd(signature, input_hash, summary, list(summary.notes)))
 

@@ -1,15 +1,15 @@
 """Compare all methods on expert-graded answers, and build the stored summary.
 
-Of many methods the best one looks better than it is. So the questions are parted into two random
-halves (by the seed): the method without an answer key that agrees best with the grades on one half
-is chosen, and what is said of it is measured on the other. It is trusted if its lead over the
-default there has a 95% interval above 0, by a paired bootstrap over workers; and the default, where
-it was chosen itself, if its lead over the next best has. Else the methods cannot be told apart.
+The best of many methods looks better than it is. So the questions are split into two random halves
+(by the seed). The method without an answer key that agrees best with the grades on one half is
+chosen, and measured on the other. It is trusted if the 95% interval of its lead over the default
+there is above 0, by a paired bootstrap over workers. If the default itself was chosen, its lead
+over the next best method has to be. Otherwise no method is shown to be better.
 
-All intervals here are BCa over workers, those of single methods too: they stand beside leads, and
-are of the mean over all deals. `evaluation.evidence.labelled_crowd` widens percentiles instead and
-speaks of one repetition, for Pearson and Spearman, and adds an interval over questions; its module
-says by how much the two differ.
+All intervals here are BCa over workers, also those of single methods, to match the leads, and are
+of the mean over all simulated crowds. `evaluation.evidence.labelled_crowd` instead gives widened
+percentile intervals of one repetition, for Pearson and Spearman, and an interval over questions;
+its module docstring says by how much the two differ.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from evaluation.runs.flow.graded import DEFAULT, VERSION, GradedSummary, MethodR
 
 REAL, DEALT = "workers", "dealt"
 HELD_OUT = "-heldout"
-# Halves of fewer questions say nothing.
+# Least number of questions in each half.
 FEWEST_IN_HALF = 2
-# Methods whose correlations differ by less, for all workers that may be drawn, are one method.
+# Methods whose correlations differ by less, with the whole interval, count as equal.
 SAME = 0.0005
 
 Told = Callable[[], None]
-# What is put aside of a method on a part: (R, M) scores, or why there are none.
+# Stored between turns by part and method: (R, M) scores, or the reason for having none.
 Aside = dict[str, "Floats | str"]
 PARTS = ("full", "choosing", "held")
 
@@ -61,7 +61,7 @@ class MethodComparison:
     Attributes
     ----------
     table : rows of evidence, of all questions and of the half that was held out.
-    choice : what was best on the other half; None where there were too few questions to part.
+    choice : the method chosen on the other half; None with too few questions for two halves.
     rows : methods with their intervals. verdict, method, best, rival, lead : see `GradedSummary`.
     compared : workers that were compared, on all questions. held : questions held out.
     """
@@ -95,8 +95,8 @@ def compare_on_grades(
     ----------
     corpus : of the answers of `crowds`. methods : the default has to be among them.
     seeds : of the deals. seed : of the halves and of bootstrap draws.
-    told : hears how many of how many steps are done; what it raises ends the trial.
-    aside : what was computed before, by part and method; what is computed is added.
+    on_step : called with the number of finished steps and of all steps; it may raise to stop.
+    scores : scores computed before, by part and method; new ones are added.
 
     Raises `TooFewGradesError` where all workers have the same mean grade.
     """
@@ -251,6 +251,8 @@ class _MethodSelector:
         best = choice.method
         if best is None or DEFAULT not in means:
             return "small", best or "", DEFAULT, Estimate()
+        # A method that equals the default, such as a variant without effect here, is no
+        # alternative.
         if means[best] - means[DEFAULT] < SAME or _is_negligible(leads.get(best)):
             best = DEFAULT
         if best != DEFAULT:

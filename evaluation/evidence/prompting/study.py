@@ -48,6 +48,7 @@ FILES = (f"{SCORES}.csv", f"{AGREEMENT}.csv", REPLIES, SUMMARY)
 NOT_BOTH = "no_text_by_both_prompts"
 NO_WORKER = "no_answers"
 AQER_METHOD = "aqer"
+# With 2 models a correlation is 1 or -1.
 FEWEST_MODELS = 3
 
 
@@ -255,6 +256,7 @@ def select_pairs(
     """
     texts: dict[tuple[str, int, str], str] = {}
     for model, number, question in replies:
+        # Each question is handled once, with its reply by the first prompt.
         if number:
             continue
         both = [replies[model, each, question] for each in range(len(PROMPTS))]
@@ -282,6 +284,7 @@ def score_prompts(
     texts : replies to score. workers : worker, question and text of each answer of the crowd.
     embed_texts : from the SPEC of an embedder to vectors of the replies and then the answers.
     """
+    # A model is two workers without a vote, one for each prompt.
     codes = {name: len(PROMPTS) * code for code, name in enumerate(models)}
     names = dict.fromkeys(worker for worker, _, _ in workers)
     voters = {name: len(PROMPTS) * len(models) + code for code, name in enumerate(names)}

@@ -48,7 +48,7 @@ from evaluation.grading.alarms.methods import Finding, build_findings, survey_ru
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 FILLERS = ("really", "basically", "just", "also", "simply", "actually")
-# One word in so many is touched.
+# One edit for so many words.
 EVERY = 8
 # How often an opening is put before the text.
 OPENED = 0.3
@@ -123,8 +123,8 @@ class CrowdSetting:
 
     Attributes
     ----------
-    name : in the table. make : from a seed to what was told of a crowd, and the groups that the
-        kind named should name; an empty list in an honest crowd.
+    name : in the table. make : from a seed to the alarms of a crowd, and the groups that alarms
+        of `kind` should name; an empty list in an honest crowd.
     """
 
     name: str
@@ -205,6 +205,7 @@ class Dealer:
         source = dict(
             zip(questions[workers == copiers[0]], rows[workers == copiers[0]], strict=True)
         )
+        # The first copier is the source, whose own answers stay as they are.
         copied = np.isin(workers, copiers[1:])
         rows = rows.copy()
         rows[copied] = [source[question] for question in questions[copied]]
@@ -275,6 +276,7 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
             n_weak = round(20 * share)
             camps = [frozenset(range(n_weak)), frozenset(range(n_weak, 20))]
 
+            # Defaults bind the values of this turn of the loop; a closure would see the last ones.
             def inspect_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
                 return inspect_simulated(build_correlated_weak_groups(rho, share), 10, seed), camps
 

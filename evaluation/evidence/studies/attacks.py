@@ -60,7 +60,7 @@ Write = Callable[["AttackedCrowd", Integers, np.random.Generator], list[str]]
 
 @dataclass(frozen=True)
 class Attack:
-    """What some of the workers do in place of answering.
+    """An attack: the texts that some workers give in place of their answers.
 
     Attributes
     ----------
@@ -103,6 +103,7 @@ class AttackedCrowd:
         rng = np.random.default_rng(seed)
         attackers = rng.permutation(int(self.worker.max()) + 1)[: attack.n_attackers]
         texts = list(self.students.texts)
+        # Attackers are drawn even if nothing is replaced: "none" is measured on the same students.
         for attacker in attackers.tolist() if attack.write else ():
             assert attack.write is not None
             rows = np.flatnonzero(self.worker == attacker)
@@ -128,6 +129,7 @@ def _move_answers(crowd: AttackedCrowd, rows: Integers, rng: np.random.Generator
     while True:
         other = int(rng.integers(int(crowd.worker.max()) + 1))
         source = np.flatnonzero(crowd.worker == other)
+        # With two answers at least one is to another question, whichever question it replaces.
         if other != crowd.worker[rows[0]] and len(source) > 1:
             break
     written = []
@@ -157,6 +159,7 @@ def _repeat_other_question(
 ) -> list[str]:
     """Return the text of another question for each question; neighbours in a random order."""
     own = [crowd.students.questions[row] for row in rng.permutation(rows).tolist()]
+    # A ring, so that no question gets its own text.
     following = dict(zip(own, [*own[1:], own[0]], strict=True))
     return [crowd.asked[following[crowd.students.questions[row]]] for row in rows.tolist()]
 
@@ -251,6 +254,7 @@ class _AttackVectors:
 
     def embed(self, texts: Sequence[str], written: Integers) -> Floats:
         """Return the vectors (N, d) of the crowd's texts, of which `written` were replaced."""
+        # A copy, because the students' vectors are used by every attack.
         out = convert_to_dense(self._students).copy()
         new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
         if new:
@@ -266,7 +270,7 @@ class _AttackVectors:
 def _measure(
     vectors: _AttackVectors, crowd: AttackedCrowd, texts: list[str], attackers: Integers
 ) -> AttackOutcome:
-    """Return what the attackers earn among the honest students, and who is named."""
+    """Return the attackers' scores among the honest students, and how many an alarm names."""
     replaced = [new != old for new, old in zip(texts, crowd.students.texts, strict=True)]
     x = vectors.embed(texts, np.flatnonzero(replaced))
     parameters = AqerParameters(embedder=vectors.embedder, bootstrap=0)
@@ -276,6 +280,7 @@ def _measure(
     alarms = [one for one in detect_alarms(parameters, aqer, answers).found if one.workers]
     m = len(aqer.workers_)
     is_attacker = np.isin(np.arange(m), attackers)
+    # Scores of very few answers are unreliable, so only ranked students are compared.
     honest = ~is_attacker & aqer.supported_
     is_repeated = _find_named([one for one in alarms if one.kind == "repeated"], m)
     is_named = _find_named([one for one in alarms if one.severity == "alarm"], m)

@@ -2,11 +2,9 @@
 
 Raise alarms on samples of a crowd's workers, in parallel processes.
 
-It stands apart from the study, because a process that begins anew must read no more than this.
-
-Random samples of the workers of real crowds, with all their answers, and student answers dealt to
-workers. Nobody planted anything there. Real people may have copied all the same, so these are rates
-of rings, false ones as far as anybody knows.
+The crowds are random samples of the workers of real crowds, with all their answers, and student
+answers dealt to simulated workers. Nothing is planted. Real people may have copied all the same, so
+the rates are upper bounds of the false alarm rates.
 """
 
 from __future__ import annotations
@@ -43,8 +41,8 @@ from evaluation.evidence.tables import Request, StudyTable, write_table
 from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_case
 from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 
-# What rings or is told of people alone, in the order of the table, and by which check it is known
-# whether there was anything to look at; None where there always is.
+# Alarms in the order of the table, and the check that tells whether the statistic was computed;
+# None if it always is.
 ALARMS: dict[str, str | None] = {
     "copies": "copies",
     "clique": "copies",
@@ -138,7 +136,7 @@ def inspect_resamples(
     crowds: dict[str, RealCrowd], resamples: Iterable[Resample]
 ) -> Iterator[Inspection]:
     """Yield the alarms of the resamples in order, computed in one process per core."""
-    # Processes that begin anew: copies of one that has threads may hang.
+    # "spawn", because a fork of a process with threads may hang.
     with ProcessPoolExecutor(
         os.cpu_count(), get_context("spawn"), _start_process, (crowds,)
     ) as processes:
@@ -151,6 +149,7 @@ _crowds: dict[str, RealCrowd] = {}
 def _start_process(crowds: dict[str, RealCrowd]) -> None:
     """Store the crowds in a new process and limit it to one thread."""
     _crowds.update(crowds)
+    # There is a process per core already; threads of each would compete for them.
     threadpool_limits(1)
 
 
@@ -168,7 +167,7 @@ SIZES = (5, 10, 20, 40)
 TIER = 2
 DEALT = "mohler"
 ANY = "any"
-# The resamples that `rang_in_first` counts, so that a run of as many can be held against the table.
+# Resamples that `rang_in_first` counts, so that a shorter run can be compared with the table.
 FIRST = 5
 
 
@@ -184,9 +183,9 @@ class Setting:
 def reproduce_false_rings(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table: false alarm rate by crowd, size and alarm.
 
-    `looked_at` resamples had enough answers for the statistic; `share` of them rang, with Wilson's
-    95% interval, which is for samples of this crowd, not for crowds. "any" is any of the alarms,
-    notices not among them.
+    `looked_at` is the number of resamples with enough answers for the statistic, and `share` the
+    share of them with an alarm, with Wilson's 95% interval. The interval is for samples of this
+    crowd, not for other crowds. "any" is any of the alarms, without notices.
     """
     with OutputFolder(request.output) as folder:
         crowds = _load_crowds(request, progress)
@@ -257,7 +256,7 @@ def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealC
     for name in ("T1", "T2"):
         real = load_crowdwsa(request.data, name)
         columns[f"crowdwsa {name}"] = (real.texts, real.workers, real.sentences)
-    # Nobody knows who wrote which of these: workers are dealt to them.
+    # The data set names no authors: workers are simulated.
     columns[DEALT] = (mohler.texts, np.zeros(len(mohler.texts), dtype=str), mohler.questions)
     return {
         name: RealCrowd(

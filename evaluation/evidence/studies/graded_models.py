@@ -99,6 +99,7 @@ def load_graded_models(request: Request) -> GradedModels:
     by_model: dict[tuple[str, str], str] = {}
     for reply in replies.records:
         key = (reply.model, reply.question)
+        # Of several replies of a model to a question the first one counts.
         if key in by_model:
             continue
         if reply.status is not AnswerStatus.TEXT:

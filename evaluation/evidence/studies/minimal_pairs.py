@@ -4,15 +4,15 @@ Load the project's 200 minimal pairs and derive the harder ones.
 
 Measure whether extracted facts separate wrong facts from paraphrases, on minimal pairs.
 
-The crowd of each pair are four workers who say the original. Models, who have no vote, answer with
-its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with the wrong
-fact in it.
+The crowd of each pair is four workers who answer with the original. Models, which have no vote,
+answer with its paraphrase and with a change: the minimal one, or a harder one, the paraphrase with
+the wrong fact in it.
 
-Each original has a paraphrase, which says the same in other words, and a minimal change, in which
-one fact (a year, a name, a number, a negation) is another. An answer with a wrong fact should be
-less like the original than one with other words; the AUC says how often it is. Facts, read beside
-the vectors, should contradict the one and not the other; harder pairs have the wrong fact in the
-paraphrase.
+Each original has a paraphrase with the same meaning, and a minimal change, in which one fact (a
+year, a name, a number, a negation) differs. An answer with a wrong fact should be less similar to
+the original than one in other words; the AUC is how often it is. Facts, extracted in addition to
+the vectors, should contradict the change and not the paraphrase; harder pairs have the wrong fact
+in the paraphrase.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ def _move_change(pair: MinimalPair) -> str:
     """Return the paraphrase with the fact changed; "" if the changed words are missing in it."""
     old, new = pair.original.split(), pair.changed.split()
     text = pair.paraphrase
+    # Without `autojunk`, which ignores frequent words in long texts.
     for operation, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if operation == "equal":
             continue
@@ -91,7 +92,7 @@ def _move_change(pair: MinimalPair) -> str:
         )
         if match is None or not new_words:
             return ""
-        # A sentence begins with a capital letter, whatever it says.
+        # The replacement keeps the capital letter of the words that it replaces.
         replacement = (
             new_words.capitalize() if match[0][0].isupper() and new_words.islower() else new_words
         )

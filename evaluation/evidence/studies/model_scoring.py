@@ -2,14 +2,15 @@
 
 Measure the expert grade of the answer that each rule chooses for a question.
 
-The best response is the answer nearest to the exemplary answer. Other ways to choose one stand
-beside it, from a blind choice to the best answer that anybody gave. Source: 6.3.2 and app. I.
+The best response is the answer nearest to the exemplary answer. It is compared with other rules,
+from a random choice to the answer of the best grade. Source: 6.3.2 and app. I.
 
-Nobody graded a model's answers to these questions, so a person plays the model: the answers of
-Mohler et al. are dealt to 26 responders in 13 tiers of two, on the questions with so many answers.
-Some are held out, M of the others vote, and who is held out is scored as a model is: against those
-who vote, without influence on them. Every responder is held out once in a repetition, so that for
-each M the same 26 scores are compared with the same mean grades. Source: section 6.2.
+No grades of models' answers to these questions exist, so workers take the place of models: the
+answers of Mohler et al. are dealt to 26 responders in 13 tiers of two, on the questions with so
+many answers. Some are held out, and M of the others vote. Held-out responders are scored as models
+are: against the voters, without influence on them. Every responder is held out once in a
+repetition, so that for each M the same 26 scores are compared with the same mean grades. Source:
+section 6.2.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ class ChosenAnswers:
 def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> ChosenAnswers:
     """Choose the top-rated answer to each question; ties are chosen with equal odds.
 
-    `grades` are those of the corpus's rows. Rounding does not make answers unequal.
+    `grades` are those of the corpus's rows. Ratings that differ only by rounding are equal.
     """
     own_grades = grades[crowd.rows]
     n = crowd.corpus.n_questions
@@ -257,6 +258,7 @@ def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
     groups = np.array_split(order, math.ceil(n / (n - voters)))
     panels, begin = [], 0
     for group in groups:
+        # The order is a ring, so that the last panels have voters too.
         voting = np.roll(order, -(begin + len(group)))[:voters]
         panels.append(Panel(group, voting))
         begin += len(group)
@@ -270,6 +272,7 @@ def score_as_models(
     scores = np.full(sum(len(panel.held_out) for panel in panels), np.nan)
     for panel in panels:
         panel_scores = method.score(_build_crowd(corpus, assignment, panel, seed))
+        # The crowd of a panel has the held-out workers first.
         scores[panel.held_out] = panel_scores[: len(panel.held_out)]
     return scores
 

@@ -3,11 +3,11 @@
 The bounds take for granted that workers err independently. The simulation makes such workers: unit
 vectors in 384 dimensions with similarity S to the truth and independent remainders.
 
-Consensus: the answers to each question are halved at random. From the first half alone follows how
-far its mean is expected to be from the mean of the second: if errors are independent, the cosine of
-two means is the product of their likenesses to the truth. What is compared is the mean of the
-answers, all weighing alike. Widths: AQER grades half of the questions; the middle width of the
-workers' intervals is forecast for all questions, and seen there.
+Consensus: the answers to each question are halved at random. The distance between the means of the
+halves is forecast from the first half alone: if errors are independent, the cosine of two means is
+the product of their similarities to the truth. All answers have equal weight. Widths: AQER grades
+half of the questions; the median width of the workers' intervals on all questions is forecast, and
+compared with the observed one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ HEADER = (
     "exceeded_simulated",
 )
 MUS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-# A picture of more lines would repeat looks.
+# More lines would repeat colours and marks.
 CHARTED = MUS[1:7]
 WORKERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)
 DELTA = 0.05
@@ -124,6 +124,7 @@ def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generat
     errors = np.empty(len(similarities))
     lengths = np.sqrt(1 - similarities**2)
     for draw, (along, across) in enumerate(zip(similarities.sum(axis=1), lengths, strict=True)):
+        # Normalised Gaussian vectors are uniform on the sphere. One dimension is that of the truth.
         directions = rng.standard_normal((len(across), dimension - 1))
         norms = np.sqrt(np.einsum("md,md->m", directions, directions))
         rest = (across / norms) @ directions
@@ -155,7 +156,7 @@ FORECASTS_HEADER = (
     *("data_set", "what", "forecast_from", "seen_on", "forecast", "seen", "ratio", "ratio_95"),
     "repetitions",
 )
-# Fewest answers to a question: each half needs two, or nobody knows how far apart they are.
+# Least number of answers to a question: in each half every answer is compared with the others.
 FEWEST = 6
 REASONS = {"ratio_95": "one_number_a_repetition"}
 Codes = NDArray[np.generic]
@@ -234,9 +235,11 @@ def measure_halves(
         order = rng.permutation(len(answers))
         half = len(order) // 2
         first, second = answers[order[:half]], answers[order[half:]]
+        # Leave-one-out: the sum of the half without the answer itself.
         others = first.sum(axis=0) - first
         lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-12)
         left_out = float(np.clip((first * others).sum(axis=1) / lengths, -1, 1).mean())
+        # Each answer was compared with a mean of half - 1 others.
         to_truth = estimate_similarity_to_truth(max(0.0, left_out), half - 1)
         similarity = (1 - compute_error(to_truth, half)) * (
             1 - compute_error(to_truth, len(order) - half)
@@ -275,6 +278,7 @@ def _forecast_widths(
         sampled = np.random.default_rng(seed).permutation(labels)[: len(labels) // 2]
         keep = np.isin(questions, sampled)
         widths, counts = _compute_widths(vectors[keep], questions[keep], workers[keep])
+        # Each worker is expected to answer the same share of all questions.
         widths_forecast = predict_width(
             widths, counts, np.round(counts * len(labels) / len(sampled))
         )

@@ -83,7 +83,7 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> St
         }
         rows: list[EvidenceRow] = []
         for name, translations in corpora.items():
-            # What the workers translated, and so what a judge would be asked, is not published.
+            # No `asked`: the source sentences, which a judge would need, are not published.
             corpus, _ = build_corpus(
                 translations.texts,
                 translations.sentences,
@@ -179,7 +179,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
             vectors = CorpusVectors(answers.texts, progress, references if complete else None)
             corpus, judged = build_corpus(
                 *(answers.texts, answers.questions, vectors, request, progress),
-                # A judge has to know what was asked, each time.
+                # A judge needs the text of every question.
                 asked=graded_file.asked
                 if all(one in graded_file.asked for one in labels)
                 else None,

@@ -2,19 +2,18 @@
 
 Count real students' answers that contradict the crowd's facts, and how many are wrong.
 
-Facts speak only where most answers state the same slot and are short. What that leaves of Beetle,
-question by question; and what would be flagged if fewer answers had to state it, with the tutors'
-labels of what is flagged.
+Facts are used only for questions where most answers are short and state the same slot. The tables
+show which questions of Beetle these are, and which answers would be flagged if fewer answers had to
+state the slot, with the tutors' labels of the flagged answers.
 
 Beetle (Dzikovska et al. 2013): students answered questions of a tutoring system on electricity, and
 every answer was called correct, contradictory or incorrect (partly right, irrelevant or off the
 topic). The students are the workers, with their first attempts; a student's true value is the share
-of correct ones among these. Nobody is dealt and nobody is simulated, so these are the numbers to
+of correct ones among these. The workers are real, not simulated, so these are the numbers to
 quote first.
 
-Settings: all, and 40-percent: 40% of the answers, drawn one by one without replacement, whoever
-gave them to whichever question, anew in each repetition; the true values are the shares among the
-drawn ones.
+Settings: all, and 40-percent: 40% of the answers, drawn one by one without replacement, regardless
+of worker and question, in each repetition. The true values are the shares among the drawn answers.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ SHARE = 0.4
 CONTRADICTORY = "contradictory"
 # Which answers should score higher than contradictory ones; the last one is of the five-way labels.
 HIGHER = (CORRECT, "incorrect", "partially_correct_incomplete")
-# Who may tell contradiction apart, and what a sentence calls it.
+# Methods that may detect contradiction, and their names in a sentence.
 WITH_MODELS = {
     "aqer": "cosine (aqer)",
     "judge": "a language model as judge",
@@ -177,7 +176,7 @@ WITH_MODELS = {
 def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
     """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
 
-    What facts have to say beside it is in fact_questions.csv, fact_gates.csv and fact_flags.csv.
+    The tables on facts are fact_questions.csv, fact_gates.csv and fact_flags.csv.
 
     Raises `InputError` and `BackendError`.
     """
@@ -237,8 +236,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
 def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     """Return a sentence on how well scores separate partly right from contradictory answers.
 
-    By the five-way labels; by the three-way ones from all that are incorrect otherwise. Beside
-    cosine, of `aqer`, stand those for which a model is needed.
+    With three-way labels it is on all incorrect answers instead of partly right ones. The methods
+    are cosine (`aqer`), and those that need a model.
     """
     by_measure = {(one.method, one.measure): one.found for one in measures}
     parts = []

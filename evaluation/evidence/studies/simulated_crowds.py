@@ -3,7 +3,7 @@
 Stress AQER with simulated crowds that get worse step by step (app. F).
 
 Each setting is a simulated crowd with the right truth; the same with "-script" behind it is
-compared with what the authors' script takes for the truth (`SimulatedCrowd.quality_of_script`).
+compared with the truth as the authors' script defines it (`SimulatedCrowd.quality_of_script`).
 
 Measure what AQER's remedies repair, on crowds that AQER alone ranks wrongly.
 
@@ -257,8 +257,9 @@ def reproduce_remedies(request: Request, progress: Progress | None = None) -> St
     """Write and return remedies.csv: one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
-    reached the share of repetitions at the goal or above; named the share in which camps rang, or
-    in which exactly the copying workers were named. Raises `InputError` and `BackendError`.
+    reached the share of repetitions at the goal or above; named the share in which the alarm of
+    camps was raised, or in which exactly the copying workers were named. Raises `InputError` and
+    `BackendError`.
     """
     with OutputFolder(request.output) as folder:
         corpus = load_mohler(request.data)
@@ -327,6 +328,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     rows = first.report.suggested
     x, y = crowd.vectors[rows], crowd.truth[crowd.questions[rows]]
     expert_cosines = (x * y).sum(axis=1) / np.linalg.norm(x, axis=1) / np.linalg.norm(y, axis=1)
+    # A stream of its own, so that the noise does not depend on how the crowd was drawn.
     noise = np.random.default_rng([seed, 1]).normal(0.0, EXPERT_NOISE, len(rows))
     grades = np.clip(5 * expert_cosines + noise, 0.0, 5.0)
     outside = OutsideInformation(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
@@ -374,6 +376,7 @@ class CopyingCrowds:
         texts: dict[str, None] = dict.fromkeys(corpus.texts)
         for seed in request.seeds:
             texts |= dict.fromkeys(self.draw_answers(seed)[2])
+        # Texts of all seeds are embedded at once, edited copies too, and looked up by text.
         self._row = {text: row for row, text in enumerate(texts)}
         self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
 
@@ -415,6 +418,7 @@ class CopyingCrowds:
         raw_without_copies = dict(
             zip(without_copies.workers_.tolist(), without_copies.raw_.tolist(), strict=True)
         )
+        # The goal of the remedy: the others are scored as if the copies did not exist.
         truth = [raw_without_copies[worker] for worker in others.tolist()]
         groups = [
             np.sort(remedied.report.workers[group.members].astype(np.int64)).tolist()

@@ -2,17 +2,17 @@
 
 The graded answers of Mohler et al. carry no student, so workers are dealt from them as in the
 paper's Table 2: of each question's 20 best answers, ties at random, the first tier of workers gets
-the best ones, the next tier the next. A worker's true grade is the mean of what it was dealt.
+the best ones, the next tier the next. A worker's true grade is the mean grade of these answers.
 
 Settings: 10x2 and 5x4, tiers of two and of four workers. 10x2-noisy: normal noise of standard
 deviation 1 (of 5 points) is added to the grades that the dealing goes by, not to the truth, so
 that tiers overlap (the paper's appendix N adds noise before dealing; how much could not be read).
-10x2-heldout and 5x4-heldout: the questions that `heldout` did not choose by.
+10x2-heldout and 5x4-heldout: the questions not used to choose a method.
 
 Measure how many questions grades need, on the crowds of the worker-grading study.
 
-The crowds are those of setting 10x2; each repetition draws its questions anew, and fewer of them
-are always among the more.
+The crowds are those of setting 10x2. Each repetition draws its own questions; smaller samples are
+subsets of larger ones.
 """
 
 from __future__ import annotations

@@ -71,6 +71,7 @@ def compute_discrimination(
         seed,
         level,
     )
+    # Questions are the units of the bootstrap and widen the intervals; cases are reported.
     area, average = (replace(estimate, n=len(values)) for estimate in estimates)
     return area, average
 
@@ -105,6 +106,7 @@ def compare_areas(
             return SampleEstimate(None, None, None, len(common), reason)
         sure = values[is_common].astype(np.float64)
         areas.append(auc(sure[good], sure[~good]))
+        # Both systems number the common questions alike, so a draw has the same questions in both.
         draws.append(_Resampling(sure, good, np.searchsorted(common, items[is_common])))
 
     def compute_difference(weights: Floats) -> Floats:
@@ -162,9 +164,11 @@ class _Resampling:
             wrong_so_far = _compute_running_sums(wrong, total_wrong)
             total_right, total_wrong = right_so_far[-1].copy(), wrong_so_far[-1].copy()
             # For each right case: the wrong ones above it, and half of those in its group.
+            # The running sum includes the whole group; half of it is taken off again for ties.
             wrong *= -0.5
             wrong += wrong_so_far
             above += np.einsum("gd,gd->d", right, wrong)
+            # From here on all cases down to this group: the denominators of the precision.
             wrong_so_far += right_so_far
             # At least 1, because a draw may contain no case down to here.
             right_so_far /= np.maximum(wrong_so_far, 1.0)
@@ -259,6 +263,7 @@ def roc_curve(
         n_right, n_wrong = (np.cumsum(counts @ weights.T, axis=0) for counts in steps)
         out = np.full((n_points, len(weights)), np.nan)
         for draw in np.flatnonzero((n_right[-1] > 0) & (n_wrong[-1] > 0)):
+            # The curve begins at (0, 0), where no case is above the threshold.
             x = np.append(0.0, n_wrong[:, draw] / n_wrong[-1, draw])
             y = np.append(0.0, n_right[:, draw] / n_right[-1, draw])
             # np.interp needs increasing x: of a vertical piece only the upper end stays.
@@ -356,11 +361,13 @@ def calibration(
             divide_where_positive(n_right, n_cases),
             divide_where_positive(confidences, n_cases),
         )
+        # n |accuracy - confidence| of a bin: weighted by its cases already, and 0 for an empty bin.
         distances = np.where(n_cases > 0, np.abs(n_right - confidences), 0.0)
         error = distances.sum(axis=1) / n_cases.sum(axis=1)
         return np.vstack([error, mean.T, accuracy.T])
 
     statistics = compute_statistics(np.ones((1, len(questions))))[:, 0]
+    # The interval of each statistic is widened by the number of questions that it is based on.
     n_items = (sums[0] > 0).sum(axis=0)
     counts = np.concatenate([[len(questions)], n_items, n_items])
     estimates = compute_drawn_intervals(

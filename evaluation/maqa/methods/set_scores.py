@@ -35,6 +35,7 @@ def set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetSco
     equals `n_right` if answers and right answers match one to one. F1 is the harmonic mean of
     precision and recall.
     """
+    # `n_gold` is at least 1, so only the precision can be undefined.
     precision = n_right / n_answers if n_answers else 0.0
     recall = n_found / n_gold
     f1 = 2 * precision * recall / (precision + recall) if n_right and n_found else 0.0
@@ -137,6 +138,7 @@ def _build_fixed_key(answer: str | float) -> Hashable:
     if number is not None:
         return number
     if _FORMULA.search(text):
+        # In a formula punctuation has a meaning, so only white space and the final mark go.
         return "".join(text.split()).rstrip(".;,") or text
     text = _ARTICLE.sub("", _THOUSANDS.sub("", text))
     # An answer of punctuation alone would otherwise equal every other such answer.

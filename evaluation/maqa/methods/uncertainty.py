@@ -130,6 +130,7 @@ def measure_top_logprobs(
     if unknown is not None and (unknown < 0 or (unknown == 0 and missing > ROUNDING)):
         raise DistributionError(VOCABULARY_TOO_SMALL)
     if unknown == 0:
+        # The vocabulary is complete, so the rest is rounding.
         missing = 0.0
     low = max(0.0, -sum([each * log(each) for each in p if each]))
     high: float | None = low
@@ -162,6 +163,7 @@ def _add_others(
         raise DistributionError(VOCABULARY_TOO_SMALL)
     margin = p[0] - (p[1] if len(p) > 1 else 0.0)
     if missing <= ROUNDING:  # the distribution is complete: normalize it
+        # The entropy of p / t, with t the sum of p: -sum (p/t) ln(p/t) = -(sum p ln p) / t + ln t.
         whole = max(0.0, known / total + log(total))
         return FirstToken(p[0] / total, whole, whole, margin / total)
     low = max(0.0, known) - missing * log(missing)
@@ -171,6 +173,7 @@ def _add_others(
 
 def _compute_entropy(p: Floats) -> float:
     """Return the entropy of probabilities, -sum p ln p, in nats; at least 0."""
+    # p ln p tends to 0 with p, but log(0) is -infinity and the product NaN.
     positive = p[p > 0]
     return max(0.0, -float((positive * np.log(positive)).sum()))
 
@@ -322,6 +325,7 @@ def estimate_coverage(clusters: Sequence[int] | Integers) -> float:
     """
     m = len(clusters)
     counts = np.unique(np.asarray(clusters), return_counts=True)[1]
+    # At most m - 1, because coverage 0 would make the corrected entropy undefined.
     n_single = min(int((counts == 1).sum()), max(m - 1, 0))
     return 1.0 - n_single / m
 
@@ -348,6 +352,7 @@ def coverage_entropy(clusters: Sequence[int] | Integers) -> float | None:
     if m < 2:
         return None
     counts = np.unique(np.asarray(clusters), return_counts=True)[1]
+    # Never 0, because the coverage is at least 1/m and each cluster has a member.
     p = estimate_coverage(clusters) * counts / m
     return max(0.0, -float((p * np.log(p) / (1.0 - (1.0 - p) ** m)).sum()))
 

@@ -219,6 +219,7 @@ def find_answer_starts(
         offset = len(text[:position].encode())
         number = next(n for n, end in enumerate(ends) if end > offset)
         begin = ends[number] - len(tokens[number].data)
+        # "ignore", because a token may begin within a character. Below 0 it begins in the thinking.
         before = text.encode()[: max(0, begin)].decode("utf-8", "ignore")
         answer_starts.append(AnswerStart(answer, before, tokens[number]))
     return answer_starts, faults
@@ -268,6 +269,8 @@ def is_same_position(first: TokenLogprob, again: TokenLogprob) -> bool:
         return True
     known = dict(again.top)
     data, logprob = max(first.top, key=lambda token: token[1])
+    # A token that is not among the likeliest has about no probability: exp(-100). Servers may round
+    # a log-probability to slightly above 0.
     return abs(exp(min(known.get(data, -100.0), 0.0)) - exp(min(logprob, 0.0))) <= MOST_APART
 
 
@@ -276,13 +279,14 @@ def _mask_confidence(text: str) -> str:
     _, rest = extract_confidence(text)
     if rest == text:
         return text
-    # What differs between the common prefix and the common suffix is the statement.
+    # The part between the common prefix and the common suffix is the statement.
     prefix = 0
     while prefix < min(len(text), len(rest)) and text[prefix] == rest[prefix]:
         prefix += 1
     suffix = 0
     while suffix < min(len(text), len(rest)) - prefix and text[-1 - suffix] == rest[-1 - suffix]:
         suffix += 1
+    # Of the same length, so that positions in the result are positions in the text.
     return text[:prefix] + "\0" * (len(text) - prefix - suffix) + text[len(text) - suffix :]
 
 

@@ -186,6 +186,7 @@ def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
         stated = reply.confidence
     if reply.answers is not None:
         return ReadReply(reply.answers, "", stated)
+    # Without a text the answers are those that the file gives distributions for.
     if not reply.text:
         return ReadReply([token.answer for token in reply.first_token], "", stated)
     if not right.question.answers:  # an open question: the whole text is its answer
@@ -275,6 +276,7 @@ def _compute_mean_logprob(logprobs: Sequence[float] | None, faults: list[str]) -
     if max(logprobs) > ROUNDING:
         faults.append(LOGPROBS_ABOVE_1)
         return None
+    # Servers round, so a certain token may be slightly above 0.
     return min(0.0, sum(logprobs) / len(logprobs))
 
 
@@ -359,6 +361,7 @@ def _assign_first_tokens(
         if not numbers:
             faults.append(WITHOUT_ANSWER if numbers is None else REPEATED)
             continue
+        # Under the paper's rules an answer may repeat: distributions go to its copies in turn.
         number = numbers.pop(0)
         try:
             measures[number] = (

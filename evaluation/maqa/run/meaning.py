@@ -154,6 +154,7 @@ def cluster_replies(
     if parameters.nli:
         _cluster_by_entailment(labels, undecided, parameters, progress)
         for each in undecided:
+            # It was built from equal sets, and would contradict the model's clusters.
             del kernels[each.key]
         return Clusters(labels, None, parameters.nli, kernels=kernels)
     embedder = get_embedder(
@@ -364,6 +365,7 @@ def _cluster_by_entailment(
         for each, comparable in batch:
             equivalent = np.eye(len(each.texts), dtype=np.bool_)
             n = 2 * int(comparable.sum())
+            # The pairs alternate: a after b, then b after a.
             forward, backward = entails[offset : offset + n].reshape(-1, 2).T
             equivalent[comparable] = forward & backward
             labels[each.key] = _cluster_sets(each.sets, equivalent | equivalent.T)

@@ -193,10 +193,13 @@ def _read_brackets(text: str, start: int, end: int) -> list[str] | None:
         break
     else:
         bare = inside[1:-1]
+        # Nested brackets and paragraphs within the brackets are no list of answers.
         answers = None if "[" in bare or "\n\n" in bare else _split_parts(" ".join(bare.split()))
+    # "](" is a link of Markdown.
     if answers is None or text[end : end + 1] == "(":
         return None
     line = text[text.rfind("\n", 0, start) + 1 : start]
+    # "[1]" in a sentence is a citation: without quotes a list needs an introduction before it.
     has_quotes = any(mark in inside for mark in "\"'")
     return answers if has_quotes or _BEFORE_LIST.search(line) else None
 
@@ -314,6 +317,7 @@ def _split_parts(text: str) -> list[str]:
     text = text.strip().strip("*_`").strip()
     if text[:1] in _PAIRS and text.find(_PAIRS[text[0]]) == len(text) - 1:
         text = text[1:-1]
+    # Commas last: answers separated by semicolons or bars may contain commas.
     for marks in (";；", "|", ",，、"):
         parts = _split_outside_quotes(text, marks)
         if len(parts) > 1:

@@ -362,6 +362,7 @@ def evaluate_replies(
     errors: dict[tuple[str, str], str] = {}
     forms: Counter[str] = Counter()
     n_divided = n_empty = n_refused = 0
+    # In the order of the repetitions, because `build_sample_rows` takes the first replies.
     for done, reply in enumerate(sorted(replies, key=lambda reply: reply.sample)):
         if progress and done % 10_000 == 0:
             progress("judging", done, len(replies))
@@ -387,6 +388,7 @@ def evaluate_replies(
         progress("judging", len(replies), len(replies))
     # Only now, because the scale is decided over all replies of a system.
     judged = {system: rescale_confidences(by_item) for system, by_item in judged.items()}
+    # Back in the order of the files, which the sorting by repetition has changed.
     judged = _sort_replies(judged, replies, right)
     for system, by_item in judged.items():
         missing = [item for item in right if item not in by_item and (system, item) not in errors]

@@ -75,6 +75,7 @@ class Columns:
         cases = {}
         for name, each in self.cases.items():
             mask = is_chosen[each.items]
+            # `items` keep their numbers, because the bootstrap only needs to tell questions apart.
             parts = (each.sureness[mask], each.right[mask], each.items[mask], each.per_item[chosen])
             cases[name] = Cases(*parts)
         return Columns(self.scores[:, chosen], cases)
@@ -100,6 +101,7 @@ def compute_semantic_entropies(
         return None, None
     logs = [reply.mean_logprob for reply in replies]
     known = [log for log in logs if log is not None]
+    # A weight for some replies alone would leave the meanings of the others out.
     weighted = None
     if len(known) == len(logs):
         weighted = weighted_entropy(clusters, known, [reply.reply.text for reply in replies])

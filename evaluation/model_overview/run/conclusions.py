@@ -1,7 +1,7 @@
 """Conclusions of the model overview: answered questions, evidence by model, table rows.
 
-A sentence is a message with its numbers; each door says it. "Cannot be told" is an answer, too: an
-interval that holds 0, or fewer than 10 questions, prove nothing.
+A conclusion is a message with its numbers; each interface formats it. The answer may be that the
+data do not show it: an interval that contains 0, or fewer than 10 questions, prove nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evaluation.model_overview.run.findings import (
 from evaluation.model_overview.run.gathering import Together
 from evaluation.runs.flow.stored import Side, View
 
-# Fewer questions tell nothing, whatever their interval says.
+# With fewer questions there is no verdict, whatever the interval.
 FEW = 10
 
 Verdict = Literal["yes", "no", "untold", "few", "undefined"]
@@ -38,7 +38,7 @@ class Asked:
 
     Attributes
     ----------
-    name : of the question; doors have its words. view, other : what it is about.
+    name : code of the question; interfaces have its text. view, other : the two views.
     said : the answer, with its numbers turned so that above 0 means yes.
     """
 
@@ -64,6 +64,7 @@ def answered(summary: ViewsSummary) -> list[Asked]:
             continue
         row = summary.correlation(one.view.name, other.view.name)
         if row is not None:
+            # Each view whose lower values are better turns the correlation around.
             turned = sign * _sign(one.view) * _sign(other.view)
             said = _told(f"views.{name}", row, turned)
             found.append(Asked(name, one.view.name, other.view.name, said))
@@ -117,9 +118,9 @@ class Claim:
 
     Attributes
     ----------
-    name : knows, knows_that_not or says_the_same; doors have its words.
-    evidence : what the views say of it; empty where nothing was looked at yet.
-    missing : sides from which it was not looked at.
+    name : knows, knows_that_not or says_the_same; interfaces have its text.
+    evidence : results of the views about it; empty without any.
+    missing : sides without a result.
     """
 
     name: str
@@ -172,7 +173,7 @@ def _evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidenc
     if side != Side.UNCERTAINTY:
         yield Evidence(Message(f"views.mean_{side}", mean_values(row, about.view)), about)
         return
-    # How sure it is says nothing; whether it is less sure where it is far off does.
+    # The level of confidence shows nothing; its correlation with the distance from the crowd does.
     own, crowd = summary.own_correlation(model), summary.leading(Side.CROWD)
     if own is not None and crowd is not None:
         turned = _sign(about.view) * _sign(crowd.view)

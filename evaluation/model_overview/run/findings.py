@@ -30,7 +30,7 @@ class CorrelationRow:
     """A row of correlations.csv: rank correlation of two views over questions, within models.
 
     `model` is "" for the mean over models.
-    `spearman` is of the numbers as they are, whatever end of a view is better.
+    `spearman` is of the unchanged numbers, also if lower ones are better.
     """
 
     view: str
@@ -171,6 +171,7 @@ def _own(together: Together, parameters: ViewsParameters) -> list[CorrelationRow
     rows = []
     for at, model in enumerate(together.models):
         alone = together.values[[crowd, sure], at : at + 1]
+        # Of one model the mean over models is its own correlation, with an interval of its own.
         (found,) = correlations(alone, [(0, 1)], parameters.bootstrap, parameters.seed)
         rows.append(_row(together, (crowd, sure), found, found.estimate, model))
     return rows
@@ -214,7 +215,7 @@ def _standings(together: Together, parameters: ViewsParameters) -> list[Standing
 def disagreement_of(together: Together) -> Disagreement:
     """Return how much the leading views of the sides disagree on each answer."""
     sides = [together.oriented(at) for at in together.sides]
-    # Without a side nothing is known of any answer.
+    # Without any side there is no value for any answer.
     nothing = np.full((1, *together.values.shape[1:]), np.nan)
     return disagreement(np.stack(sides) if sides else nothing)
 
@@ -262,7 +263,7 @@ class ViewsSummary(RunSummary):
         model_views : those of models over all questions, whose numbers are `of_models`.
     answers : pairs of a model and a question of which a view has a number.
     correlations, own, standings : as in `ViewsFound`.
-    repeated : rows that told again what an earlier one told.
+    repeated : number of rows that repeat an earlier one.
     """
 
     sources: tuple[Source, ...] = ()

@@ -52,12 +52,12 @@ class Together:
 
     Attributes
     ----------
-    views : V views of answers and of questions that tell a number at all, in the order of their
-        sources. source_of : (V,) place of each one's source.
+    views : V views of answers and of questions with any number, in the order of their sources.
+    source_of : (V,) index of each view's source.
     values : (V, M, Q) numbers, NaN for none; a view of questions has the same row for every model.
     reasons : why a number is missing that a source has a row for, by view, model and question.
-    of_models : what views of models tell. model_views : these, with the place of their source.
-    repeated : rows for what an earlier row told already; they do not count.
+    of_models : values of views of whole models. model_views : these views, with the index of their
+        source. repeated : number of rows that repeat an earlier one; they do not count.
     """
 
     sources: tuple[Source, ...]
@@ -112,7 +112,7 @@ class Together:
         made.update(json.dumps([self.models, self.questions]).encode())
         for view, values in zip(self.views, self.values, strict=True):
             made.update(view.name.encode())
-            # A missing number is one NaN among many; all are the same here.
+            # NaN has many bit patterns, and -0.0 differs from 0.0: each is made one.
             made.update(np.where(np.isnan(values), np.nan, values + 0.0).astype("<f8").tobytes())
         for one in self.of_models:
             made.update(json.dumps([one.view, one.model, one.value]).encode())
@@ -125,8 +125,7 @@ class Gathering:
 
     Attributes
     ----------
-    questions : ids in the order in which they stand in tables; others come behind them as they are
-        told.
+    questions : ids in the order of tables; others follow in the order of their first occurrence.
     """
 
     questions: Sequence[str] = ()
@@ -141,6 +140,7 @@ class Gathering:
         at = len(self.sources) - 1
         for view, (model, question, value, reason) in told:
             cells = self._told.setdefault(view.name, {})
+            # The first source that has a view names it in the tables.
             self._views.setdefault(view.name, (view, at))
             key = (model, question)
             if key in cells:

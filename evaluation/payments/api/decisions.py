@@ -301,6 +301,7 @@ def translate_payment_errors() -> Iterator[None]:
         ) from None
     except (OtherAmountError, CurrencyError, deciding.WithdrawnError) as error:
         sentence = f"Nothing was done: {error}."
+        # A wrong currency may also stop a confirmation; the other two stop planning only.
         if not isinstance(error, CurrencyError):
             sentence = f"Nothing was planned: {error}."
         raise ApiProblem("conflict", sentence, reason=error.code) from None

@@ -411,6 +411,7 @@ class InvitedViewSet(ApiViewSet):
             raise build_parameter_problem(
                 "at_least", "Say which score it takes, such as 0.6."
             ) from None
+        # `float` also reads "nan"; `select_invited` refuses it.
         threshold = ScoreThreshold(
             *(least, parse_choice(query, "end", ENDS, SCORE), query.get("panel", "")),
             score=parse_choice(query, "score", SCORES, RAW),

@@ -179,7 +179,7 @@ def collect_evidence(
 
 
 def load_seconds(version: QuestionSetVersion | int) -> dict[int, float]:
-    """Return the time on task in seconds (`seconds_taken`) of each submission; one query.
+    """Return the time on task in seconds (`measure_seconds`) of each submission; one query.
 
     Submissions without a known time are left out.
     """
@@ -258,6 +258,7 @@ def _add_checks(
     """
     by_language: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for key, question, language, text in answered:
+        # "" selects the original wording.
         language = language if language in version.languages else ""
         by_language[language].append((key, question, text))
     for language, answers in by_language.items():

@@ -109,6 +109,7 @@ def fairness(
     none if the caller passes `everybody` of the version.
     """
     keys, favoured_keys = set(considered), set(favoured) & set(considered)
+    # Without any difference in treatment no group can be worse off than another.
     if not favoured_keys or favoured_keys == keys:
         return []
     workers = [worker for worker in everybody or _load_answerers(version) if worker.key in keys]
@@ -130,7 +131,7 @@ def compare_decisions(
     """Compare how often submitted work is not rejected.
 
     The current decisions apply, except that submissions in `rejecting` count as rejected and those
-    in `keeping` do not. `people` are the `decided_people`, where the caller has read them.
+    in `keeping` do not. `people` are `load_decided_people`, if the caller has read them.
     """
     decided = load_decided_people(version) if people is None else people
     is_rejected = {person.key: person.rejected for person in decided if person.handed_in}
@@ -260,6 +261,7 @@ def _compute_rates(
         count = counts.setdefault(name_group(worker), [0, 0])
         count[0] += worker.key in favoured
         count[1] += 1
+    # The name breaks ties, so that equal groups keep their order between two requests.
     names = sorted(counts, key=lambda name: (-counts[name][1], name))
     hit, n = [counts[name][0] for name in names], [counts[name][1] for name in names]
     return names, hit, n, compare_selection_rates(hit, n, FEWEST) if len(names) > 1 else None

@@ -334,6 +334,7 @@ def _compute_amounts(
         # At least one worker; ties with the last one get the bonus, too. The small addend makes up
         # for products such as .29 * 100 that lie just below an integer.
         n_best = max(1, floor((rule.share or 0) * len(known_scores) + 1e-9))
+        # A threshold in place of the first `n_best`: ties must not be decided by the sort order.
         threshold = sorted(known_scores.values(), reverse=True)[n_best - 1] if known_scores else 0
         return {key: rule.amount for key, value in known_scores.items() if value >= threshold}
     threshold = rule.at_least or 0.0

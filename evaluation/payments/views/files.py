@@ -250,6 +250,7 @@ class LineForm(forms.Form):
 
     def __init__(self, panels: list[str], data: Any = None) -> None:
         super().__init__(data)
+        # Browsers refuse decimals in a number field whose step is 1.
         self.fields["at_least"].widget.attrs["step"] = "any"
         if len(panels) < 2:
             del self.fields["panel"]

@@ -132,6 +132,7 @@ def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
     tables = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
+        # One more than shown tells whether there are more, without reading the whole table.
         rows = list(islice(table.rows, SHOWN + 1))
         tables.append(
             {"name": name, "header": table.header, "rows": rows[:SHOWN], "more": len(rows) > SHOWN}
@@ -175,6 +176,7 @@ class AskForm(forms.Form):
         if seed is not None:
             self.fields["count"].initial = n_drawn
             self.fields["seed"].initial = seed
+            # A drawn sample can only be enlarged: another seed would draw another one.
             self.fields["seed"].disabled = True
 
 
@@ -192,7 +194,7 @@ def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpRespo
     form = _build_form(request, shown, judging, request.POST)
     if form.is_valid():
         return _ask_experts(request, shown, judging, form)
-    # Pages of results are read only: this one is read once more, with what was wrong.
+    # Result pages accept GET only, so the page with the form's errors is built as a GET.
     reading = copy(request)
     reading.method = "GET"
     response: Any = _show_page(reading, run=run, name=name, form=form)
@@ -261,7 +263,7 @@ def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm
     return redirect(address)
 
 
-# What is asked for stands in the rest of the address, such as a model.
+# The query has further parameters, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
     "decision": lambda run, _: people_chart(run, decision(run)),
