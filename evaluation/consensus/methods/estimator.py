@@ -62,6 +62,7 @@ INITIALIZATIONS = ("equal", "random", "entailment")
 AGGREGATIONS = ("mean", "majority")
 STOPPING_RULES = ("relative", "paper")
 
+# With two workers, min-max would give one of them all the voting weight.
 FEWEST_WORKERS = 3
 
 Block = tuple[Vectors, ArrayLike, ArrayLike]
@@ -216,7 +217,7 @@ class AQER:
             answer all.
         initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
         progress : called with (draws done, draws in all).
-        kept : where draws are put aside and come from, see `KeptDraws`.
+        kept : store of finished draws, for a run that was interrupted; see `DrawStore`.
         electorate : who votes and how much, workers in order of first appearance.
         camps : (N,) camp of each answer within its question, for questions with more than one
             exemplary answer: the nearest one counts, see `CampedVote`.
@@ -334,6 +335,7 @@ class AQER:
             raise ValueError("question_contrast is of plain means: no difficulty, discrimination")
         if self.weight_cap is not None and not 0 < self.weight_cap <= 1:
             raise ValueError(f"weight_cap must be above 0 and at most 1, got {self.weight_cap}")
+        # A single draw has no spread, hence no standard error.
         if self.n_draws < 0 or self.n_draws == 1:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
@@ -431,7 +433,7 @@ class AQER:
         return start
 
     def _find_reason(self, means: WorkerMeans) -> str | None:
-        """Return "disconnected" if question effects have no common scale, else None."""
+        """Return "disconnected" if workers have no common scale under `difficulty`, else None."""
         if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
@@ -439,10 +441,7 @@ class AQER:
     def _compute_raw_intervals(
         self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
-        """Return the ends of the raw scores' 95% intervals, and the reason of each NaN.
-
-        One per worker.
-        """
+        """Return the ends of each worker's 95% interval of raw, and why they are NaN, else None."""
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"

@@ -1,14 +1,10 @@
-"""Similarity to exemplary answers, which are made by mean vote or by majority vote.
+"""Similarity of answers to exemplary answers, under mean vote and under majority vote.
 
-Similarity of each answer to its exemplary answer under mean vote (section 4.2, equation 1).
+Mean vote (section 4.2, equation 1): the exemplary answer of a question is the weighted mean of its
+answers' vectors. Similarities come from inner products (see `grams`), without forming it.
 
-The exemplary answer of a question is the weighted mean of its answers' vectors. It is never
-formed here: see `grams`.
-
-Similarity to an exemplary binary bag of words, made by majority vote (appendix G).
-
-A word belongs to the exemplary answer of a question if the answers that hold it carry more than
-half of the voting weight.
+Majority vote (appendix G), for binary bags of words: a word belongs to the exemplary answer of a
+question if the answers that contain it carry more than half of the voting weight.
 """
 
 from __future__ import annotations
@@ -201,6 +197,7 @@ class MeanVote:
             other_votes = v[b, :, d]
             other_votes[each, i] = 0.0
             other_votes[other_votes.sum(axis=1) <= 0] = 1.0
+            # Again: the line above also gave the left-out answer a vote.
             other_votes[each, i] = 0.0
             if not self.euclidean:
                 other_votes = other_votes * block.length[b]
@@ -217,7 +214,7 @@ class MeanVote:
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
         """Return one exemplary answer per question, as rows in code order, in float64.
 
-        `vectors` are the ones this was made from; sparse vectors give sparse exemplary answers.
+        `vectors` (N, d) must be those of `from_vectors`; sparse vectors give sparse exemplars.
         """
         cells = self.cells
         v = self.votes(weights[:, None])[:, 0]
@@ -266,6 +263,7 @@ def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
     """
     norm = np.sqrt(np.where(square > ZERO * lengths**2, square, np.inf))
     found = inner * (1.0 / norm)
+    # Rounding brings cosines of parallel vectors slightly above 1.
     return found.clip(-1.0, 1.0, out=found)
 
 
@@ -391,6 +389,7 @@ class MajorityVote:
             The vectors hold something else than zeros and ones.
         """
         values = vectors.data if sparse.issparse(vectors) else np.asarray(vectors)
+        # Counts or TF-IDF values would make the sums in `compare` wrong norms.
         if not np.isin(values, (0, 1)).all():
             raise ValueError("majority vote needs binary bags of words (zeros and ones)")
         bags, words = [], []
@@ -455,6 +454,7 @@ class MajorityVote:
         `words` (m,) says how many words each bag has where `bag` holds only some of them.
         """
         inner = bag @ exemplar
+        # Of zeros and ones the sum is the squared norm.
         own = (bag.sum(axis=1) if words is None else words)[:, None]
         others = exemplar.sum(axis=0)[None, :]
         if self.euclidean:

@@ -1,7 +1,4 @@
-"""Scores of language models against the exemplary answers, also by question contrast.
-
-Question contrast of language models' answers, empty and refused ones counted.
-"""
+"""Scores of language models' answers: similarity to the exemplary answers, question contrast."""
 
 from __future__ import annotations
 
@@ -302,8 +299,8 @@ def compute_answer_scores(
     Parameters
     ----------
     similarity : (C,) similarities of the compared answers.
-    lowest : (Q,) what no answer scores: the lowest worker score on each question, under cosine
-        at most 0.
+    lowest : (Q,) score of an empty or refused answer: the lowest worker score on each question,
+        under cosine at most 0.
     """
     scores = np.full(len(answers.kind), np.nan)
     scores[answers.compared] = similarity
@@ -333,6 +330,7 @@ def compute_means_by_model(
     columns = scores.shape[1]
     weight = np.ones((len(model), columns)) if times is None else times[answers.question[known]]
     total, count = np.zeros((k, columns)), np.zeros((k, columns))
+    # `total[model] += ...` would add only one of the answers of a model.
     np.add.at(total, model, weight * scores[known])
     np.add.at(count, model, weight)
     mean = divide_where_positive(total, count)
@@ -354,6 +352,8 @@ def compute_percentiles(
             continue
         asked = np.zeros(cells.n_questions, dtype=bool)
         asked[answers.question[is_of_model]] = True
+        # Workers' means over the same questions: otherwise a model that answered easy ones would
+        # look better.
         workers = compute_worker_means(leave_one_out, cells, asked)[able]
         place = compute_percentile(float(scores[is_of_model].mean()), workers)
         out[code] = np.nan if place is None else place

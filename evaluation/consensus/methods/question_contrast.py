@@ -85,9 +85,9 @@ class Contrasts:
     low, high : (K,) its 95% interval by Student's t; NaN below 2 answers, with the reason in
         `interval_reasons`.
     n : (K,) answers behind each mean.
-    pseudovalues : (R,) numbers with the mean of the owner's contrast and the spread that its
-        standard error has from the questions which the owner answered: what a draw of questions
-        averages. NaN where the contrast is.
+    pseudovalues : (R,) values whose mean is the owner's contrast and whose spread gives the part of
+        its standard error that comes from the questions which the owner answered; bootstrap draws
+        average them. NaN where the contrast is NaN.
     """
 
     answers: Floats
@@ -252,7 +252,7 @@ class CrowdExemplars:
 class _Compared:
     """R answers to compare: vectors, owner and question codes, and share in the exemplary answer.
 
-    `alone` flags the only answers to their question, which nothing is left to compare with.
+    `alone` flags answers that are the only one to their question; they have no contrast.
     """
 
     vectors: Vectors
@@ -263,6 +263,7 @@ class _Compared:
 
     def split_by_owner(self) -> Iterator[Integers]:
         """Yield the rows of whole owners, few enough for the cache unless one owner has more."""
+        # Owners stay whole, because the influence of a question sums over all answers of its owner.
         order = np.argsort(self.owner, kind="stable")
         most = max(1, CHUNK // self.vectors.shape[1])
         ends = np.flatnonzero(np.diff(self.owner[order], append=-1)) + 1
@@ -373,6 +374,7 @@ class _Chunk:
         if not (scope.targets[self.question]).any():
             return
         # A segment is an owner in a group.
+        # + 1 makes "no group" (-1) a code of its own; without it keys of two owners would collide.
         keys = self.owner * (len(scope.sizes) + 1) + group + 1
         _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
         add = _build_sum(segment, member)

@@ -1,4 +1,4 @@
-"""Answers of models, which are compared with exemplary answers and never vote (section 4.5)."""
+"""Similarity of models' answers to exemplary answers, in which they have no vote (4.5)."""
 
 from __future__ import annotations
 
@@ -85,6 +85,8 @@ class MeanVoteTargets:
                 continue
             x, y = convert_to_dense(x), convert_to_dense(y)
             if self._euclidean:
+                # Centred as in the Gram blocks: an offset that all answers share would cancel
+                # digits.
                 mean = np.add.reduceat(x, begins, axis=0) / part_sizes[:, None]
                 x, y = x - np.repeat(mean, part_sizes, axis=0), y - mean
             self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, part_sizes, axis=0))

@@ -30,6 +30,7 @@ def parse_body(text: str) -> Any:
         begin = _COMMENTS.match(text)
         text = text[begin.end() if begin else 0 :]
     if text.startswith(("{", "[")):
+        # Some servers end a plain JSON answer with "data: [DONE]", which json.loads refuses.
         value, end = json.JSONDecoder().raw_decode(text)
         if _AFTER_JSON.fullmatch(text, end):
             return value

@@ -1,8 +1,8 @@
 """Send requests to an OpenAI-compatible server, and classify its answers and failures.
 
-One place for the address, the key, what an answer means and whether it helps to ask again.
-`post` asks and waits by itself; `attempt` asks once in asyncio and leaves the waiting to its
-caller (see `evaluation.runs.flow.asking`).
+This module handles addresses, keys, the meaning of responses, and whether a retry makes sense.
+`post` retries and waits by itself; `attempt` sends one asynchronous request and leaves retries to
+its caller (see `evaluation.runs.flow.asking`).
 """
 
 from __future__ import annotations
@@ -288,6 +288,7 @@ class OpenAIServer:
         status, headers = response.status_code, response.headers
         # "EMPTY" and the like, as servers without keys are given, are words of answers, too.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
+            # JSON may write a slash as \/.
             for key_form in (key, key.replace("/", "\\/")):
                 content = content.replace(key_form.encode(), b"[key]")
         details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
@@ -359,6 +360,7 @@ def classify_failure(
     excerpt = _extract_excerpt(body)
     problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
     lower_body = body[:5000].casefold()
+    # A used-up quota may come as 429, like a rate limit, but waiting does not help.
     if status == 402 or (status == 429 and any(word in lower_body for word in NO_MONEY)):
         return FaultError("no_quota", problem, "see to the account", **details)
     if status in AGAIN or status >= 500:
@@ -425,6 +427,7 @@ def _choose_code(status: int, words: str) -> str:
 def _decode_body(content: bytes, response: httpx.Response) -> str:
     """Return a response's body as text: UTF-8, or the character set that the server names."""
     try:
+        # -sig drops a byte order mark, which is not JSON.
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         try:

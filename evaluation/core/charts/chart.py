@@ -1,9 +1,9 @@
 """Charts for wide and narrow screens: rows of estimates, lines, and histories of scores.
 
-Define a chart that is drawn for wide and for narrow screens, and as a file to download. Draw charts
-of estimates: one row each, a dot with an interval on a common scale. Draw line charts, with one
-line for each series of points. Draw the chart of a worker's or model's scores across question sets,
-in time order.
+A chart is drawn for wide screens, for narrow screens, and as a file to download. Charts of
+estimates have one row each, a dot with an interval on a common scale. Line charts have one line for
+each series of points. A history has the scores of a worker or model across question sets, in time
+order.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Chart:
     def standalone(self, captions: Sequence[str] = ()) -> str:
         """Return the wide drawing as an SVG file on white, without workers' texts.
 
-        Its title stands above; the note and `captions`, which say what it is of, below.
+        The title is above the drawing; the note and `captions` (the source of the data) are below.
         """
         drawing = self.draw(WIDE)
         drawing.taken_away(self.title, [*filter(None, [self.note]), *captions])
@@ -286,8 +286,8 @@ def draw_lines(
 
     Parameters
     ----------
-    axes : what stands below the picture and above its left edge.
-    heights : ends of the vertical axis; by default, what holds all points.
+    axes : titles of the horizontal and of the vertical axis.
+    heights : ends of the vertical axis; by default it spans all points.
     """
     places = [x for line in series for x, _ in line.points]
     values = [y for line in series for _, y in line.points]

@@ -1,6 +1,6 @@
 """Types of run options, their values as objects, JSON and text, and problems of values.
 
-Define the problems of option values: codes with values, without sentences.
+A problem has a code and values; the sentences are in `evaluation.core.options.words`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Problem:
         value that is wrong by itself are those of Django and of its REST framework: "invalid" (of
         another type), "invalid_choice", "min_value", "max_value", "max_length", "null".
     option : the option where it shows.
-    values : what the sentence tells.
+    values : numbers and names to fill into the sentence.
     """
 
     code: str
@@ -84,10 +84,10 @@ class Option:
     gathered : parts of a signature with one name are joined by "+", each with the option's name,
         and only of options that have not their default.
     sign : how a signature shows the value, out of all parameters; "" for not at all.
-    short : how a value that is not the default is told in a list, with ``{value}`` in it, such as
+    short : text for a value other than the default in a list, with ``{value}`` in it, such as
         "without {value}"; by default the label with the value.
-    metavar : what stands for the value in the help of a command. file : what the file holds that
-        a command takes instead of the value, where it takes one.
+    metavar : placeholder of the value in a command's help. file : content of the file that a
+        command takes instead of the value; "" if it takes none.
     name, default : those of the field.
     """
 
@@ -186,6 +186,7 @@ class Text(Option):
     test: Callable[[str], Problem | None] | None = None
 
     def _check(self, value: Any) -> Problem | None:
+        # PostgreSQL stores no NUL in text.
         if not isinstance(value, str) or not value.strip() or "\0" in value:
             return self._invalid(value, "text")
         if len(value) > self.max_length:
@@ -208,7 +209,7 @@ class Whole(Option):
 
     Attributes
     ----------
-    or_zero : 0 will do as well, for none. why : why then nothing between 0 and `lowest` will do.
+    or_zero : 0 is valid as well and means none. why : why values between 0 and `lowest` are not.
     """
 
     lowest: int = 0
@@ -218,6 +219,7 @@ class Whole(Option):
     metavar: str = "N"
 
     def _check(self, value: Any) -> Problem | None:
+        # Python counts bools among the ints.
         if not isinstance(value, int) or isinstance(value, bool):
             return self._invalid(value, "whole")
         if value < self.lowest and not (self.or_zero and value == 0):
@@ -358,6 +360,7 @@ class Ids(Option):
                 UUID(one)
             except ValueError:
                 raise OptionError([self._invalid(one, "id")]) from None
+        # In one spelling: upper case or missing hyphens make no other id.
         return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
 
     def plain(self, value: Any) -> Any:
@@ -469,6 +472,7 @@ def get_model_name(model: str | None) -> str:
 def declare_option(default: Any, kind: Option) -> Any:
     """Return a dataclass field that declares an option with its default and type."""
     if isinstance(default, dict):
+        # dataclasses refuse a mutable default, which all objects would share.
         return field(default_factory=lambda: dict(default), metadata={"option": kind})
     return field(default=default, metadata={"option": kind})
 

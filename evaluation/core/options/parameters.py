@@ -1,4 +1,4 @@
-"""Define the base class of a run type's options, and their part of a signature."""
+"""Base class of a run type's options, and their part of a run's signature."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ class Parameters:
         """Return the problems of single values; if none, those between options."""
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
         found = [wrong for wrong in checked if wrong is not None]
+        # Checks between options rely on the types of the single values.
         return found or [*self._idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
@@ -115,7 +116,7 @@ class Parameters:
     def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored option values, with the defaults of missing ones added.
 
-        What no option is called stays as it is.
+        Values under unknown names stay unchanged.
         """
         return cls().as_dict() | dict(stored)
 
@@ -141,7 +142,7 @@ class Parameters:
     def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
         """Return the options that differ from the default, in a few words each.
 
-        What no option is called is left out.
+        Values under unknown names are left out.
         """
         differences_found = []
         for name, known in cls.options().items():

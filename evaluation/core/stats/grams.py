@@ -1,7 +1,7 @@
-"""Gram matrices (inner products) of the answers to each question.
+"""Gram matrices (inner products) of the answers to each question, in one of three forms.
 
-What follows from them does not depend on the form: the products themselves, the rows where they
-are fewer numbers, and the rows as sparse ones where most of these are zero.
+A block stores the products themselves, or the rows where these are fewer numbers, or sparse rows
+where most numbers are zero. Results do not depend on the form.
 
 With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
 or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no

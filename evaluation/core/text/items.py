@@ -1,8 +1,7 @@
-"""Questions of benchmarks, and the choice or score that a reply to one names.
+"""Questions of benchmarks, and the choice or score in a reply.
 
-Parse which choice of a multiple-choice item a reply names: by its text, else by its letter. Define
-questions of question-answering benchmarks, and the rules that judge replies. Parse the score in an
-LLM judge's reply: its last line "Similarity score: 4".
+A reply to a multiple-choice item names a choice by its text, else by its letter. The score of an
+LLM judge's reply is on its last line "Similarity score: 4".
 """
 
 from __future__ import annotations
@@ -67,6 +66,7 @@ class Choices:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = tuple(texts)
         known = [fold_spaces(text) for text in texts]
+        # Reversed, so that of equal texts the first keeps its place.
         self._spaced = {text: at for at, text in reversed(list(enumerate(known)))}
         self._known = known
         # Where every text is longer than a letter with its punctuation, none is a letter's.
@@ -160,6 +160,7 @@ class Choices:
         """Yield the choice of each list element, rejoining choices that contain a comma."""
         start = 0
         while start < len(parts):
+            # Longest first: the choice "salt, pepper" must not be read as the choice "salt".
             for end in range(len(parts), start, -1):
                 choice = self._find_by_text(", ".join(parts[start:end]))
                 if choice is not None:

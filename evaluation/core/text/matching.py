@@ -1,13 +1,10 @@
 """Compare texts: short answers, shared and differing words, rewordings, mistyped ids.
 
-Compare short answers: normalise them, or measure how similar their letters are.
-
 `normalise` removes case, punctuation, articles and spaces, as evaluations of extractive questions
 do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 
-Suggest known ids that a mistyped id may stand for. Mark the words in which several texts differ.
-Align two texts by the words that they share in the same order. Check that a reworded question has
-the same numbers and names as the original question.
+`align` compares two texts by the words that they share in the same order. A rewording of a question
+must have the same numbers and names as the original question.
 """
 
 from __future__ import annotations
@@ -240,6 +237,7 @@ def align(left: str, right: str) -> Aligned:
     """
     matches_by_text = [list(WORD.finditer(text))[:WORDS_COMPARED] for text in (left, right)]
     words = [[_fold_word(match[0]) for match in matches] for matches in matches_by_text]
+    # autojunk would ignore frequent words of texts with 200 words or more.
     blocks = SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks()
     same = [
         {at for block in blocks for at in range(block[side], block[side] + block.size)}

@@ -238,6 +238,7 @@ class PanelComparison:
                 if not np.isnan(means[index]) and name not in with_error
             ]
             ranked_names = [names[index] for index in ranked]
+            # Ranks need no intervals: 0 draws skip the bootstrap.
             pairs = compare_models(
                 scores[ranked], ranked_names, n_draws=0, seed=self.parameters.seed
             )

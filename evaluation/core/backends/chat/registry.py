@@ -1,6 +1,6 @@
 """Create the chat model that a SPEC names; read scripted replies from a file.
 
-Read scripted replies from a file: a chat model without a network, for tests and trials.
+Scripted replies are a chat model without a network, for tests and trials.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """SmolLM2-135M-Instruct behind a chat server on loopback; `python -m` runs it as a process.
 
-The process says its address in one line of JSON and ends when its standard input does, so that
-it never outlives who started it, however that one ended.
+The process prints its address as one line of JSON and ends when its standard input closes, so that
+it never outlives its parent process, not even one that was killed.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ def run_server(path: Path, port: int = 0) -> Iterator[str]:
 def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
     """Wait until the server's /health answers 200. Raises ChatError after `seconds`."""
     ends = time.monotonic() + seconds
+    # Without the environment: a proxy in it cannot reach loopback addresses of this machine.
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         while time.monotonic() < ends:
             try:

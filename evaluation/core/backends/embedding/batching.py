@@ -96,6 +96,7 @@ def _run_threads(
                         break
                     compute(batch, inputs)
                     finished.put(len(batch))
+        # Python only prints an exception in a thread: the caller gets it through the queue.
         except BaseException as error:
             stop.set()
             finished.put(error)

@@ -1,7 +1,4 @@
-"""Contract of embedders, and embedders that count words or characters.
-
-Define the contract of embedders: one vector for each text, and how it was made.
-"""
+"""Contract of embedders (one vector per text), and embedders that count words or characters."""
 
 from __future__ import annotations
 
@@ -59,7 +56,7 @@ class Embedder(ABC):
     """Contract of an embedder: converts texts into vectors; equal texts have equal vectors.
 
     `n_truncated_` is the number of texts of the last `embed` call that were longer than
-    `max_length` and were cut; it stays 0 where nothing is cut or nobody can know.
+    `max_length` and were cut; it stays 0 where nothing is cut or the number is unknown.
     """
 
     name: str
@@ -197,6 +194,8 @@ class LexicalEmbedder(Embedder):
             ) from error
         digest = hashlib.sha256()
         for text in worker_texts:
+            # "surrogatepass": plain UTF-8 refuses half characters, which the vectorizers accept.
+            # The length comes first, because any separator could occur in a text.
             data = text.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
         self._revision = digest.hexdigest()[:12]

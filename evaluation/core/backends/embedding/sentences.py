@@ -1,8 +1,7 @@
 """Embedders on sentence-transformers models: from a folder, a hub, or the installed default.
 
-Load a model from a local folder, the local cache or, as a last resort, the model hub. Choose the
-number format in which a model computes. Load all-MiniLM-L6-v2, the default embedder, from an
-installed package.
+A model comes from a local folder, the local cache or, as a last resort, the model hub. The default
+embedder, all-MiniLM-L6-v2, comes from an installed package.
 """
 
 from __future__ import annotations
@@ -144,6 +143,7 @@ def compute_file_hash(path: Path) -> str:
 def compute_folder_revision(folder: Path) -> str:
     """Return a hash of 12 digits of a model folder's weights and settings."""
     digest = hashlib.sha256()
+    # Sorted, because the order of rglob depends on the file system.
     for path in sorted(folder.rglob("*")):
         if path.suffix in {*WEIGHTS, ".json"} and path.is_file():
             digest.update(

@@ -1,16 +1,10 @@
 """Statistics over clusters of items with bootstrap intervals, and over strata.
 
-Bootstrap intervals of any statistic of rows in clusters, such as answers by question.
-
-Answers to one question are not independent: whole questions are drawn, with all their rows. See
-`clustered` for statistics that can be computed from how often each was drawn.
-
-Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
-
-`compute_means` is for means of one number per item; `compute_drawn_intervals` is for any other
-statistic, which is computed anew from how often each item was drawn.
-
-Mean score over several question sets, each with equal weight.
+Answers to one question are not independent: a draw takes whole questions (clusters, items) with all
+their rows. `compute_clustered_interval` is for any statistic of rows; `compute_means` for means of
+one number per item; `compute_drawn_intervals` for statistics that can be computed from how often
+each item was drawn. `compute_strata_mean` is the mean over several question sets, each with equal
+weight.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Comparisons of several models on the same items, overall and by group of questions.
+"""Comparisons of several models on the same questions, overall and by group of questions.
 
-Compare several models on the same questions: all pairs, and ranks by significance.
+Overall: all pairs of models, and ranks by significance. By group: means of one model, and
+differences of two models.
 
-Scores by group of questions: means of one model, and differences of two models.
-
-A group is a category, a passage, a language: a label a question. A group of one question has a mean
-and no interval; whether a difference in a group is more than chance is corrected for the number of
-groups, or the best of twenty groups would be told as a finding.
+A group is a category, a passage or a language; each question has one label. A group of one question
+has a mean and no interval. The p-values of differences are corrected for the number of groups:
+otherwise the largest of twenty chance differences would pass for a finding.
 """
 
 from __future__ import annotations
@@ -166,6 +165,7 @@ def compare_models(
     first, second = np.array(pairs).T
     differences = values[first] - values[second]
     common = ~np.isnan(differences)
+    # Zero adds nothing to a sum with either sign: the sign-flip test ignores missing questions.
     differences[~common] = 0.0
     n = np.count_nonzero(common, axis=1)
     defined = n >= 2

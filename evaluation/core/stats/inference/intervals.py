@@ -1,15 +1,11 @@
 """Bootstrap draws, and intervals of many estimates and of selection rates.
 
-Confidence intervals of many estimates at once, from standard errors or bootstrap draws.
-
-The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
+Intervals of many estimates at once, from standard errors or bootstrap draws: Student's t with n - 1 degrees of freedom and the bootstrap
 standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile
 interval (Hesterberg 2015, "What teachers should know about the bootstrap", section on expanded
 percentile intervals) where leave-one-out is off. n is the number of questions that were resampled.
 
-Selection rates of groups and their ratios to the highest rate (the four-fifths rule).
-
-The four-fifths rule of thumb: a group that is selected less than .8 times as often as the group
+Selection rates of groups and their ratios to the highest rate. The four-fifths rule: a group that is selected less than .8 times as often as the group
 that is selected most often is worth a look (Uniform Guidelines on Employee Selection Procedures,
 29 CFR 1607.4 D, 1978). It is a rule of thumb and no test: of two groups of 20 that are selected
 equally often, chance alone breaks it in 46%. So a group is unfairly treated only if the interval of
@@ -60,6 +56,7 @@ def draw_multiplicities(
         chosen = rng.integers(0, count, size=(rows, count))
         if kinds is not None:
             chosen = kinds[chosen]
+        # An offset for each draw, so that one bincount counts all draws.
         chosen += columns * np.arange(rows)[:, None]
         times = np.bincount(chosen.ravel(), minlength=rows * columns).reshape(rows, columns)
         yield times.astype(np.float64)

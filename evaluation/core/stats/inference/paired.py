@@ -207,9 +207,9 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
     rejects too rarely; the mid-p beside it does not (Fagerland, Lydersen and Laake 2013, "The
     McNemar test for binary matched-pairs data").
 
-    No discordant pair gives p = 1, and that is no null in disguise: among 0 trials the one possible
-    outcome has probability 1, so the statistic is defined, and equal answers are evidence of
-    nothing (`only_a` and `only_b`, both 0, and n stand beside it). Without any pair p is None.
+    No discordant pair gives p = 1: the one possible outcome of 0 trials has probability 1, so the
+    statistic is defined, and equal answers are no evidence of a difference (`only_a` and `only_b`
+    are 0). Without any pair p is None.
 
     Parameters
     ----------
@@ -237,6 +237,7 @@ def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray
     """
     fewer = np.minimum(only_a, only_b)
     total = np.add(only_a, only_b)
+    # With equal counts both tails contain the observed outcome, and their sum is above 1.
     return np.asarray(np.minimum(1.0, 2 * stats.binom.cdf(fewer, total, 0.5)), dtype=np.float64)
 
 
@@ -250,6 +251,7 @@ def compute_mcnemar_mid_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatA
     total = np.add(only_a, only_b)
     observed = stats.binom.pmf(fewer, total, 0.5)
     p_values = 2 * stats.binom.cdf(fewer, total, 0.5) - observed
+    # With equal counts the formula gives 1 except for rounding.
     return np.asarray(np.where(np.equal(only_a, only_b), 1.0, p_values), dtype=np.float64)
 
 

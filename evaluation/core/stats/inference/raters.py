@@ -1,9 +1,7 @@
 """Agreement of two or more raters on the same items, with intervals over clusters.
 
-Agreement of several raters on the same items, with intervals over clusters of items.
-
-`raters` compares two of them; this is of all together, however many there are and whoever rated
-what.
+`compute_rater_agreement` compares two raters on the items that both rated.
+`compute_panel_agreement` is the agreement of any number of raters, also with missing ratings.
 """
 
 from __future__ import annotations
@@ -37,9 +35,9 @@ class RaterAgreement:
 
     Attributes
     ----------
-    n : how many these are. alike : the share that both rated alike, 0 to 1; None without any.
-    difference : mean of the one's grades less the other's: who is the milder one. distance : the
-        mean of it without the sign. None for labels.
+    n : number of these items. alike : share with equal ratings, 0 to 1; None without any.
+    difference : mean of the first rater's grades less the second's. distance : mean absolute
+        difference. Both None for labels.
     kappa : Cohen's, of grades with quadratic weights on halves, of labels without weights.
     rank_correlation : Spearman's, of grades.
     """

@@ -1,8 +1,8 @@
 """Agreement of raters: kappas, Krippendorff's alpha, intraclass correlations.
 
-Chance-corrected agreement of raters: Cohen's and Fleiss' kappa. Krippendorff's alpha: agreement of
-any number of raters, also with missing ratings. Compute how well each pair of experts agrees on the
-answers that both graded.
+Cohen's and Fleiss' kappa are corrected for chance. Krippendorff's alpha is for any number of
+raters, also with missing ratings. `compare_experts` compares each pair of experts on the answers
+that both graded.
 """
 
 from __future__ import annotations
@@ -272,10 +272,12 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     left_out = len(table) - n
     if n < 2 or k < 2:
         return IntraclassCorrelation(None, None, n, k, left_out)
+    # A shift changes no mean square, and sums of squares of large ratings cancel.
     x = x - x.mean()
     total = float((x**2).sum())
     rows, columns = k * float((x.mean(axis=1) ** 2).sum()), n * float((x.mean(axis=0) ** 2).sum())
     of_things, of_raters = rows / (n - 1), columns / (k - 1)
+    # The difference is a sum of squares; rounding may bring it below 0.
     rest = max(0.0, total - rows - columns) / ((n - 1) * (k - 1))
     beyond, tilt = of_things - rest, (of_raters - rest) / n
     smallest = ROUNDING * float(np.nanmax(np.abs(table)) ** 2)

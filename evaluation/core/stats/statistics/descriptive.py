@@ -1,18 +1,12 @@
 """Correlations, ROC curves, thresholds, shares, drift, and stratified samples.
 
-Pearson's and Spearman's correlation of two columns of numbers.
+All correlations of the project follow one rule: pairs with a missing number (NaN) are left out; with
+fewer than 2 pairs left, or where a side has no spread, the correlation is undefined.
 
-One rule for every correlation of the project: pairs in which a number is missing (NaN) are left
-out; with fewer than 2 pairs left, or where a side has no spread, there is no correlation.
+A similarity threshold is tuned on one half of the groups, such as questions, and its errors are
+measured on the other half.
 
-Area under the ROC curve and average precision of a score that separates two classes.
-
-Errors of a similarity threshold on labelled pairs, and the threshold with the fewest.
-
-One half of the groups, such as questions, tunes the threshold; the other half measures it.
-
-Confidence intervals of proportions (Wilson). Cosine distance of mean answers between two samples,
-observed and as expected by chance. Draw stratified random samples and orders.
+Drift is the cosine distance of mean answers between two samples, observed and expected by chance.
 """
 
 from __future__ import annotations
@@ -77,7 +71,7 @@ def compute_partial_correlation(
 def round_for_ties(scores: ArrayLike) -> Floats:
     """Return scores rounded to 12 digits, so that scores equal but for rounding share a rank.
 
-    Which of two equal scores is larger by the last bits, the processor decides.
+    The last bits of equal scores depend on the processor.
     """
     return np.asarray(np.round(np.asarray(scores, dtype=np.float64), DIGITS), dtype=np.float64)
 
@@ -219,6 +213,7 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
 
 def draw_half(groups: Sequence[str], seed: int) -> Booleans:
     """Return whether each pair is in the half that tunes; pairs of one group stay together."""
+    # Sorted, because the order of a set of texts differs between processes.
     distinct = sorted(set(groups))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[number] for number in order[: len(distinct) // 2]}
