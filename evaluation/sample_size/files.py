@@ -241,6 +241,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
             parameters=request.parameters.grading(),
             output=request.output,
             duplicates=request.duplicates,
+            # This command's own files are checked above; the grading itself writes none.
             overwrite=True,
         ),
         progress,

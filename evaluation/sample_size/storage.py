@@ -62,6 +62,7 @@ def execute_run(turn: Turn) -> None:
         trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
     except TooFewWorkersError:
         raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
+    # Deleted together with the end of the run: until then a further turn needs the parts.
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(

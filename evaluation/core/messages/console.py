@@ -131,11 +131,13 @@ def report_bad_input() -> Iterator[None]:
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
     """End the block on Ctrl-C or SIGTERM without a traceback, after its cleanup."""
+    # Python sets signal handlers in the main thread only.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def leave(_number: int, _frame: FrameType | None) -> None:
+        # An exception, so that `with` blocks clean up; by default SIGTERM ends the process at once.
         sys.exit(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, leave)

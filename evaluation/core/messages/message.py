@@ -1,7 +1,6 @@
-"""Messages to people as codes with values; rounded numbers that cross no threshold.
+"""Messages to people as codes with values, which each interface turns into its own sentences.
 
-Define numbers that are rounded without crossing a threshold shown beside them. Define messages to
-people as a code with values; each interface words them.
+A number with a threshold is rounded so that it does not cross the threshold shown with it.
 """
 
 from __future__ import annotations

@@ -4,16 +4,17 @@ Answers that only say "I don't know" are found by a short list of phrases in sev
 missing phrase flags no worker. A text matches if it equals one of `WHOLE`, or if it contains one of
 `PHRASES` and few other words.
 
-Corrected spelling is used for the embedding only. A word is corrected if it is in no dictionary, is no term of these answers, looks like an ordinary
-word, and is one typing mistake (a letter missing, added, changed or two swapped) away from a known
-word. The most frequent such word replaces it, the first in the alphabet among equals. Words with
-two mistakes are left alone: correcting them would turn technical terms into other words.
+Corrected spelling is used for the embedding only. A word is corrected if it is in no dictionary, is
+no term of these answers, looks like an ordinary word, and is one typing mistake (a letter missing,
+added, changed or two swapped) away from a known word. The most frequent such word replaces it, the
+first in the alphabet among equals. Words with two mistakes are not corrected: that would turn
+technical terms into other words.
 
-A warning says that answers are in a language which an English-only model does not know. There are
-two signs: more than a fifth of all letters belong to another script than the Latin one; or a
-fifth of the sentences, five at least, are in another language. A sentence has five words or more,
-half of them in lower case, so that lists of names, numbers and titles are never judged; short
-answers in another language of the Latin script therefore pass.
+`check_language` warns of answers in a language that an English-only model does not know. Two signs
+count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
+the sentences, five at least, are in another language. A sentence has five words or more, half of
+them in lower case, so that lists of names, numbers and titles are never judged; short answers in
+another language of the Latin script therefore pass.
 """
 
 from __future__ import annotations

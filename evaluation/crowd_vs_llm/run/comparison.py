@@ -128,6 +128,7 @@ class PanelComparison:
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
+            # The parameters name what was asked for; `info` names what was used.
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,

@@ -1,7 +1,7 @@
 """Scores of a run's models by question and group, their costs, and related models.
 
-Money, time and tokens spent on models' answers, where recorded. Find related models: versions of
-one family, and one model with two strategies.
+Costs are money, time and tokens of models' answers, where recorded. Related models are versions of
+one family, or one model with two prompting strategies.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class Related:
 def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
     """Yield consecutive versions, then all strategy pairs of one version.
 
-    A model of which nobody told the family belongs to none.
+    Models without a registered family have no related models.
     """
     known = [model for model in models if model.family]
     for versions in _alike(known, ("family", "size", "tuning", "strategy")):
@@ -210,6 +210,7 @@ class ScoreTable:
     def _read(
         cls, run: Run, models: list[UUID] | None, told: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
+        # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         listed = LLMScore.objects.filter(run=run).order_by(
             F("score").desc(nulls_last=True), "model__name"
         )
@@ -231,6 +232,7 @@ class ScoreTable:
         scores = np.full((len(found), len(questions)), np.nan)
         rows = LLMAnswerScore.objects.filter(run=run, llm_response__model__in=list(row_of))
         if not told:
+            # Answers without a score matter for their costs only.
             rows = rows.filter(score__isnull=False)
         columns = ("llm_response__model_id", "llm_response__question_id", "score")
         costs = []
@@ -274,7 +276,7 @@ class Group:
 
     Attributes
     ----------
-    name : "" for questions of which nobody told it. n_questions : on which a model was scored.
+    name : "" for questions without the property. n_questions : with a score of a model.
     is_small : whether these are fewer than 10. models : in the order of the table.
     """
 

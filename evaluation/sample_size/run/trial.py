@@ -67,6 +67,7 @@ class Trial:
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
+            # The parameters name what was asked for; `info` names what was used.
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,

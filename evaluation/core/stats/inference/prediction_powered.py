@@ -22,8 +22,9 @@ The estimate is valid whatever the judge's bias, if the graded items are a rando
 `compute_weighted_mean` is the mean of few grades that represent different numbers of items. Where
 some parts were sampled more densely than others, a grade is weighted by 1 over the probability that
 it was sampled (Hajek 1971, comment on "An essay on the logical foundations of survey sampling").
-The effective number of such grades is smaller, (sum w)^2 / sum w^2 (Kish 1965, "Survey sampling", section 11.7), and the squared error is the
-weighted variance over that number less 1. Where all weigh alike it is the t interval.
+The effective number of such grades is smaller, (sum w)^2 / sum w^2 (Kish 1965, "Survey sampling",
+section 11.7), and the squared error is the weighted variance over that number less 1. With equal
+weights it is the t interval.
 
 Simulated, 20,000 times each, grades in half steps with a standard deviation of 1, 3 to 30 of them,
 the greatest weight 2, 4 or 10 times the least, and thirds that differ by a grade or not at all:

@@ -1,7 +1,7 @@
 """Correlations, ROC curves, thresholds, shares, drift, and stratified samples.
 
-All correlations of the project follow one rule: pairs with a missing number (NaN) are left out; with
-fewer than 2 pairs left, or where a side has no spread, the correlation is undefined.
+All correlations follow one rule: pairs with a missing number (NaN) are left out; with fewer than 2
+pairs left, or where a side has no spread, the correlation is undefined.
 
 A similarity threshold is tuned on one half of the groups, such as questions, and its errors are
 measured on the other half.
