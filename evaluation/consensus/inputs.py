@@ -91,6 +91,7 @@ class ModelAnswers(_AnswerTable):
         An earlier answer does not replace an ERROR of the latest request, because its prompt or
         parameters may differ: the model has to be asked again.
         """
+        # Rows are in the order of asking: a later one replaces an earlier one.
         latest = {
             (self.models[row], self.questions[row]): row
             for row in range(len(self))

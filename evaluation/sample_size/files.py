@@ -162,6 +162,7 @@ def _read_grades(
         raise InputError([Problem.from_code(judgements.name, None, None, "no_grade")], 1)
     known = inputs.answered
     keys = {
+        # "" in place of a model: these are answers of workers.
         (worker, "", question): key
         for key, worker, question in zip(known.keys, known.workers, known.questions, strict=True)
     }

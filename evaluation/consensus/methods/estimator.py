@@ -250,6 +250,8 @@ class AQER:
         if question_groups is not None:
             labels = np.asarray(question_groups)
             groups = np.empty(len(question_labels), dtype=np.int64)
+            # All answers to a question carry its group, so it does not matter which one is written
+            # last.
             groups[question] = np.where(labels == "", -1, encode_labels(labels)[0])
         fitted = self._fit_vote(
             vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
@@ -365,6 +367,7 @@ class AQER:
             discrimination=self.discrimination,
             stopping=self.stopping,
             tolerance=self.tolerance,
+            # One pass with equal weights gives raw scores and exemplary answers without grades.
             max_iterations=self.max_iterations if ranked else 1,
             electorate=electorate,
         )
@@ -386,6 +389,7 @@ class AQER:
         if ranked:
             low, high, reasons = self._compute_raw_intervals(vote, means, rest, drawn_raw)
         on_scale = raw
+        # Ends of intervals are mapped to grades by the minimum and maximum that made the grades.
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
         able, groups = find_supported_workers(cells), number_groups(cells)
@@ -398,6 +402,7 @@ class AQER:
             raw=raw,
             grades=grades,
             weights=weights,
+            # Without a common scale of the question effects nobody is ranked.
             ranks=rank_within_groups(grades, able & (reason is None), groups),
             groups=groups,
             raw_low=low,

@@ -88,6 +88,7 @@ def _count_silent_answers(
     centre = divide_where_positive(np.bincount(model[known], pseudovalues[known], k), n)
     squares = np.where(known, (pseudovalues - centre[model]) ** 2, 0.0)
     spread = divide_where_positive(np.bincount(model, squares, k), np.where(n > 1, n * (n - 1), 0))
+    # Other models keep their errors, which also count questions that they did not answer.
     affected = np.bincount(model[silent], minlength=k) > 0
     errors = np.where(affected, np.sqrt(spread), found.errors)
     interval = compute_t_interval(means, errors, n)

@@ -134,6 +134,7 @@ def cap_weights(
     times = np.ones_like(weights) if copies is None else copies
     able = np.ones(weights.shape, dtype=bool) if able is None else able
     out, full = weights, np.zeros(weights.shape, dtype=bool)
+    # Ends, because each round puts at least one more worker at the cap.
     while (over := out > cap * (1 + ROUNDING)).any():
         full |= over
         rest = np.maximum(1.0 - cap * (times * full).sum(axis=0), 0.0)

@@ -41,6 +41,7 @@ def parse_body(text: str) -> Any:
 def _split_events(text: str) -> Iterator[str]:
     """Yield the data of each event of a server-sent event stream."""
     lines: list[str] = []
+    # The empty line ends a last event that no blank line follows.
     for line in [*text.splitlines(), ""]:
         if line.startswith("data:"):
             lines.append(line.removeprefix("data:").removeprefix(" "))

@@ -278,6 +278,7 @@ class OpenAIServer:
         if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError | ValueError):
             return FaultError(
                 "unsendable",
+                # Only the type: the message may quote a header, and with it the key.
                 f"the request cannot be sent ({type(error).__name__})",
                 "check the address and the texts for characters that do not belong there",
             )

@@ -302,6 +302,7 @@ def draw_lines(
         x = build_scale(places, LEFT + 6, width - LINES_RIGHT)
         y = build_scale(values, bottom, top) if heights is None else Scale(*heights, bottom, top)
         _draw_axes(drawing, x, y, axes, top)
+        # SVG paints in order: the ranges of all series are drawn first and lie behind every line.
         for at, line in enumerate(series):
             for place, low, high in line.ranges:
                 drawing.line(x(place), y(low), x(place), y(high), WHISKERS[at % len(WHISKERS)])
@@ -317,6 +318,7 @@ def draw_lines(
                     drawing.mark(
                         f"{line.name}\n{axes[0]} {format_tick(a)}: {b:.3f}{_format_range(line, a)}"
                     )
+                    # Invisible and larger than the line, so that the pointer hits it.
                     drawing.dot(x(a), y(b), "hit", 8)
                     drawing.end_mark()
         return drawing

@@ -446,6 +446,7 @@ class JsonObject(Option):
         if not isinstance(value, dict):
             return self._invalid(value, "object")
         try:
+            # NaN is not JSON: databases and servers refuse it. Deep nesting raises RecursionError.
             size = len(json.dumps(value, allow_nan=False).encode())
         except (TypeError, ValueError, RecursionError):
             return self._invalid(value, "object")

@@ -239,6 +239,7 @@ def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
 
 
 def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
+    # A pair is stored in one order of its models only.
     of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     found = []
     for belonging in related(models):

@@ -97,6 +97,7 @@ def _known(*values: Any) -> list[float]:
 
 def _number(value: Any) -> float | None:
     """Return a number stored as a number or text; None for any other value."""
+    # float(True) would be 1.
     if value is None or value == "" or isinstance(value, bool):
         return None
     try:
@@ -236,6 +237,7 @@ class ScoreTable:
             rows = rows.filter(score__isnull=False)
         columns = ("llm_response__model_id", "llm_response__question_id", "score")
         costs = []
+        # iterator() keeps no rows: a large run has one for each model and question.
         for model, question, score, *cost in rows.values_list(*columns, *told).iterator(AT_ONCE):
             if score is not None:
                 scores[row_of[model], place[question]] = score

@@ -312,6 +312,7 @@ def _plan_questions(
             standing = Standing.WANTED if lacking else Standing.SETTLED
             if lacking > wishes.most:
                 lacking, standing = 0.0, Standing.BEYOND
+            # Finite here: an infinite number is beyond any limit.
             more = int(lacking)
         rows.append(
             QuestionPlan(

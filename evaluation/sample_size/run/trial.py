@@ -133,6 +133,7 @@ def hash_trial(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
     """Return the SHA-256 of answers and grades, to detect a change of the input."""
     digest = hashlib.sha256(inputs.hash().encode())
     for key, grade in grades.items():
+        # repr keeps all digits of a float.
         digest.update(f"{key}\x1f{grade!r}\x1e".encode())
     return digest.hexdigest()
 

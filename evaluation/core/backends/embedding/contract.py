@@ -127,6 +127,7 @@ def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
     return list(places), np.asarray(where, dtype=np.intp)
 
 
+# Fixed by methods.md, section 1: other options would be another embedder under the same name.
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "tfidf-word": ("TfidfVectorizer", {"sublinear_tf": True}),
     "tfidf-char": (

@@ -290,6 +290,7 @@ class SentenceEmbedder(Embedder):
         from evaluation.core.backends.embedding import batching
 
         unique, where = find_distinct(texts)
+        # Equal texts are embedded once, but the warning counts all of them.
         counts = np.bincount(where, minlength=len(unique))
         lengths = self._count_tokens(unique)
         limit = self._info.max_length
@@ -316,6 +317,7 @@ class SentenceEmbedder(Embedder):
 
         try:
             batching.run_batches(
+                # Texts are cut at the limit: batches are planned by what is computed.
                 [min(length, limit or length) for length in lengths],
                 self._model.device,
                 prepare,

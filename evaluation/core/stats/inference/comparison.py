@@ -50,6 +50,7 @@ Test = Literal["permutation", "mcnemar"]
 FEWER_THAN_2_COMMON_QUESTIONS = "fewer_than_2_common_questions"
 NO_COMPARISON = "no_comparison"
 
+# With the observed signs 10,000 patterns, so that p is a multiple of .0001.
 _FEWEST_PERMUTATIONS = 9_999
 _PERMUTATIONS_PER_PAIR = 100
 _MOST_PERMUTATIONS = 99_999

@@ -173,11 +173,13 @@ def compute_panel_agreement(
     if np.isinf(table).any():
         raise ValueError("ratings must be finite; NaN stands for a missing one")
     known = ~np.isnan(table)
+    # Raters and items without any rating must not count as missing ratings.
     table = table[:, known.any(axis=0)]
     known, code = known[:, known.any(axis=0)], code[known.any(axis=1)]
     table, known = table[known.any(axis=1)], known[known.any(axis=1)]
     given = known.sum(axis=1)
     by_two, complete = given >= 2, known.all(axis=1) & (given >= 2)
+    # Counted once: each draw selects rows of the counts.
     counts, values = count_ratings(table)
 
     def kappa(weights: Weights) -> ClusteredEstimate:

@@ -362,6 +362,7 @@ class _PermutationTest:
             labels[:, self.single] = order <= bound
         changed = self.generator.random((count, len(self.pairs))) < 0.5
         for side in (0, 1):
+            # XOR swaps the two labels of a pair, which always differ.
             labels[:, self.pairs[:, side]] ^= changed
         return labels
 

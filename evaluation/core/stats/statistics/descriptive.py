@@ -114,6 +114,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     x, y = _check_finite(positive, negative)
     if not len(x) or not len(y):
         return None
+    # By ranks (Mann and Whitney 1947): all pairs would take P x N comparisons.
     ranks = stats.rankdata(np.concatenate([x, y]))[: len(x)]
     return float((ranks.sum() - len(x) * (len(x) + 1) / 2) / (len(x) * len(y)))
 
@@ -205,6 +206,8 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
     distinct = np.unique(similarity)
     middles = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     right, wrong = np.sort(similarity[is_right]), np.sort(similarity[~is_right])
+    # side="right": a similarity equal to the threshold is taken for wrong, as in
+    # `measure_threshold`.
     missed = np.searchsorted(right, middles, side="right") / len(right)
     taken = 1.0 - np.searchsorted(wrong, middles, side="right") / len(wrong)
     errors = missed + taken
