@@ -120,8 +120,8 @@ class GradingInput:
 
     Attributes
     ----------
-    given : the answers that were not left out, those without a text too.
-    answered : those of them with a text, which are graded.
+    given : the answers that were not left out, with and without a text.
+    answered : the answers in `given` with a text, which are graded.
     models : one answer for each model and question; None without models.
     n_rejected : number of answers left out because they were rejected at collection.
     n_repeated : number of rows left out because they repeat an earlier row.
@@ -183,7 +183,7 @@ class GradingInput:
         groups = self.question_groups if self.parameters.question_contrast else {}
         for question in filter(groups.get, dict.fromkeys(answers.questions)):
             digest.update(f"{question}\x1f{groups[question]}\x1e".encode())
-        # Times say whose answers vote for a group of copies.
+        # Times decide whose answers vote for a group of copies.
         for time in answers.times if self.parameters.collapse_copies and any(answers.times) else ():
             digest.update(f"{time and time.astimezone(UTC).isoformat()}\x1e".encode())
         return digest.hexdigest()
@@ -281,6 +281,7 @@ def embed(
     # Fitted on the workers' answers only, so that another model changes no worker's vector.
     embedder.fit(answers)
     vectors = embedder.embed(answers, report_after(0))
+    # `n_truncated_` is of the last call only.
     cut = embedder.n_truncated_
     of_models = None
     if model_answers is not None:

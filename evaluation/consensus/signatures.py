@@ -25,7 +25,7 @@ __all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes"
 
 
 OF_GRADING = AqerParameters.options()
-# The hash of the inputs in a signature says already that their answers are not there.
+# Not signed: their answers are missing from the inputs, so the hash of the inputs differs.
 EXCLUDED = Ids(
     label="Exclude workers",
     help="Their own ids, as in the lists of workers. Their answers are not read; nobody is "

@@ -52,6 +52,7 @@ def execute_run(turn: Turn) -> None:
     def report_progress(stage: str, done: int, total: int) -> None:
         """Report progress; if the turn's time is over, store partial results and raise."""
         turn.report(stage, done, total)
+        # After the last subset the run can end in this turn.
         if stage == "trying" and turn.is_over() and done < total:
             with turn.fenced():
                 turn.keep(ASIDE, {"key": key, "parts": computed})

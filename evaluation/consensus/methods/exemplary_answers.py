@@ -173,7 +173,7 @@ class MeanVote:
         if redo.any():
             self._recompute(block, v, redo, (rest, rest_square, others))
         if self.euclidean:
-            # Not zero: `_redo` gave every cell whose others have no weight an equal vote of theirs.
+            # Not zero: `_recompute` gave the others equal votes wherever their weights sum to 0.
             return self._compute_distance(block, rest / others, rest_square / others**2)
         return compute_cosines(rest, rest_square, others)
 
@@ -226,6 +226,7 @@ class MeanVote:
             return sparse.csr_array(votes @ vectors)
         out = np.empty((cells.n_questions, vectors.shape[1]))
         # Questions are taken in groups whose vectors fit the cache.
+        # Cells are sorted by size: the last question has the most answers.
         step = max(1, CHUNK // (vectors.shape[1] * int(cells.sizes[-1])))
         for first in range(0, cells.n_questions, step):
             sizes = cells.sizes[first : first + step]
@@ -451,7 +452,7 @@ class MajorityVote:
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
         """Return similarities of a question's answers with one exemplary bag per draw.
 
-        `words` (m,) says how many words each bag has where `bag` holds only some of them.
+        `words` (m,) is the number of words of each whole bag, if `bag` holds only some of them.
         """
         inner = bag @ exemplar
         # Of zeros and ones the sum is the squared norm.

@@ -267,8 +267,8 @@ class FittedCrowd(Fitted):
 
     Attributes
     ----------
-    vote : the answers. vectors : (N, d) theirs; None where they were not kept.
-    votes : (M,) final voting weights, equal ones where nobody is graded; `previous` (M, 1) those
+    vote : the answers. vectors : (N, d) their vectors; None if not stored.
+    votes : (M,) final voting weights, equal below 3 workers; `previous` (M, 1) those
         that produced `raw`.
     rules : of the iteration. similarity, aggregation, seed : as the estimator has them.
     drawn : the bootstrap draws; None without.

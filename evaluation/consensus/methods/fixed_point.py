@@ -91,7 +91,7 @@ def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Fl
     Notes
     -----
     A question on which all answerers score the same, or whose answerers all do equally well
-    elsewhere, tells nothing: 0. A worker without another question takes no part. If no question
+    elsewhere, has weight 0. A worker without another question takes no part. If no question
     has enough answerers, or all q are zero, every question counts equally (1).
     """
     s = np.where(times > 0, scores, 0.0)
@@ -364,7 +364,7 @@ def scale_to_grades(raw: Floats, present: NDArray[np.bool_] | None = None) -> Fl
     score); grades of the others are clipped to 0..1.
     """
     part = raw if present is None else np.where(present, raw, np.nan)
-    # NaN where nobody takes part, which then is no spread either.
+    # NaN without any such worker; `varied` is then false.
     low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
     spread = high - low
     rounding = NO_SPREAD * np.maximum(1.0, np.abs(high))

@@ -323,7 +323,7 @@ def compute_means_by_model(
 ) -> tuple[Floats, Integers]:
     """Return mean scores, models x draws, and each model's number of known scores.
 
-    `times` (Q, D) says how often a question counts in each of the D columns.
+    `times` (Q, D) is the number of copies of each question in each of the D columns.
     """
     known = ~np.isnan(scores[:, 0])
     k = len(answers.names)

@@ -200,6 +200,7 @@ class CrowdExemplars:
     def sum_directions(self, scope: Scope) -> Vectors:
         """Return the sum of the unit exemplary answers of each group, one row each."""
         member = np.flatnonzero(scope.group >= 0)
+        # Unit length, so that all questions count alike, however much their answers agree.
         inverse = _invert(np.sqrt(self.squared[member]))
         shape = (len(scope.sizes), self.n_questions)
         sums = sparse.csr_array((inverse, (scope.group[member], member)), shape=shape)
@@ -330,8 +331,8 @@ class _Chunk:
     ----------
     contrast : (r,) found so far; NaN for none.
     influence : (r,) sum over the owner's other answers of what the answer's question, as one of the
-        others, adds to their mean cosines. unanswered : (r,) squares of it that stand for the
-        questions which the owner did not answer.
+        others, adds to their mean cosines. unanswered : (r,) squares of it for the questions which
+        the owner did not answer.
     """
 
     def __init__(self, crowd: CrowdExemplars, answers: _Compared, rows: Integers) -> None:
@@ -383,6 +384,7 @@ class _Chunk:
             delta = delta + _build_sum(segment, self.lost & member, self.lost) @ self.anew
         used = member & ~self.alone
         size = np.where(member[first], scope.sizes[group[first]], 0)
+        # Without the owner, a question that only the owner answered has no exemplary answer.
         n = size - np.bincount(segment, member & self.alone)
         target = scope.targets[self.question] & ~self.alone & (n >= FEWEST_QUESTIONS)[segment]
         n_others = np.maximum(n - 1, 1)[segment]

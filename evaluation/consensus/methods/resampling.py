@@ -115,7 +115,7 @@ def resample(
     Parameters
     ----------
     start : (M,) weights that every draw starts from, the run's own.
-    kept : earlier draws of the same run, which are not computed again, and where to put new ones.
+    kept : store of draws: earlier ones of the same run are not computed again, new ones are added.
 
     Returns
     -------

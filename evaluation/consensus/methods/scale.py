@@ -92,7 +92,7 @@ class Electorate:
 
         Notes
         -----
-        Where nobody who may vote has a grade above 0, they count by their factors.
+        Where no voter has a grade above 0, the voters have weights by their factors.
         """
         known = ~np.isnan(grades)
         share = np.where(known, grades, 0.0)
@@ -164,6 +164,7 @@ def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integer
         (np.ones(len(worker)), (worker, cells.n_workers + question)), shape=(n, n)
     )
     _, labels = connected_components(graph, directed=False)
+    # scipy counts every node without a used cell as a component of its own: these are left out.
     seen, label = np.unique(labels[worker], return_inverse=True)
     of_worker = np.full(cells.n_workers, -1, dtype=np.int64)
     of_question = np.full(cells.n_questions, -1, dtype=np.int64)

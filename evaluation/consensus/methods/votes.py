@@ -294,7 +294,7 @@ def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vecto
 def scale_to_unit_length(vectors: Vectors) -> Vectors:
     """Return the rows scaled to unit length, in their own float type; zero rows stay zero."""
     # First by the largest number, so that squares neither underflow nor overflow. A value that is
-    # not finite makes NaN here and is told by its row later.
+    # not finite makes NaN here; `NonFiniteError` names its row later.
     with np.errstate(invalid="ignore"):
         x = _divide_rows(vectors, abs(vectors).max(axis=1))
         return _divide_rows(x, np.sqrt((x * x).sum(axis=1)))

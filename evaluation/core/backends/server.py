@@ -135,8 +135,8 @@ class OpenAIServer:
     Authorization header) and appears nowhere else: it is blotted out of what comes back. Redirects
     are not followed: a key goes to the named server only.
 
-    `what` and `name` say who asks ("embedder", its SPEC); `path` is what is asked, such as
-    "embeddings"; `error` is the class of what is raised. With `vet` every connection of
+    `what` and `name` identify the caller ("embedder", its SPEC); `path` is the endpoint, such as
+    "embeddings"; `error` is the class of the exceptions. With `vet` every connection of
     `async_client` is checked after its host's name was resolved. Raises `error`: the address is
     none.
     """
@@ -219,6 +219,8 @@ class OpenAIServer:
         content = bytearray()
         try:
             async with (
+                # Over the whole attempt: the timeout of httpx starts anew with every part that
+                # arrives.
                 asyncio.timeout(self.patience.timeout),
                 client.stream(
                     "POST", self._address, json=body, headers=self._build_headers(key)
@@ -287,7 +289,7 @@ class OpenAIServer:
     def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Received:
         """Return a response of status 200, the key removed. Raises FaultError for others."""
         status, headers = response.status_code, response.headers
-        # "EMPTY" and the like, as servers without keys are given, are words of answers, too.
+        # Dummy keys such as "EMPTY", for servers without keys, are also words of normal answers.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
             # JSON may write a slash as \/.
             for key_form in (key, key.replace("/", "\\/")):
@@ -440,6 +442,7 @@ def _decode_body(content: bytes, response: httpx.Response) -> str:
 
 def _build_limits(connections: int) -> httpx.Limits:
     """Return connection-pool limits that keep all connections alive."""
+    # By default httpx keeps only 20 idle connections open.
     return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 

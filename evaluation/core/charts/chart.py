@@ -78,7 +78,7 @@ class Chart:
 
 
 Look = Literal["", "-weak", "-model"]
-# More rows than this stand closer and without names (the tooltips have them).
+# More rows than this are closer together and without names (the tooltips have them).
 NAMED = 60
 NAMED_HEIGHT = 22.0
 STACKED_HEIGHT = 38.0
@@ -94,7 +94,7 @@ class Row:
 
     Attributes
     ----------
-    tip : what its tooltip says, in lines. link : where it leads; "" for nowhere.
+    tip : lines of its tooltip. link : address; "" for none.
     look : "" for a worker, "-weak" for one of too little support, "-model" for a model.
     """
 

@@ -168,6 +168,7 @@ def print_report(output: OutputWrapper, text: str) -> None:
 
 def remove_control_characters(text: str) -> str:
     """Return the text without control characters, except line breaks."""
+    # Texts of a file could contain escape sequences that control the terminal.
     return "".join(c if c == "\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

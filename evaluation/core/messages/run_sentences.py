@@ -219,7 +219,7 @@ WARNINGS: Mapping[str, Sentence] = {
 }
 
 
-# Smaller ones say no more, only that there are many sets.
+# Smaller ones depend on the number of sets more than on the size of a trend.
 LEAST = 0.001
 
 

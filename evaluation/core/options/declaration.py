@@ -69,7 +69,7 @@ class Option:
     Attributes
     ----------
     label, help : for people, the help in whole sentences. Other options are named by their field
-        in braces, such as ``{init}`` or ``{init:entailment}``: each door has its own name for them.
+        in braces, such as ``{init}`` or ``{init:entailment}``: each interface has its own names.
     group : "basic" (everybody should look at it), "advanced", or one of the kind's own.
     places : where it applies: to commands over files, to runs of the database, or to both.
     optional : None is a value, for none.
@@ -152,7 +152,7 @@ class Option:
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the value alone in a few words; `names` are the names behind ids."""
-        # What stands behind a colon explains the words before it.
+        # The text behind a colon only explains the words before it.
         words = self.words(value)
         return names.get(words) or words.partition(": ")[0]
 
@@ -308,8 +308,8 @@ class Choice(Option):
 
     Attributes
     ----------
-    choices : each with words for it; "" where it speaks for itself.
-    implied : what the command line takes where the option stands without a value.
+    choices : value to label; "" where the value is label enough.
+    implied : value on the command line if the option has none there.
     none : words for None.
     """
 
@@ -333,8 +333,8 @@ class Ids(Option):
 
     Attributes
     ----------
-    uuids : in the database they are public ids. gone : what a list calls an id that nobody has any
-        more; "" for the id. most : how many at most.
+    uuids : in the database they are public ids. gone : text in a list for an id that no longer
+        exists; "" for the id. most : largest number of ids.
     """
 
     uuids: bool = False
@@ -388,8 +388,8 @@ class RegisteredModel(Text):
 
     Attributes
     ----------
-    needed : code of the sentence of the class that says that one must be chosen; "" where it need
-        not. The form says it beforehand, the `check` of the kind wherever else a run is started.
+    needed : code of the sentence that a model must be chosen; "" if it is optional. The form shows
+        it in advance; elsewhere the `check` of the run type raises it when a run is started.
     """
 
     places: tuple[str, ...] = (DATABASE,)

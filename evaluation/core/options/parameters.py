@@ -92,7 +92,7 @@ class Parameters:
             if known.reserved and (what := known.reserved(value)):
                 found.append(build_problem("operators_only", name, what=what))
             if known.loads and (model := known.loads(value)) and model not in models:
-                # What is named stays untold: whether it is there would tell what the server has.
+                # One problem whether the model exists or not: it must not reveal what the server has.
                 found.append(_build_offer_problem(name, models))
         return found
 

@@ -102,7 +102,7 @@ def find_equal_rows(columns: Iterable[ArrayLike], count: int) -> tuple[Integers,
 class Cells:
     """N answers (cells) by M workers to Q questions, sorted by the number of answers per question.
 
-    Questions of equal size stand next to each other, so that a run of them is one dense array.
+    Questions of equal size are adjacent, so that a run of them is one dense array.
 
     Attributes
     ----------

@@ -35,8 +35,8 @@ class WorkerGroup:
     size : how many, 0 or more.
     noise : standard deviation of every number of an answer around the truth's; the truth's is 1.
     bias : added to every number of an answer.
-    rho : None for workers who err independently. Otherwise, 0 to 1, all of them rest on one answer
-        a question, made with this noise and bias: theirs is rho times that one, centred, plus
+    rho : None for workers who err independently. Otherwise, 0 to 1, they share one answer to each
+        question, made with this noise and bias: a worker's answer is rho times it, centred, plus
         sqrt(1 - rho^2) standard noise, standardised.
     """
 

@@ -208,8 +208,8 @@ class MultiqaItem:
 
     Attributes
     ----------
-    item : its id. dataset : where it comes from, "" where nobody said.
-    kind : extractive (the answer stands in `context`), choice or free.
+    item : its id. dataset : its source, "" if unknown.
+    kind : extractive (the answer is part of `context`), choice or free.
     choices : of the kind choice. answers : accepted ones; of choices their texts or letters, and
         several mean that a reply has to name them all. Without any the item cannot be evaluated.
     matcher : one of `MATCHERS`.

@@ -164,7 +164,7 @@ class Piece(NamedTuple):
 def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
     """Return each text in segments, marked where it differs from the others.
 
-    A word is marked that another text has less often, case aside; where it stands does not count.
+    A word is marked if another text has it less often, case ignored; its position does not matter.
     Blanks and punctuation between two marked words are marked with them. One text alone, or equal
     texts, have no mark.
     """
@@ -330,7 +330,7 @@ def extract_names(text: str) -> set[str]:
 def has_same_names(original: str, rewording: str) -> bool:
     """Return whether original and rewording contain each other's names (capitalised words).
 
-    A name of the one has to stand in the other in any case, as it may begin the sentence there.
+    Case is ignored in the other text, where the name may begin a sentence.
     """
     first, second = _normalise_words(original), _normalise_words(rewording)
     return all(_normalise_words(name) in second for name in extract_names(original)) and all(

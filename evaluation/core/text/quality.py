@@ -31,7 +31,7 @@ from evaluation.core.backends.embedding.contract import EmbedderInfo, import_lib
 from evaluation.core.backends.errors import BackendError, SpellingError
 from evaluation.core.messages.message import Message
 
-# Words a text may have beside a phrase: whoever writes more says something after all.
+# Most words of a text besides the phrase: a longer text contains an answer after all.
 MOST_OTHERS = 5
 # The same for writing without spaces: characters of the whole.
 MOST_CHARACTERS = 25
@@ -71,7 +71,7 @@ PHRASES = tuple(
 
 _WORD = re.compile(r"[\w?]+")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
-# What `folded` makes of each character of ASCII: words in small letters, parted by spaces.
+# What `fold` makes of each character of ASCII: words in small letters, parted by spaces.
 _OF_ASCII = {
     code: None if chr(code) in "'`" else chr(code).lower() if _WORD.match(chr(code)) else " "
     for code in range(128)

@@ -204,7 +204,7 @@ def _row(
     row: ModelRow, model: LanguageModel, count: tuple[int, int, int] | None, costs: Costs
 ) -> LeaderRow:
     better, worse, alike = count or (0, 0, 0)
-    # Without a comparison the run's own rank stands: a single model has rank 1.
+    # Without a comparison the run's own rank is used: a single model has rank 1.
     rank = 1 + better if count else row.rank
     return LeaderRow(
         standing=row,

@@ -27,7 +27,7 @@ from evaluation.models import LanguageModel, LLMAnswerScore, LLMResponse, LLMSco
 
 # As `ask` calls them, beside an answer.
 SECONDS, COST = "seconds", "cost"
-# Taken from an earlier asking: it cost nothing this time, which says nothing of the model.
+# Copied from an earlier request: its cost of 0 says nothing about the model.
 COPIED = "copied"
 TOKENS = ("prompt_tokens", "completion_tokens")
 NOT_TOLD = "cost_not_told"

@@ -78,6 +78,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:
         answer = answer or _extract_text(refusal)
+    # The limit is that of imported answers, so that a stored reply can be imported again.
     if (size := len(answer.encode())) > LONGEST_ANSWER:
         problem = f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}"
         answer, status, fault = "", AnswerStatus.ERROR, Fault("answer_too_long", problem)
@@ -220,7 +221,7 @@ def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
     for part in parts if isinstance(parts, list) else ():
         if _is_thinking(part):
             texts += _list_texts(part)
-    # Gateways say the same in two fields.
+    # Gateways send the same text in two fields.
     distinct_texts = dict.fromkeys(text.strip() for text in texts if text.strip())
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(distinct_texts))
 

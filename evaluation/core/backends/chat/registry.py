@@ -92,7 +92,7 @@ class _ScriptedReply:
 class ScriptedChat(ChatModel):
     """Chat model that answers with a file's replies, by item id and optionally by sample.
 
-    A row without a sample stands for all of them. An item without a row gets an ERROR. Raises
+    A row without a sample is the reply to all of them. An item without a row gets an ERROR. Raises
     InputError with every bad row.
     """
 

@@ -24,7 +24,7 @@ from evaluation.core.backends.errors import ChatError
 MODEL = "SmolLM2-135M-Instruct"
 FILE = f"{MODEL}.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-# One thread: sums in one order, so that temperature 0 says the same twice.
+# One thread sums in one order, so that temperature 0 gives the same text twice.
 SETTINGS = {
     "host": "127.0.0.1",
     "n_ctx": 4096,

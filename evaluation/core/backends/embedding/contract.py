@@ -32,7 +32,7 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
 class EmbedderInfo:
     """An embedder's model, precision and versions, for run signatures and cache keys.
 
-    `dimension` is None where only the first vectors tell it (remote and not yet fitted embedders),
+    `dimension` is None until the first vectors show it (remote and not yet fitted embedders),
     `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
     `languages` where it is unknown; `binary` is True for bags of words only.
     """

@@ -231,7 +231,7 @@ class SentenceEmbedder(Embedder):
     a batch of its own (`batching`). In bfloat16 the transformer computes in bfloat16; pooling and
     what follows stay float32. The device is the one sentence-transformers chooses.
 
-    `revision`: given, or the hub's commit, or a hash of the folder.
+    `revision`: the argument, else the hub's commit, else a hash of the folder.
     """
 
     def __init__(

@@ -209,8 +209,8 @@ def compute_strata_mean(
 ) -> SampleEstimate:
     """Return the mean of independent means with its Welch-Satterthwaite interval.
 
-    The sets are taken as given, and only the questions within them as drawn: the interval is for
-    these sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite
+    The sets are fixed and only the questions within them are random: the interval is for these
+    sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite
     (Satterthwaite 1946, "An approximate distribution of estimates of variance components").
 
     Parameters

@@ -275,8 +275,8 @@ def estimate_correlation(
     Parameters
     ----------
     scores, grades : (n,) finite numbers of the sampled answers.
-    clusters : (n,) the question of each. weights : (n,) how many of the population each stands
-        for, above 0; None where all stand for as many. They are fixed through the draws.
+    clusters : (n,) the question of each. weights : (n,) number of population items that each one
+        represents, above 0; None for equal weights. The draws do not change them.
     n_draws : at least 2. seed : of the draws. level : coverage.
 
     Returns

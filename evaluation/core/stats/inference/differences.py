@@ -281,7 +281,7 @@ def _sum_with_signs(signs: FloatArray, part: FloatArray) -> FloatArray:
 
 
 def _sum_with_bits(bits: FloatArray, part: FloatArray) -> FloatArray:
-    """Return the same of patterns given as bits.
+    """Return, patterns x rows, the sums of `part` with signs from bits (1 for plus, 0 for minus).
 
     Signs are 2 x bit - 1, so a signed sum is twice the sum of the chosen minus the whole.
     """

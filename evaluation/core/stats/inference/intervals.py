@@ -408,7 +408,7 @@ class SelectionRates:
     best : the group with the highest share among those that are large enough; -1 below two such.
     ratio, ratio_low, ratio_high : share over that of the best, with Katz's interval, adjusted for
         choosing the best. NaN for groups that are too small.
-    small : whether a group has too few people to say. unfair : whether its ratio is below .8 and
+    small : whether a group has too few people to judge. unfair : whether its ratio is below .8 and
         the interval below 1. unclear : whether its ratio is below .8 and the interval is not.
     """
 
@@ -465,7 +465,7 @@ def compare_selection_rates(
         reach = np.exp(_compute_quantile(len(large), level) * error)
         ends = np.where(small, np.nan, [own / best_own / reach, own / best_own * reach])
     ends[0, (hit == 0) & ~small] = 0.0
-    ends[:, best] = np.nan  # beside itself
+    ends[:, best] = np.nan  # compared with itself
     # By whole numbers: 12 of 20 beside 15 of 20 is four fifths, and .6 / .75 rounds to less.
     numerator, denominator = FOUR_FIFTHS
     below = (denominator * hit * count[best] < numerator * hit[best] * count) & ~small

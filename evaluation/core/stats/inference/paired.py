@@ -73,7 +73,7 @@ class PermutationTest:
 class McNemarTest:
     """McNemar test: p-values, and how many pairs only system a or only b got right.
 
-    `p_value` is that of the exact test, `mid_p_value` the mid-p beside it.
+    `p_value` is that of the exact test, `mid_p_value` its mid-p.
     """
 
     p_value: float | None
@@ -204,7 +204,7 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
 
     Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2
     under the null hypothesis. Source: McNemar 1947 (the exact form of the test). The exact test
-    rejects too rarely; the mid-p beside it does not (Fagerland, Lydersen and Laake 2013, "The
+    rejects too rarely; the mid-p does not (Fagerland, Lydersen and Laake 2013, "The
     McNemar test for binary matched-pairs data").
 
     No discordant pair gives p = 1: the one possible outcome of 0 trials has probability 1, so the

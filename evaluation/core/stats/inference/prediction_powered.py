@@ -88,17 +88,17 @@ def estimate_powered_mean(
     Parameters
     ----------
     grades : (k,) human grades, NaN for none.
-    predictions : (k,) on any scale, NaN for none: such a thing is left out.
-    clusters : (k,) of what belongs together, such as the question of an answer; None for nothing.
+    predictions : (k,) on any scale, NaN for none: such an item is left out.
+    clusters : (k,) label of each item's cluster, such as the question of an answer; None for none.
     weight : lambda; 0 for the classical mean, 1 for PPI, None for the power-tuned PPI++.
     level : coverage of the interval, strictly between 0 and 1.
 
     Returns
     -------
-    Student's t. Without clusters, and where each has one thing, the squared error is the sum of two
+    Student's t. Without clusters, and where each has one item, the squared error is the sum of two
     estimated variances, of what was graded and of the rest, which is known better; its degrees of
     freedom are those of Welch (1947) and Satterthwaite (1946), from n - 1 on. With n - 1 alone the
-    intervals of 5 grades and a score that tells them well covered 97 to 99 of 100 (see the tests).
+    intervals of 5 grades and a well predicting score covered 97 to 99 of 100 (see the tests).
     With lambda = 0 it is the t interval of the grades. With clusters one degree less than there are
     clusters with a grade, and the linearised error, clusters summed whole. No interval with fewer
     than 2 graded clusters, or where grades (less predictions) are all the same. Where everything
@@ -202,7 +202,7 @@ def _compute_degrees_of_freedom(parts: Floats, graded: Booleans) -> float:
 def _compute_standard_error(parts: Floats, graded: Booleans, labels: Integers) -> tuple[float, int]:
     """Return the powered mean's standard error, and the number of graded clusters.
 
-    Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
+    Each graded item pushes the estimate by (Y - lambda f - its mean) / n, each other one by
     lambda (f - its mean) / N; a cluster by the sum. Each of the two parts is widened by
     c / (c - 1) for its own number c of clusters, so that without clusters the squared error is
     var(Y - lambda f) / n + lambda^2 var(f) / N with the usual n - 1 and N - 1.
@@ -236,7 +236,7 @@ def compute_weighted_mean(
 
     Parameters
     ----------
-    grades : (n,) finite. weights : (n,) for how many things each stands, above 0; only their ratios
+    grades : (n,) finite. weights : (n,) number of items each represents, above 0; only their ratios
         count. level : coverage of the interval, strictly between 0 and 1.
 
     Returns
@@ -320,16 +320,16 @@ def estimate_powered_group_means(
     ----------
     grades : (k,) of people, NaN for none. What was graded is a random part of each group, unless
         weights say otherwise.
-    scores : (k,) automatic ones on any scale, NaN for none: such a thing tells nothing.
+    scores : (k,) automatic ones on any scale, NaN for none: such an item is left out.
     groups : (k,) labels. level : coverage of the intervals, strictly between 0 and 1.
-    weights : (k,) for how many things each that was graded stands, above 0; whatever for others.
-        None where all of a group stand for as many. Only ratios within a group count.
+    weights : (k,) number of items each graded one represents, above 0; any value for others. None
+        where all in a group represent equally many. Only ratios within a group count.
 
     Returns
     -------
     `powered.weight` is n/(n + N) less than 1 where scores are used, 0 where they are not: fewer
     than `FEWEST_TO_LEARN` grades of others to learn from, nothing but graded, or grades of a group
-    that stand for different numbers of things. Of these both means are `compute_weighted_mean`;
+    that stand for different numbers of items. Of these both means are `compute_weighted_mean`;
     where nothing is left without a grade they stand for nothing else, and weights do not count. No
     interval below `FEWEST_GRADED` grades, or where all of them are the same.
 

@@ -65,8 +65,8 @@ def compute_rater_agreement(
 
     Parameters
     ----------
-    one, other : (n,) grades, or labels, of the same things in the same order.
-    clusters : (n,) what each thing belongs to.
+    one, other : (n,) grades, or labels, of the same items in the same order.
+    clusters : (n,) label of each item's cluster.
     graded : whether these are numbers.
     n_draws : at least 2. seed : of the draws.
 
@@ -120,12 +120,12 @@ class PanelAgreement:
 
     Attributes
     ----------
-    n_raters : with a rating at least. n : things with one at least; n_by_two : with two;
+    n_raters : with a rating at least. n : items with one at least; n_by_two : with two;
         n_complete : with one of each rater. n_missing : ratings that are not there, of n times
         n_raters.
     kappa_linear, kappa_quadratic : Cohen's weighted kappa, of more than two raters the mean over
         their pairs (Light 1971) that rated something both, as far as it is defined.
-    icc_single, icc_mean : ICC(2,1) and ICC(2,k), of the complete things.
+    icc_single, icc_mean : ICC(2,1) and ICC(2,k), of the complete items.
     alpha_nominal, alpha_ordinal, alpha_interval : Krippendorff's, of all ratings.
     """
 
@@ -155,12 +155,12 @@ def compute_panel_agreement(
     """Return weighted kappas, ICCs and Krippendorff's alphas of several raters' ratings.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
-    things that the coefficient is of.
+    items that the coefficient is of.
 
     Parameters
     ----------
-    ratings : (n, k) numbers of n things by k raters, NaN for a missing one.
-    clusters : (n,) what each thing belongs to, such as the question of an answer.
+    ratings : (n, k) numbers of n items by k raters, NaN for a missing one.
+    clusters : (n,) label of each item's cluster, such as the question of an answer.
     n_draws : at least 2. seed : of the draws.
 
     Raises

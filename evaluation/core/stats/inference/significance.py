@@ -226,7 +226,7 @@ class MeanShifts:
     distance : (Q,) 1 - cosine of the two means, 0 to 2; 1 where one is zero.
     p_values : (Q,) of no change. adjusted : (Q,) by Benjamini and Hochberg over all questions.
         NaN in all three where a wave has no answer.
-    n_both : (Q,) people with an answer in both waves. n_draws : (Q,) how often labels were dealt.
+    n_both : (Q,) people with an answer in both waves. n_draws : (Q,) number of permutations.
     """
 
     distance: Floats
@@ -249,25 +249,25 @@ def detect_mean_shifts(
 ) -> MeanShifts:
     """Return how far each question's mean answer moved between two waves, with p-values.
 
-    199 deals for each question; where fewer than 10 of them reach the real distance 999, or as many
-    as a p-value needs to stay below alpha after Benjamini and Hochberg with that many questions,
-    and so on while fewer than 10 do. P(p <= a) stays at most a: who ends after n deals with 10 or
-    more has p > 10 / (n + 1), so that p <= a needs that p of the first stage of n >= 10 / a - 1
-    deals is no greater, and that is a p-value like any other.
+    Each question gets 199 permutations. Where fewer than 10 of them reach the observed distance, it
+    gets 999, or as many as a p-value needs to be below alpha after Benjamini and Hochberg with that
+    many questions, and so on while fewer than 10 do. P(p <= a) stays at most a: a question that
+    ends after n permutations with 10 or more has p > 10 / (n + 1), so p <= a requires that the p of
+    the first stage with n >= 10 / a - 1 permutations is at most a, and that p is valid.
 
     Parameters
     ----------
     vectors : (N, D) of answers, dense or sparse, in one space for both waves.
     questions : (N,) codes 0..Q-1. n_questions : Q; None for one more than the greatest code.
-    later : (N,) whether an answer is from the later wave. people : (N,) whose it is, as numbers
-        that are the same in both waves.
-    alpha : share of false alarms among the questions that moved, strictly between 0 and 1: how many
-        deals are enough goes by it. seed : of the deals.
-    progress : is told how many questions are done, of how many.
+    later : (N,) whether an answer is from the later wave. people : (N,) code of the person, the
+        same in both waves.
+    alpha : share of false alarms among the questions that moved, strictly between 0 and 1; it
+        decides how many permutations are enough. seed : of the permutations.
+    progress : called with the number of finished questions and their total.
 
     Raises
     ------
-    ValueError : lengths differ, alpha out of range, or somebody has two answers to a question in
+    ValueError : lengths differ, alpha out of range, or a person has two answers to a question in
         one wave.
     """
     if not 0 < alpha < 1:

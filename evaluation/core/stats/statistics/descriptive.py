@@ -90,8 +90,8 @@ def _select_known_pairs(
 
 
 def _compute_correlation(a: Floats, b: Floats) -> float | None:
-    # Not stats.pearsonr and spearmanr: they warn of what has no spread, and a p-value that nobody
-    # asked for takes most of their time, hundreds of times in a run.
+    # Not stats.pearsonr and spearmanr: they warn of columns without spread, and spend most of their
+    # time on a p-value that is not used here; a run computes hundreds of correlations.
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):
         return None
     return float(np.corrcoef(a, b)[0, 1])
@@ -101,7 +101,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     """Return the area under the ROC curve, 0 to 1; None if one class is missing.
 
     The probability that a random positive has a greater number than a random negative, ties
-    counted half: 1 tells them apart, .5 not at all, 0 takes each for the other.
+    counted half: 1 for perfect separation, .5 for none, 0 for the reverse order.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     """Return the step-wise average precision of scores, 0 to 1; None without a positive.
 
-    The area under the precision-recall curve in steps, as scikit-learn computes it: of things with
+    The area under the precision-recall curve in steps, as scikit-learn computes it: of items with
     the same number all are found at once. 1 where every positive has a greater number than every
     negative; the share of positives where all numbers are the same.
 
@@ -331,19 +331,19 @@ def draw_stratified_sample(
     Each stratum of the first level gets its share of the units, rounded by the largest remainder
     (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
     the first level are right to one unit, however finely the others divide it. Within the last
-    level units are drawn at random. Where units hold different numbers of things, some are taken
+    level units are drawn at random. Where units hold different numbers of items, some are taken
     out or added at random until the sample fits.
 
     Parameters
     ----------
     levels : the labels of the n units, the most important first.
-    sizes : (n,) how many things a unit holds, from 1.
-    wanted : of all units' things, from 0.
+    sizes : (n,) how many items a unit holds, from 1.
+    wanted : of all units' items, from 0.
     seed : of the draws.
 
     Returns
     -------
-    The places of the chosen units, rising. They hold `wanted` things at most: fewer only where no
+    The places of the chosen units, rising. They hold `wanted` items at most: fewer only where no
     unit fits into the rest, or there are no more.
     """
     n_items = np.asarray(sizes, dtype=np.int64)
