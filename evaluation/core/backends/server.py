@@ -442,7 +442,6 @@ def _decode_body(content: bytes, response: httpx.Response) -> str:
 
 def _build_limits(connections: int) -> httpx.Limits:
     """Return connection-pool limits that keep all connections alive."""
-    # By default httpx keeps only 20 idle connections open.
     return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 

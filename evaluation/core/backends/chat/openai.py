@@ -78,7 +78,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:
         answer = answer or _extract_text(refusal)
-    # The limit is that of imported answers, so that a stored reply can be imported again.
+    # The limit is that of imported answers.
     if (size := len(answer.encode())) > LONGEST_ANSWER:
         problem = f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}"
         answer, status, fault = "", AnswerStatus.ERROR, Fault("answer_too_long", problem)
