@@ -402,7 +402,7 @@ class AQER:
             raw=raw,
             grades=grades,
             weights=weights,
-            # Without a common scale of the question effects nobody is ranked.
+            # Without a common scale of the question effects no worker is ranked.
             ranks=rank_within_groups(grades, able & (reason is None), groups),
             groups=groups,
             raw_low=low,

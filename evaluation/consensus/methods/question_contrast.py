@@ -375,7 +375,7 @@ class _Chunk:
         if not (scope.targets[self.question]).any():
             return
         # A segment is an owner in a group.
-        # + 1 makes "no group" (-1) a code of its own; without it keys of two owners would collide.
+        # The factor leaves room for "no group" (-1), whose key would else be a group of another owner.
         keys = self.owner * (len(scope.sizes) + 1) + group + 1
         _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
         add = _build_sum(segment, member)

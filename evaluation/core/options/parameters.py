@@ -92,7 +92,7 @@ class Parameters:
             if known.reserved and (what := known.reserved(value)):
                 found.append(build_problem("operators_only", name, what=what))
             if known.loads and (model := known.loads(value)) and model not in models:
-                # The problem is the same for a missing model: it must not reveal what the server has.
+                # The same for a missing model: the problem must not reveal what the server has.
                 found.append(_build_offer_problem(name, models))
         return found
 

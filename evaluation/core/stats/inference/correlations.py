@@ -199,7 +199,7 @@ def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> Cor
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
-    # Equal scores differ by rounding only, of which there is no test.
+    # The methods have equal scores: their differences are rounding, which cannot be tested.
     if np.abs(draws).max() < 1e-12:
         return CorrelationDifference(observed, None, NO_DIFFERENCE)
     low, high = compute_bca_interval(observed, draws, left_out)
