@@ -267,8 +267,8 @@ class AQER:
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
         """Estimate grades from answers in blocks ``(vectors, workers, questions)``; returns self.
 
-        All answers to a question must come in the same block. A block is not kept: what stays in
-        memory is a few numbers an answer. Exemplary answers and models' scores, which need the
+        All answers to a question must come in the same block. Blocks are not stored: a few numbers
+        for each answer stay in memory. Exemplary answers and models' scores, which need the
         vectors, are not available afterwards. Mean vote only; see `fit` for the rest.
         """
         self._check_parameters()

@@ -48,7 +48,7 @@ def contrast_models(
 
     Parameters
     ----------
-    vectors : (R, d). model, question : (R,) codes, -1 for a question that nobody answered.
+    vectors : (R, d). model, question : (R,) codes, -1 for a question without an answer.
     compared : (R,) answers with a text and an exemplary answer. silent : (R,) empty and refused
         answers to questions with one: they count as the lowest contrast of a worker's answer to
         the question, at most 0, and are undefined where no worker's answer has a contrast.
@@ -183,7 +183,7 @@ class ModelScores:
     ranks : 1 + the number of models significantly better (permutation test, Holm); 0 for a model
         with a missing answer or without a question in common with another.
     reasons : per model why something is undefined, or None; `interval_reasons` likewise.
-    answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) says why or how.
+    answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) codes.
     comparisons : one result for every pair of models.
     contrasts : question contrast of the answers and the models.
     """

@@ -375,7 +375,7 @@ class _Chunk:
         if not (scope.targets[self.question]).any():
             return
         # A segment is an owner in a group.
-        # The factor leaves room for "no group" (-1), whose key would else be a group of another owner.
+        # The factor leaves room for "no group" (-1): else it had the key of another owner's group.
         keys = self.owner * (len(scope.sizes) + 1) + group + 1
         _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
         add = _build_sum(segment, member)

@@ -321,7 +321,7 @@ def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
 def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
     """Return the number of each worker's connected group, 1 for the largest; 0 with one group.
 
-    Workers of different groups share no question, not even by way of others, so that their scores
+    Workers of different groups share no question, not even through other workers: their scores
     have no common scale. A worker who shares no question is in no group (0).
 
     Parameters

@@ -192,7 +192,7 @@ class Drawing:
         )
 
     def diamond(self, x: float, y: float, look: str, radius: float = 6) -> None:
-        """Add a diamond, which can be told from a dot without colours."""
+        """Add a diamond, which differs from a dot without colours too."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
         points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
         self._add("polygon", {"points": points}, look)

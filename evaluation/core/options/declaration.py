@@ -79,8 +79,8 @@ class Option:
     loads : the model that a value has loaded, by a hub's name or from a folder, "" for none;
         others than operators may only name those that the installation offers.
     empty_is_default : a field of a form that is left empty has the default, as if it was not sent.
-    signed_as : name in the signature, by default that of the field; "" where another option's
-        part tells it.
+    signed_as : name in the signature, by default that of the field; "" if the part of another
+        option includes it.
     gathered : parts of a signature with one name are joined by "+", each with the option's name,
         and only of options that have not their default.
     sign : how a signature shows the value, out of all parameters; "" for not at all.
@@ -284,8 +284,8 @@ class Switch(Option):
 
     Attributes
     ----------
-    negatable : the command line has ``--no-NAME`` as well. file : a command on files is given
-        one, which switches it on; over the database it is a plain switch.
+    negatable : the command line has ``--no-NAME`` as well. file : content of the file by which a
+        command on files switches it on; for runs of the database it is a plain switch.
     """
 
     negatable: bool = False

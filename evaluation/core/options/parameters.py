@@ -38,8 +38,8 @@ class Parameters:
 
     Attributes
     ----------
-    sentences : the catalogue of the class's own problems: code to sentence, in which options stand
-        in braces as in their help, and values by name.
+    sentences : sentences of the class's own problems by code, with options in braces, as in their
+        help, and values by name.
     groups : titles of the groups of options that a form folds away, in order.
     """
 

@@ -51,7 +51,7 @@ class GramBlock:
 
     @property
     def size(self) -> int:
-        """Number of answers to each question, called m."""
+        """Number of answers to each question (m)."""
         return self.own.shape[1]
 
     def __len__(self) -> int:

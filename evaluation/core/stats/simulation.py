@@ -168,8 +168,8 @@ def build_few_workers(n_workers: int) -> list[WorkerGroup]:
 def build_noisy_groups(level: float, n_workers: int = 30) -> list[WorkerGroup]:
     """Return the groups of app. F.3 (noise): thirds with noise `level` + 1.5, + 0.5 and + 1.
 
-    Figures are named by the script's own count, `level`; the paper's axis says `level` + 0.5, and
-    the mean noise of the workers is `level` + 1.
+    `level` is the script's own count; the axis of the paper's figure has `level` + 0.5, and the
+    mean noise of the workers is `level` + 1.
     """
     return build_honest_groups(n_workers, (level + 1.5, level + 0.5, level + 1.0))
 

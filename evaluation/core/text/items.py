@@ -59,8 +59,8 @@ class Choices:
 
     A reply is first compared with the texts of the choices (normalised, exact), and only if none
     is the same read as a letter: "b", "(B)", "B.", "B) ...", "The answer is B". It may name
-    several: "A, C", "A and C", "AC", a line each, or a JSON list. What stands in further lines
-    counts where the first one alone says nothing.
+    several: "A, C", "A and C", "AC", a line each, or a JSON list. The whole reply is read first,
+    and its first line alone only if the whole names no choice.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -91,6 +91,7 @@ class Choices:
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
             key = normalise(text)
+            # Ambiguous texts name no choice: the first one would be a guess.
             index_by_text[key] = None if key in index_by_text else index
         return index_by_text
 
@@ -129,6 +130,7 @@ class Choices:
     def _find_by_text(self, text: str) -> int | None:
         """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
+        # `normalise` would take the letter "a" for an article and drop it.
         if index is None and not _A_AND_MORE.match(text):
             return self._normalised.get(normalise(text))
         return index
@@ -283,8 +285,8 @@ class ReadScore:
 def parse_score(reply: str) -> ReadScore:
     """Return the score on the last "Similarity score:" line of an LLM judge's reply.
 
-    The last line that holds "Similarity score:" counts, whatever an earlier one says. Its number
-    may have decimals, be followed by "/5" or "out of 5", and stand in bold or brackets; words may
+    The last line that contains "Similarity score:" counts, and no earlier one. Its number
+    may have decimals, be followed by "/5" or "out of 5", and be in bold or brackets; words may
     follow it.
     """
     found = None

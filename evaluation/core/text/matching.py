@@ -56,6 +56,7 @@ def normalise(text: str) -> str:
     words = plain.split(" ")
     if all(word.isalnum() and word.isascii() for word in words):  # most texts, and quickly
         return " ".join([word for word in words if word not in _OF_ARTICLES]) or plain
+    # Points and minus signs of numbers are replaced first, so that they survive `_PUNCTUATION`.
     text_kept = _DECIMAL.sub(_POINT, _THOUSANDS.sub("", plain))
     text_kept = _NEGATIVE.sub(_MINUS, text_kept).translate(_PUNCTUATION).translate(_BACK)
     return " ".join(_ARTICLES.sub(" ", text_kept).split()) or plain
@@ -91,6 +92,7 @@ def compute_ratio(one: str, other: str) -> float:
     places: dict[str, int] = {}
     for at, letter in enumerate(one):
         places[letter] = places.get(letter, 0) | 1 << at
+    # Python integers have no width: the mask cuts off carries beyond the text.
     mask = (1 << len(one)) - 1
     row = mask
     for letter in other:

@@ -193,6 +193,7 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
     ).values_list("model__public_id", "question_id", "text", "status")
     for model, question, text, status in rows:
         if status not in MISSING:
+            # A refused reply may have a text, which is no answer.
             said = text if status == AnswerStatus.TEXT else ""
             verdict = is_right(keyed[question], said)
             right[int(model == second), place[question]] = np.nan if verdict is None else verdict

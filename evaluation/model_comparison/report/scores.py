@@ -78,7 +78,7 @@ def costs_of(run: Run) -> Mapping[int, Costs]:
 
 
 def told_in(extra: str) -> list[KeyTextTransform]:
-    """Return the columns with an answer's cost, given the query path to its `extra`."""
+    """Return query columns of an answer's cost; `extra` is the query path to its JSON field."""
     return [KeyTextTransform(key, extra) for key in (COPIED, SECONDS, COST, *TOKENS)]
 
 

@@ -327,6 +327,7 @@ def _plan_questions(
                 standing=standing,
             )
         )
+    # Questions beyond the limit get no answers, but come before settled ones: they need a reader.
     rows.sort(key=lambda row: (-row.more, row.standing is not Standing.BEYOND, -(row.off or 0)))
     return rows, typical
 

@@ -114,6 +114,7 @@ class ScriptedChat(ChatModel):
 
     async def reply(self, request: ChatRequest) -> Reply:
         """Return the scripted reply after its delay; an ERROR without a row for the item."""
+        # A row for this sample goes before the row for all samples.
         scripted = self._lines.get((request.id, request.sample)) or self._lines.get(
             (request.id, None)
         )

@@ -60,7 +60,7 @@ def compute_clustered_interval(
 
     Parameters
     ----------
-    statistic : of rows by their numbers 0..n-1; called with all, then with those of each draw.
+    statistic : function of row numbers 0..n-1, called with all rows and with the rows of each draw.
     clusters : (n,) label of each row's cluster.
     n_draws : bootstrap draws, at least 2; a draw in which it is undefined is left out.
     seed : of the draws. level : coverage, strictly between 0 and 1.
@@ -239,6 +239,7 @@ def compute_strata_mean(
     if np.isnan(deviations).any() or (counts < 2).any():
         return SampleEstimate(mean, n=k)
     variances = deviations**2
+    # The degrees of freedom would be 0 / 0.
     if not variances.any():
         return SampleEstimate(mean, mean, mean, k)
     # Degrees of freedom of a sum of variances with different sizes (Satterthwaite).

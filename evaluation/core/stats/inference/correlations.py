@@ -89,6 +89,7 @@ def compare_correlations(
         raise ValueError(f"shapes {a.shape}, {b.shape} and {t.shape} do not fit together")
     m = t.shape[1]
     draws = _draw_workers(m, n_draws, seed)
+    # The acceleration of BCa needs the statistic without each worker (jackknife).
     left_out = 1.0 - np.eye(m)
     all_workers = np.ones((1, m))
     found = []
@@ -313,7 +314,7 @@ def estimate_correlation(
 def forecast_interval(
     n: int, n_clusters: int, correlation: float = 0.7, level: float = 0.95
 ) -> Interval:
-    """Return the expected interval of a correlation from n answers to n_clusters questions.
+    """Return the interval to expect of a correlation from n answers to n_clusters questions.
 
     Fisher's (1921) standard error 1 / sqrt(n - 3) of arctanh r, with Student's t of one degree of
     freedom less than there are questions, as the interval of a sample uses it.

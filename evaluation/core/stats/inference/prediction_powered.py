@@ -330,7 +330,7 @@ def estimate_powered_group_means(
     `powered.weight` is n/(n + N) less than 1 where scores are used, 0 where they are not: fewer
     than `FEWEST_TO_LEARN` grades of others to learn from, nothing but graded, or grades of a group
     that stand for different numbers of items. Of these both means are `compute_weighted_mean`;
-    where nothing is left without a grade they stand for nothing else, and weights do not count. No
+    where all items have a grade, they represent only themselves, and weights do not count. No
     interval below `FEWEST_GRADED` grades, or where all of them are the same.
 
     Raises

@@ -134,6 +134,7 @@ def _correct_for_chance(
     same: NDArray[np.float64], by_chance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the agreement `same` corrected for that by chance; NaN where chance gives 1."""
+    # All ratings the same leave a rest of rounding here, by which nothing may be divided.
     room = 1.0 - by_chance
     return divide_where_positive(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
 

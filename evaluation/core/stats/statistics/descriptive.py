@@ -292,7 +292,7 @@ def estimate_chance_distances(
     expected cosine is about R^2 / (R1 R2), with R1 = 1 - dispersion as it was measured, and R^2
     estimated from each sample without bias, (n R1^2 - 1) / (n - 1), and weighted by n - 1: the
     correction for attenuation (Spearman 1904) turned round. It holds for equal weights; where some
-    people have more say, chance brings more than this.
+    people have more weight, the distance expected by chance is larger.
 
     Parameters
     ----------
