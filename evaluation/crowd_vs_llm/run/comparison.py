@@ -198,8 +198,8 @@ class PanelComparison:
     def _summarize_pair(self, pair: PanelPair) -> Distance:
         """Return the mean cosine of two panels' exemplary answers with its bootstrap interval."""
         known = pair.cosines[~np.isnan(pair.cosines)]
+        # Against zeros, the mean difference is the mean cosine.
         mean = compute_bootstrap_mean_difference(
-            # Against zeros, the mean difference is the mean cosine.
             known, np.zeros(len(known)), None, self.parameters.bootstrap, 0.95, self.parameters.seed
         )
         return Distance(
