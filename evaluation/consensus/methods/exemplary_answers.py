@@ -305,6 +305,7 @@ class MeanVoteBuilder:
         question, question_labels = encode_labels(questions)
         if not len(worker) == len(question) == vectors.shape[0]:
             raise ValueError("a block needs as many workers and questions as vectors")
+        # A question in two blocks would have two exemplary answers, each of a part of its answers.
         known = self._questions.keys() & set(question_labels.tolist())
         if known:
             raise ValueError(f"question {min(map(str, known))} comes in more than one block")

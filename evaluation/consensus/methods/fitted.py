@@ -84,6 +84,7 @@ def build_crowd_exemplars(
     else:
         left = np.flatnonzero(worker != without)
         x, question, votes = x[left], question[left], weights[worker[left]]
+        # Where the weights of the others sum to 0, they count equally.
         nobody = np.bincount(question, votes, cells.n_questions) <= 0
         votes = np.where(nobody[question], 1.0, votes)
     shares = votes / np.bincount(question, votes, cells.n_questions)[question]

@@ -221,6 +221,7 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
     percentiles = np.full(k, np.nan)
     if crowd.ranked:
         percentiles = compute_percentiles(answers, scores, crowd.left_out, cells)
+        # A missing answer keeps a model out of all rankings until it is asked again.
         percentiles[with_error] = np.nan
     ranks, comparisons = rank_models(answers, scores, cells.n_questions, crowd.seed)
     return ModelScores(

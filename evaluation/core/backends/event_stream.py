@@ -91,6 +91,7 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
     """Append a chunk's text, thinking and logprobs to the joined completion, in place."""
     delta = chunk.get("delta") or chunk.get("message")
     for name, value in delta.items() if isinstance(delta, Mapping) else ():
+        # The role is fixed, and a null must not replace what came in an earlier chunk.
         if value is None or name == "role":
             continue
         known = message.get(name)

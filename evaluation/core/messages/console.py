@@ -73,6 +73,7 @@ class Bars:
                 ncols=min(size.columns, WIDEST_BAR),
                 nrows=size.lines,
             )
+        # tqdm takes increments, callers report totals.
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:

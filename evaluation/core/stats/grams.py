@@ -250,6 +250,8 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
         return None
     if not np.isfinite(x.data).all():
         raise NonFiniteError(0)
+    # A row may name a column twice, and the square is that of the sum. A stored zero would pass for
+    # a number whose square underflows.
     x.sum_duplicates()
     x.eliminate_zeros()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
@@ -258,6 +260,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
     if not _is_safe(squared[np.diff(x.indptr) > 0]):
         return None
     length = np.sqrt(squared)
+    # Each question gets columns of its own, so that one product serves all of the block.
     used, place = np.unique(row // size * x.shape[1] + x.indices, return_inverse=True)
     data = x.data * divide_where_positive(1.0, length, 0.0)[row]
     return SparseGramBlock(

@@ -204,6 +204,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
 
     def worst_reached(M: int) -> bool:
         S = mu - float(compute_deviation(M, delta))
+        # Where mu <= t there is no worst error, as in `plan_error`.
         return S > 0 and bool(compute_error(S, M) <= target)
 
     average = worst = None

@@ -159,6 +159,7 @@ def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
             for name, cell in (("sample", sample), ("failures", failures))
         }
         seconds = _parse_number(problems, number, "delay", delay, LONGEST_DELAY)
+        # Only now, so that all problems of a row are reported at once.
         if problems.total > problems_before:
             continue
         key = (question, int(counts["sample"]) if sample.strip() else None)

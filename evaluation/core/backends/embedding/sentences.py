@@ -255,6 +255,7 @@ class SentenceEmbedder(Embedder):
                 source, local_files_only=local_only, trust_remote_code=False
             )
 
+        # In training mode dropout would give equal texts different vectors.
         self._model = load_model(source, what, REMEDY, load).eval()
         if not hasattr(self._model, "preprocess"):
             raise EmbedderError(
