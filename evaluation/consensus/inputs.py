@@ -52,9 +52,9 @@ class Answers(_AnswerTable):
 
     Attributes
     ----------
-    keys : by which the caller knows each of them again. workers, questions : ids.
-    texts : as written, "" where nothing was. rejected : refused where it was collected.
-    times : when it was sent, None where nobody knows; () where nobody ever took any.
+    keys : the caller's ids of the answers. workers, questions : their ids.
+    texts : as written, "" for an empty answer. rejected : flags of answers rejected at collection.
+    times : when each answer was sent, None if unknown; () if no answer has a time.
     """
 
     keys: Sequence[Any]
@@ -88,9 +88,10 @@ class ModelAnswers(_AnswerTable):
     def asked_once(self) -> Self:
         """Return one answer for each model and question: sample 0 of the latest request.
 
-        An ERROR of the latest is not made up for by an earlier answer, which another prompt or
-        other parameters brought: the model has to be asked again.
+        An earlier answer does not replace an ERROR of the latest request, because its prompt or
+        parameters may differ: the model has to be asked again.
         """
+        # Rows are in the order of asking: a later one replaces an earlier one.
         latest = {
             (self.models[row], self.questions[row]): row
             for row in range(len(self))
@@ -119,16 +120,16 @@ class GradingInput:
 
     Attributes
     ----------
-    given : the answers that were not left out, those without a text too.
-    answered : those of them with a text, which are graded.
+    given : the answers that were not left out, with and without a text.
+    answered : the answers in `given` with a text, which are graded.
     models : one answer for each model and question; None without models.
-    n_rejected : answers that were left out because they were refused where they were collected.
-    n_repeated : rows that said once more what an earlier one said, and were left out.
+    n_rejected : number of answers left out because they were rejected at collection.
+    n_repeated : number of rows left out because they repeat an earlier row.
     excluded : ids of workers who do not vote, each among the workers.
     collapsed : ids of workers whose groups of copies vote as one; () for all groups.
     anchors : rows of `answered` that an expert graded, and the grades.
-    model_names : how models are called in messages, by id; the id itself without.
-    wordings : texts of the questions by id, as far as they are known; only facts are read by them.
+    model_names : name of each model in messages, by id; the id is used where there is none.
+    wordings : known texts of the questions, by id.
     question_groups : passage or category by question, see `choose_question_groups`.
     """
 
@@ -173,6 +174,8 @@ class GradingInput:
             zip(models.models, models.questions, models.texts, models.statuses, strict=True),
         ):
             for row in columns:
+                # Separators keep fields apart: ("ab", "c") and ("a", "bc") must not have equal
+                # hashes.
                 digest.update("\x1f".join(map(str, row)).encode() + b"\x1e")
             digest.update(b"\x1d")
         for at, grade in self.anchors:
@@ -180,7 +183,7 @@ class GradingInput:
         groups = self.question_groups if self.parameters.question_contrast else {}
         for question in filter(groups.get, dict.fromkeys(answers.questions)):
             digest.update(f"{question}\x1f{groups[question]}\x1e".encode())
-        # Times say whose answers vote for a group of copies.
+        # Times decide whose answers vote for a group of copies.
         for time in answers.times if self.parameters.collapse_copies and any(answers.times) else ():
             digest.update(f"{time and time.astimezone(UTC).isoformat()}\x1e".encode())
         return digest.hexdigest()
@@ -202,6 +205,7 @@ def choose_question_groups(
     for question in asked:
         passage, category = passages.get(question, ""), categories.get(question, "")
         if passage and n_of_passage[passage] >= FEWEST_QUESTIONS:
+            # The prefix keeps a passage and a category of the same name apart.
             found[question] = f"passage:{passage}"
         elif category:
             found[question] = f"category:{category}"
@@ -239,9 +243,9 @@ class Embedded:
     Attributes
     ----------
     answers, models : (N, d) and (R, d), dense or sparse.
-    info : how they were made. warnings : what the user should know about it.
-    plain : (N, d) of the texts as written, where the others are of corrected ones. spelling : what
-        was corrected.
+    info : the embedder. warnings : messages to the user.
+    plain : (N, d) vectors of the texts as written; None unless the spelling was corrected.
+    spelling : the corrections; None without.
     """
 
     answers: Vectors
@@ -274,8 +278,10 @@ def embed(
     def report_after(after: int) -> Callable[[int, int], None] | None:
         return progress and (lambda done, _: progress("embedding", after + done, total))
 
+    # Fitted on the workers' answers only, so that another model changes no worker's vector.
     embedder.fit(answers)
     vectors = embedder.embed(answers, report_after(0))
+    # `n_truncated_` is of the last call only.
     cut = embedder.n_truncated_
     of_models = None
     if model_answers is not None:
@@ -311,6 +317,7 @@ def compute_entailment_scores(
     of_question: dict[Hashable, list[int]] = {}
     for row, question in enumerate(questions):
         of_question.setdefault(question, []).append(row)
+    # Ordered pairs, since entailment is not symmetric.
     pairs = [pair for rows in of_question.values() for pair in permutations(rows, 2)]
     found = model.probabilities(
         [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
@@ -325,9 +332,9 @@ def compute_entailment_scores(
 def embed_graded_answers(given: GradingInput, embed: EmbedTexts) -> Embedded:
     """Return vectors of all graded answers, and one row for each answer of a model.
 
-    Rows of models' answers without a text are zeros, which are never read. With a language for the
-    spelling the vectors are those of the corrected texts, and those of the workers' answers as
-    written stand beside them.
+    Rows of models' answers without a text are zeros and are never read. If the parameters name a
+    spelling language, the vectors are of the corrected texts, and `plain` holds the vectors of the
+    workers' answers as written.
     """
     language = given.parameters.spelling
     texts: Sequence[str] = given.answered.texts

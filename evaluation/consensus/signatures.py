@@ -1,11 +1,9 @@
 """Options that all computations on a crowd share, and the signature of a run.
 
-Options that every computation on a crowd shares with a grading: embedding and scoring.
+The shared options are those of embedding and scoring. `EXCLUDED` is for run types that do not read
+the answers of excluded workers; AQER itself grades these workers without a vote.
 
-`EXCLUDED` is for every kind of run that reads people's answers beside AQER, which grades whom it
-excludes without a vote.
-
-Signatures: one line that names the method, options, embedding, version and inputs of a run.
+A signature is one line with the method, options, embedding, version and inputs of a run.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ __all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes"
 
 
 OF_GRADING = AqerParameters.options()
-# The hash of the inputs in a signature says already that their answers are not there.
+# Not signed: their answers are missing from the inputs, so the hash of the inputs differs.
 EXCLUDED = Ids(
     label="Exclude workers",
     help="Their own ids, as in the lists of workers. Their answers are not read; nobody is "
@@ -104,5 +102,6 @@ def build_aqer_signature(
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }
+    # The parameters name what was asked for ("auto", a SPEC); the signature names what was used.
     parts |= {"embedder": model, "precision": precision}
     return "|".join(["aqer", *(f"{name}:{value}" for name, value in parts.items())])

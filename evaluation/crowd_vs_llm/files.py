@@ -40,6 +40,7 @@ from evaluation.runs.files.metrics import refuse_to_replace
 PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"
 QUESTIONS, SUMMARY = "panel_questions.csv", "summary.json"
 FILES = (PANELS, DISTANCES, MODELS, QUESTIONS, SUMMARY)
+# Without the keys of the best responses, in whose place the file has the texts.
 QUESTION_COLUMNS = tuple(field.name for field in fields(QuestionRow))[:9]
 BEST_RESPONSE_COLUMNS = ("best_of_people", "best_of_models", "best_of_both")
 

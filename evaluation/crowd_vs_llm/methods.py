@@ -151,6 +151,7 @@ def compare_panel_pair(first: Panel, second: Panel, n_people: int) -> PanelPair:
     both = (first.n_answers > 0) & (second.n_answers > 0)
     cosines = np.where(both, compute_row_cosines(first.exemplars, second.exemplars), np.nan)
     first_means, second_means = first.compute_means(), second.compute_means()
+    # Ranks are compared over the respondents that both panels score.
     models = ~np.isnan(first_means[n_people:] - second_means[n_people:])
     a, b = first_means[n_people:][models], second_means[n_people:][models]
     people = ~np.isnan(first_means[:n_people] - second_means[:n_people])

@@ -91,7 +91,7 @@ class PanelsReport:
 
     Attributes
     ----------
-    said : results as sentences.
+    said : messages on the results, as sentences.
     cautions : limits of a panel of models, as sentences.
     workers, flagged : number of workers, and of those flagged as answering like a model.
     panels, distances : each panel, and comparisons of two.

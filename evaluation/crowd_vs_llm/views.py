@@ -1,7 +1,4 @@
-"""Page of a comparison of panels, and its chart of models' scores.
-
-Chart of models' scores against the consensus of each panel: one row per model.
-"""
+"""Page of a comparison of panels, and its chart of models' scores by panel, one row per model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Pages that compare language models, and the chart of two models' differences.
-
-Chart of two models' score differences by group of questions, with intervals. Page with the
-leaderboard of a question set's language models.
-"""
+"""Pages that compare language models, and the chart of two models' differences by group."""
 
 from __future__ import annotations
 
@@ -64,6 +60,7 @@ def groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
         description = f"{len(rows)} groups, differences with 95% intervals"
         drawing = Drawing(width, layout.height, f"By {grouping.by}", description)
         values = [value for row in rows for value in (row.value, row.low, row.high)]
+        # With 0, so that the line of no difference is visible.
         scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
         zero = scale(0.0)
@@ -137,6 +134,7 @@ def chosen(runs: list[Run], wanted: UUID | None) -> Run | None:
     """Return the run of an id, else the official one; None without runs, 404 for a wrong id."""
     if wanted is None:
         return run_compared(runs)
+    # Only among the runs of this set: the id of another set's run is a 404.
     for run in runs:
         if run.public_id == wanted:
             return run

@@ -162,6 +162,7 @@ def _read_grades(
         raise InputError([Problem.from_code(judgements.name, None, None, "no_grade")], 1)
     known = inputs.answered
     keys = {
+        # "" in place of a model: these are answers of workers.
         (worker, "", question): key
         for key, worker, question in zip(known.keys, known.workers, known.questions, strict=True)
     }
@@ -241,6 +242,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
             parameters=request.parameters.grading(),
             output=request.output,
             duplicates=request.duplicates,
+            # This command's own files are checked above; the grading itself writes none.
             overwrite=True,
         ),
         progress,

@@ -270,7 +270,7 @@ class _Crowd:
         )
         # Similarities within questions do not change, and hundreds of subsets cost less.
         short = compact_vectors(x, members) if len(worker) else x
-        # `usable` has applied unit_length; a second time would act on compacted vectors.
+        # `convert_vectors` has applied unit_length; a second time would act on compacted vectors.
         rest = {name: value for name, value in parameters.items() if name != "unit_length"}
         return cls(short, worker, question, len(labels), len(asked), rest)
 

@@ -141,6 +141,7 @@ class PlanTargets(Parameters):
         """Cost of one answer including the panel's fee; None without pay."""
         if self.pay is None:
             return None
+        # By way of text: Decimal(0.1) would hold the binary fraction 0.1000000000000000055...
         return Decimal(str(self.pay)) * (1 + Decimal(str(self.fee)) / 100)
 
     def cost(self, answers: int) -> float | None:
@@ -148,6 +149,7 @@ class PlanTargets(Parameters):
         price = self.price
         if price is None:
             return None
+        # Decimal rounds a half cent to the even cent by default.
         return float((price * answers).quantize(CENT, ROUND_HALF_UP))
 
 

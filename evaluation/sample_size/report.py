@@ -110,6 +110,7 @@ def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:
     models = [
         ScoreNow(key, name, n, high - low)
         for key, name, n, low, high in LLMScore.objects.filter(run=run, n__gte=1)
+        # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         .order_by(F("score").desc(nulls_last=True), "pk")
         .values_list("model__public_id", "model__name", "n", "score_low", "score_high")
         if low is not None and high is not None

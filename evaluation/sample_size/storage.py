@@ -52,6 +52,7 @@ def execute_run(turn: Turn) -> None:
     def report_progress(stage: str, done: int, total: int) -> None:
         """Report progress; if the turn's time is over, store partial results and raise."""
         turn.report(stage, done, total)
+        # After the last subset the run can end in this turn.
         if stage == "trying" and turn.is_over() and done < total:
             with turn.fenced():
                 turn.keep(ASIDE, {"key": key, "parts": computed})
@@ -62,6 +63,7 @@ def execute_run(turn: Turn) -> None:
         trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
     except TooFewWorkersError:
         raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
+    # Deleted together with the end of the run: until then a further turn needs the parts.
     with turn.fenced():
         RunData.objects.filter(run=run, name=ASIDE).delete()
         turn.end(

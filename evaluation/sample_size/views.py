@@ -115,6 +115,7 @@ def _build_form(request: HttpRequest) -> OptionForm:
     values = {name: value for name, value in request.GET.items() if name in known}
     if not values:
         return form_for(PlanTargets)(request.user)
+    # A bound form takes a missing field for empty, not for its default.
     defaults = {
         name: "" if option.default is None else option.default for name, option in known.items()
     }

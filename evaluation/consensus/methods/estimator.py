@@ -62,6 +62,7 @@ INITIALIZATIONS = ("equal", "random", "entailment")
 AGGREGATIONS = ("mean", "majority")
 STOPPING_RULES = ("relative", "paper")
 
+# With two workers, min-max would give one of them all the voting weight.
 FEWEST_WORKERS = 3
 
 Block = tuple[Vectors, ArrayLike, ArrayLike]
@@ -216,7 +217,7 @@ class AQER:
             answer all.
         initial_scores : (N,) for ``init="entailment"``, see `initialization.from_scores`.
         progress : called with (draws done, draws in all).
-        kept : where draws are put aside and come from, see `KeptDraws`.
+        kept : store of finished draws, for a run that was interrupted; see `DrawStore`.
         electorate : who votes and how much, workers in order of first appearance.
         camps : (N,) camp of each answer within its question, for questions with more than one
             exemplary answer: the nearest one counts, see `CampedVote`.
@@ -249,6 +250,8 @@ class AQER:
         if question_groups is not None:
             labels = np.asarray(question_groups)
             groups = np.empty(len(question_labels), dtype=np.int64)
+            # All answers to a question carry its group, so it does not matter which one is written
+            # last.
             groups[question] = np.where(labels == "", -1, encode_labels(labels)[0])
         fitted = self._fit_vote(
             vote, worker_labels, question_labels, x, electorate, initial_scores, progress, kept
@@ -264,8 +267,8 @@ class AQER:
     def fit_blocks(self, blocks: Iterable[Block], progress: Progress | None = None) -> AQER:
         """Estimate grades from answers in blocks ``(vectors, workers, questions)``; returns self.
 
-        All answers to a question must come in the same block. A block is not kept: what stays in
-        memory is a few numbers an answer. Exemplary answers and models' scores, which need the
+        All answers to a question must come in the same block. Blocks are not stored: a few numbers
+        for each answer stay in memory. Exemplary answers and models' scores, which need the
         vectors, are not available afterwards. Mean vote only; see `fit` for the rest.
         """
         self._check_parameters()
@@ -334,6 +337,7 @@ class AQER:
             raise ValueError("question_contrast is of plain means: no difficulty, discrimination")
         if self.weight_cap is not None and not 0 < self.weight_cap <= 1:
             raise ValueError(f"weight_cap must be above 0 and at most 1, got {self.weight_cap}")
+        # A single draw has no spread, hence no standard error.
         if self.n_draws < 0 or self.n_draws == 1:
             raise ValueError(f"n_draws must be 0 or at least 2, got {self.n_draws}")
 
@@ -363,6 +367,7 @@ class AQER:
             discrimination=self.discrimination,
             stopping=self.stopping,
             tolerance=self.tolerance,
+            # One pass with equal weights gives raw scores and exemplary answers without grades.
             max_iterations=self.max_iterations if ranked else 1,
             electorate=electorate,
         )
@@ -384,6 +389,7 @@ class AQER:
         if ranked:
             low, high, reasons = self._compute_raw_intervals(vote, means, rest, drawn_raw)
         on_scale = raw
+        # Ends of intervals are mapped to grades by the minimum and maximum that made the grades.
         if electorate.on_scale is not None:
             on_scale = np.where(electorate.on_scale, raw, np.nan)
         able, groups = find_supported_workers(cells), number_groups(cells)
@@ -396,6 +402,7 @@ class AQER:
             raw=raw,
             grades=grades,
             weights=weights,
+            # Without a common scale of the question effects no worker is ranked.
             ranks=rank_within_groups(grades, able & (reason is None), groups),
             groups=groups,
             raw_low=low,
@@ -431,7 +438,7 @@ class AQER:
         return start
 
     def _find_reason(self, means: WorkerMeans) -> str | None:
-        """Return "disconnected" if question effects have no common scale, else None."""
+        """Return "disconnected" if workers have no common scale under `difficulty`, else None."""
         if self.difficulty and find_components(means.cells, means.times[:, 0] > 0)[0] > 1:
             return DISCONNECTED
         return None
@@ -439,10 +446,7 @@ class AQER:
     def _compute_raw_intervals(
         self, vote: Vote, means: WorkerMeans, rest: FixedPoint, drawn_raw: Floats | None
     ) -> tuple[Floats, Floats, list[str | None]]:
-        """Return the ends of the raw scores' 95% intervals, and the reason of each NaN.
-
-        One per worker.
-        """
+        """Return the ends of each worker's 95% interval of raw, and why they are NaN, else None."""
         cells, raw = vote.cells, rest.raw[:, 0]
         n = cells.sum_by_worker(means.times[:, 0]).astype(np.int64)
         cosine = self.similarity == "cosine"

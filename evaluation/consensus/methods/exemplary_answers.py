@@ -1,14 +1,10 @@
-"""Similarity to exemplary answers, which are made by mean vote or by majority vote.
+"""Similarity of answers to exemplary answers, under mean vote and under majority vote.
 
-Similarity of each answer to its exemplary answer under mean vote (section 4.2, equation 1).
+Mean vote (section 4.2, equation 1): the exemplary answer of a question is the weighted mean of its
+answers' vectors. Similarities come from inner products (see `grams`), without forming it.
 
-The exemplary answer of a question is the weighted mean of its answers' vectors. It is never
-formed here: see `grams`.
-
-Similarity to an exemplary binary bag of words, made by majority vote (appendix G).
-
-A word belongs to the exemplary answer of a question if the answers that hold it carry more than
-half of the voting weight.
+Majority vote (appendix G), for binary bags of words: a word belongs to the exemplary answer of a
+question if the answers that contain it carry more than half of the voting weight.
 """
 
 from __future__ import annotations
@@ -177,7 +173,7 @@ class MeanVote:
         if redo.any():
             self._recompute(block, v, redo, (rest, rest_square, others))
         if self.euclidean:
-            # Not zero: `_redo` gave every cell whose others have no weight an equal vote of theirs.
+            # Not zero: `_recompute` gave the others equal votes wherever their weights sum to 0.
             return self._compute_distance(block, rest / others, rest_square / others**2)
         return compute_cosines(rest, rest_square, others)
 
@@ -201,6 +197,7 @@ class MeanVote:
             other_votes = v[b, :, d]
             other_votes[each, i] = 0.0
             other_votes[other_votes.sum(axis=1) <= 0] = 1.0
+            # Again: the line above also gave the left-out answer a vote.
             other_votes[each, i] = 0.0
             if not self.euclidean:
                 other_votes = other_votes * block.length[b]
@@ -217,7 +214,7 @@ class MeanVote:
     def exemplars(self, vectors: Vectors, weights: Floats) -> Vectors:
         """Return one exemplary answer per question, as rows in code order, in float64.
 
-        `vectors` are the ones this was made from; sparse vectors give sparse exemplary answers.
+        `vectors` (N, d) must be those of `from_vectors`; sparse vectors give sparse exemplars.
         """
         cells = self.cells
         v = self.votes(weights[:, None])[:, 0]
@@ -229,6 +226,7 @@ class MeanVote:
             return sparse.csr_array(votes @ vectors)
         out = np.empty((cells.n_questions, vectors.shape[1]))
         # Questions are taken in groups whose vectors fit the cache.
+        # Cells are sorted by size: the last question has the most answers.
         step = max(1, CHUNK // (vectors.shape[1] * int(cells.sizes[-1])))
         for first in range(0, cells.n_questions, step):
             sizes = cells.sizes[first : first + step]
@@ -266,6 +264,7 @@ def compute_cosines(inner: Floats, square: Floats, lengths: Floats) -> Floats:
     """
     norm = np.sqrt(np.where(square > ZERO * lengths**2, square, np.inf))
     found = inner * (1.0 / norm)
+    # Rounding brings cosines of parallel vectors slightly above 1.
     return found.clip(-1.0, 1.0, out=found)
 
 
@@ -306,6 +305,7 @@ class MeanVoteBuilder:
         question, question_labels = encode_labels(questions)
         if not len(worker) == len(question) == vectors.shape[0]:
             raise ValueError("a block needs as many workers and questions as vectors")
+        # A question in two blocks would have two exemplary answers, each of a part of its answers.
         known = self._questions.keys() & set(question_labels.tolist())
         if known:
             raise ValueError(f"question {min(map(str, known))} comes in more than one block")
@@ -391,6 +391,7 @@ class MajorityVote:
             The vectors hold something else than zeros and ones.
         """
         values = vectors.data if sparse.issparse(vectors) else np.asarray(vectors)
+        # Counts or TF-IDF values would make the sums in `compare` wrong norms.
         if not np.isin(values, (0, 1)).all():
             raise ValueError("majority vote needs binary bags of words (zeros and ones)")
         bags, words = [], []
@@ -452,9 +453,10 @@ class MajorityVote:
     def compare(self, bag: Floats, exemplar: Floats, words: Floats | None = None) -> Floats:
         """Return similarities of a question's answers with one exemplary bag per draw.
 
-        `words` (m,) says how many words each bag has where `bag` holds only some of them.
+        `words` (m,) is the number of words of each whole bag, if `bag` holds only some of them.
         """
         inner = bag @ exemplar
+        # Of zeros and ones the sum is the squared norm.
         own = (bag.sum(axis=1) if words is None else words)[:, None]
         others = exemplar.sum(axis=0)[None, :]
         if self.euclidean:

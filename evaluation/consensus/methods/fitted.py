@@ -1,9 +1,7 @@
 """Learned values of a fit, and exemplary answers prepared for question contrast.
 
-Exemplary answers of a vote, prepared for question contrast, where the contrast is defined.
-
-A fit makes a new one of these, so that nothing of an earlier fit is left behind. What only some
-readers ask for is computed when it is asked for, and kept.
+Each fit creates a new `Fitted`, so that no value of an earlier fit remains. Values that only some
+callers need are computed on first access and cached.
 """
 
 from __future__ import annotations
@@ -77,6 +75,8 @@ def build_crowd_exemplars(
     cells = plain.cells
     exponent = cells.to_questions(np.concatenate([block.exponent for block in plain.blocks]))
     question, worker = cells.to_rows(cells.question), cells.to_rows(cells.worker)
+    # The Gram blocks scaled these questions so that squares neither under- nor overflow; the
+    # vectors need the same scale.
     x = scale_by_power_of_two(vectors, exponent[question]) if exponent.any() else vectors
     if without is None:
         votes = cells.to_rows(plain.votes(weights[:, None])[:, 0])
@@ -84,6 +84,7 @@ def build_crowd_exemplars(
     else:
         left = np.flatnonzero(worker != without)
         x, question, votes = x[left], question[left], weights[worker[left]]
+        # Where the weights of the others sum to 0, they count equally.
         nobody = np.bincount(question, votes, cells.n_questions) <= 0
         votes = np.where(nobody[question], 1.0, votes)
     shares = votes / np.bincount(question, votes, cells.n_questions)[question]
@@ -105,12 +106,13 @@ def compute_rank_intervals(
     Parameters
     ----------
     drawn : (M, n_draws) raw scores in the draws; NaN where a draw holds no question of the worker.
-    ranked : (M,) who has a rank; the others have NaN.
-    n : (M,) how many questions each worker answered; below 2 the interval is NaN.
+    ranked : (M,) flags of the workers with a rank; the interval of the others is NaN.
+    n : (M,) number of questions each worker answered; below 2 the interval is NaN.
     level : coverage, strictly between 0 and 1.
     """
     low, high = np.full((2, len(drawn)), np.nan)
     members = np.flatnonzero(ranked)
+    # int32 halves the memory of workers x draws ranks.
     ranks = np.empty((len(members), drawn.shape[1]), dtype=np.int32)
     everybody = np.ones(len(members), dtype=bool)
     for draw in range(drawn.shape[1]):
@@ -131,8 +133,8 @@ def compute_draw_agreement(raw: Floats, drawn: Floats, ranked: NDArray[np.bool_]
     """Return for each bootstrap draw the Spearman correlation of its raw scores with the run's.
 
     Over the ranked workers that have a score in both; NaN in a draw where fewer than 2 have, or
-    where one side has no spread. Scores that differ by the last bits are tied, as in ranks: which
-    of them is the larger, the processor decides.
+    where one side has no spread. Scores that differ by the last bits are tied, as in ranks: their
+    order depends on the processor.
 
     Parameters
     ----------
@@ -266,8 +268,8 @@ class FittedCrowd(Fitted):
 
     Attributes
     ----------
-    vote : the answers. vectors : (N, d) theirs; None where they were not kept.
-    votes : (M,) final voting weights, equal ones where nobody is graded; `previous` (M, 1) those
+    vote : the answers. vectors : (N, d) their vectors; None if not stored.
+    votes : (M,) final voting weights, equal below 3 workers; `previous` (M, 1) those
         that produced `raw`.
     rules : of the iteration. similarity, aggregation, seed : as the estimator has them.
     drawn : the bootstrap draws; None without.
@@ -288,7 +290,7 @@ class FittedCrowd(Fitted):
 
     @property
     def crowd(self) -> FittedCrowd:
-        """The fit itself, where `Fitted.crowd` may be another one."""
+        """The fit itself, since all its workers vote."""
         return self
 
     @property
@@ -350,7 +352,7 @@ class FittedCrowd(Fitted):
         return self.build_exemplars().compare_workers(cells.to_rows(cells.worker), cells.n_workers)
 
     def graded_by_contrast(self) -> FittedCrowd:
-        """Return the fit with question contrast as raw score, and grades and ranks made of it.
+        """Return a copy of the fit whose raw scores, grades and ranks come from question contrast.
 
         Voting weights and exemplary answers stay those of the iteration.
         """
@@ -374,6 +376,8 @@ class FittedCrowd(Fitted):
                 interval_reasons=found.interval_reasons,
                 drawn_raw=self._draw_contrasts(found),
             )
+        # `replace` starts with an empty cache, and a frozen dataclass refuses setattr: filling the
+        # cache directly saves computing the contrasts a second time.
         vars(fitted)["contrasts"] = found
         return fitted
 
@@ -431,8 +435,8 @@ class FittedCrowd(Fitted):
     def restarted(self, start: Floats, copies: Floats | None = None) -> Floats:
         """Return raw scores, workers x columns, of an iteration started from weights `start`.
 
-        `copies` (M, D) says how often each worker votes; who votes 0 times is left out altogether,
-        with raw NaN.
+        `copies` (M, D) is the number of votes of each worker; a worker with 0 votes is left out
+        and has raw NaN.
         """
         cells = self.vote.cells
         times = np.ones(start.shape) if copies is None else (copies > 0).astype(float)

@@ -1,16 +1,11 @@
-"""Iteration of AQER: its start, its steps, question weights, and the history of weights.
+"""Iteration of AQER (Yahav et al. 2025, section 4.2, algorithm 1): start, steps and history.
 
-First voting weights of the iteration (Yahav et al. 2025, section 4.2 and appendix B.1).
+All steps work on D weight vectors at once: one for the run itself, or one for each bootstrap draw.
+The start is in section 4.2 and appendix B.1.
 
-Question weights by discrimination: the item-rest correlation of each question.
-
-q_j = max(0, correlation over its answerers of their score on it with their mean score on other
-questions). Questions with fewer than 5 such answerers get the median of the others.
-
-Voting weights and grades after each iteration, for the chart of convergence.
-
-Written for D weight vectors at once, one for the run itself or one for each bootstrap draw.
-(Yahav et al. 2025, section 4.2, algorithm 1.)
+Beyond the paper: question weights by discrimination, q_j = max(0, correlation over the answerers
+of their score on question j with their mean score on other questions). Questions with fewer than 5
+such answerers get the median of the others.
 """
 
 from __future__ import annotations
@@ -96,12 +91,13 @@ def compute_item_rest_weights(scores: Floats, times: Floats, cells: Cells) -> Fl
     Notes
     -----
     A question on which all answerers score the same, or whose answerers all do equally well
-    elsewhere, tells nothing: 0. A worker without another question takes no part. If no question
+    elsewhere, has weight 0. A worker without another question takes no part. If no question
     has enough answerers, or all q are zero, every question counts equally (1).
     """
     s = np.where(times > 0, scores, 0.0)
     total = cells.sum_by_worker(times * s)[cells.worker]
     count = cells.sum_by_worker(times)[cells.worker]
+    # The rest excludes the question itself: any score correlates with a total that contains it.
     others = count - times
     part = (times > 0) & (others > 0)
     rest = np.divide(total - times * s, others, out=np.zeros_like(s), where=part)
@@ -171,8 +167,8 @@ class History:
     def of_members(self, unit: Integers) -> History:
         """Return the history per worker, from this history per unit (group that votes as one).
 
-        `unit` (M,) is whose vote a worker has a part in; -1 for nobody's: weight 0, no grade. The
-        members of a unit share its weight alike.
+        `unit` (M,) is the code of each worker's unit; -1 for a worker without a vote, who has
+        weight 0 and no grade. The members of a unit have equal shares of its weight.
         """
         size = np.bincount(unit[unit >= 0], minlength=len(self._last[0]))
 
@@ -282,6 +278,7 @@ class WorkerMeans:
 
     def select_columns(self, columns: NDArray[np.int64]) -> WorkerMeans:
         """Return a copy with only the columns (draws) of these indices."""
+        # Without `__init__`, which would factorise every `TwoWayEffects` again.
         chosen = object.__new__(WorkerMeans)
         chosen.cells, chosen.rules = self.cells, self.rules
         chosen.times = self.times[:, columns]
@@ -363,11 +360,11 @@ class FixedPoint:
 def scale_to_grades(raw: Floats, present: NDArray[np.bool_] | None = None) -> Floats:
     """Return grades, workers x draws: raw scores min-max scaled by column, 1 where all are equal.
 
-    `present` (M, D) says who takes part in the minimum and the maximum (default: who has a raw
-    score); grades of others are clipped to 0..1.
+    `present` (M, D) flags the workers who set the minimum and the maximum (default: all with a raw
+    score); grades of the others are clipped to 0..1.
     """
     part = raw if present is None else np.where(present, raw, np.nan)
-    # NaN where nobody takes part, which then is no spread either.
+    # NaN without any such worker; `varied` is then false.
     low, high = np.fmin.reduce(part, axis=0), np.fmax.reduce(part, axis=0)
     spread = high - low
     rounding = NO_SPREAD * np.maximum(1.0, np.abs(high))
@@ -407,6 +404,8 @@ def iterate(
         np.zeros(columns, bool),
     )
     rest.trace.extend([] for _ in range(columns))
+    # RMSE of weights shrinks like 1/M: the paper's rule stops a run of many workers after one or
+    # two iterations.
     scale = m if rules.stopping == "relative" else 1
     # Columns that have come to rest are written down and worked on no more.
     active = np.arange(columns)

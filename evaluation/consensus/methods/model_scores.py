@@ -1,7 +1,4 @@
-"""Scores of language models against the exemplary answers, also by question contrast.
-
-Question contrast of language models' answers, empty and refused ones counted.
-"""
+"""Scores of language models' answers: similarity to the exemplary answers, question contrast."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ def contrast_models(
 
     Parameters
     ----------
-    vectors : (R, d). model, question : (R,) codes, -1 for a question that nobody answered.
+    vectors : (R, d). model, question : (R,) codes, -1 for a question without an answer.
     compared : (R,) answers with a text and an exemplary answer. silent : (R,) empty and refused
         answers to questions with one: they count as the lowest contrast of a worker's answer to
         the question, at most 0, and are undefined where no worker's answer has a contrast.
@@ -91,6 +88,7 @@ def _count_silent_answers(
     centre = divide_where_positive(np.bincount(model[known], pseudovalues[known], k), n)
     squares = np.where(known, (pseudovalues - centre[model]) ** 2, 0.0)
     spread = divide_where_positive(np.bincount(model, squares, k), np.where(n > 1, n * (n - 1), 0))
+    # Other models keep their errors, which also count questions that they did not answer.
     affected = np.bincount(model[silent], minlength=k) > 0
     errors = np.where(affected, np.sqrt(spread), found.errors)
     interval = compute_t_interval(means, errors, n)
@@ -185,7 +183,7 @@ class ModelScores:
     ranks : 1 + the number of models significantly better (permutation test, Holm); 0 for a model
         with a missing answer or without a question in common with another.
     reasons : per model why something is undefined, or None; `interval_reasons` likewise.
-    answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) says why or how.
+    answer_scores : (R,) similarities, NaN where undefined; `answer_reasons` (R,) codes.
     comparisons : one result for every pair of models.
     contrasts : question contrast of the answers and the models.
     """
@@ -223,6 +221,7 @@ def score_models(crowd: FittedCrowd, answers: ModelAnswers, vectors: Vectors) ->
     percentiles = np.full(k, np.nan)
     if crowd.ranked:
         percentiles = compute_percentiles(answers, scores, crowd.left_out, cells)
+        # A missing answer keeps a model out of all rankings until it is asked again.
         percentiles[with_error] = np.nan
     ranks, comparisons = rank_models(answers, scores, cells.n_questions, crowd.seed)
     return ModelScores(
@@ -302,8 +301,8 @@ def compute_answer_scores(
     Parameters
     ----------
     similarity : (C,) similarities of the compared answers.
-    lowest : (Q,) what no answer scores: the lowest worker score on each question, under cosine
-        at most 0.
+    lowest : (Q,) score of an empty or refused answer: the lowest worker score on each question,
+        under cosine at most 0.
     """
     scores = np.full(len(answers.kind), np.nan)
     scores[answers.compared] = similarity
@@ -325,7 +324,7 @@ def compute_means_by_model(
 ) -> tuple[Floats, Integers]:
     """Return mean scores, models x draws, and each model's number of known scores.
 
-    `times` (Q, D) says how often a question counts in each of the D columns.
+    `times` (Q, D) is the number of copies of each question in each of the D columns.
     """
     known = ~np.isnan(scores[:, 0])
     k = len(answers.names)
@@ -333,6 +332,7 @@ def compute_means_by_model(
     columns = scores.shape[1]
     weight = np.ones((len(model), columns)) if times is None else times[answers.question[known]]
     total, count = np.zeros((k, columns)), np.zeros((k, columns))
+    # `total[model] += ...` would add only one of the answers of a model.
     np.add.at(total, model, weight * scores[known])
     np.add.at(count, model, weight)
     mean = divide_where_positive(total, count)
@@ -354,6 +354,8 @@ def compute_percentiles(
             continue
         asked = np.zeros(cells.n_questions, dtype=bool)
         asked[answers.question[is_of_model]] = True
+        # Workers' means over the same questions: otherwise a model that answered easy ones would
+        # look better.
         workers = compute_worker_means(leave_one_out, cells, asked)[able]
         place = compute_percentile(float(scores[is_of_model].mean()), workers)
         out[code] = np.nan if place is None else place

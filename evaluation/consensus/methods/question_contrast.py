@@ -85,9 +85,9 @@ class Contrasts:
     low, high : (K,) its 95% interval by Student's t; NaN below 2 answers, with the reason in
         `interval_reasons`.
     n : (K,) answers behind each mean.
-    pseudovalues : (R,) numbers with the mean of the owner's contrast and the spread that its
-        standard error has from the questions which the owner answered: what a draw of questions
-        averages. NaN where the contrast is.
+    pseudovalues : (R,) values whose mean is the owner's contrast and whose spread gives the part of
+        its standard error that comes from the questions which the owner answered; bootstrap draws
+        average them. NaN where the contrast is NaN.
     """
 
     answers: Floats
@@ -200,6 +200,7 @@ class CrowdExemplars:
     def sum_directions(self, scope: Scope) -> Vectors:
         """Return the sum of the unit exemplary answers of each group, one row each."""
         member = np.flatnonzero(scope.group >= 0)
+        # Unit length, so that all questions count alike, however much their answers agree.
         inverse = _invert(np.sqrt(self.squared[member]))
         shape = (len(scope.sizes), self.n_questions)
         sums = sparse.csr_array((inverse, (scope.group[member], member)), shape=shape)
@@ -252,7 +253,7 @@ class CrowdExemplars:
 class _Compared:
     """R answers to compare: vectors, owner and question codes, and share in the exemplary answer.
 
-    `alone` flags the only answers to their question, which nothing is left to compare with.
+    `alone` flags answers that are the only one to their question; they have no contrast.
     """
 
     vectors: Vectors
@@ -263,6 +264,7 @@ class _Compared:
 
     def split_by_owner(self) -> Iterator[Integers]:
         """Yield the rows of whole owners, few enough for the cache unless one owner has more."""
+        # Owners stay whole, because the influence of a question sums over all answers of its owner.
         order = np.argsort(self.owner, kind="stable")
         most = max(1, CHUNK // self.vectors.shape[1])
         ends = np.flatnonzero(np.diff(self.owner[order], append=-1)) + 1
@@ -329,8 +331,8 @@ class _Chunk:
     ----------
     contrast : (r,) found so far; NaN for none.
     influence : (r,) sum over the owner's other answers of what the answer's question, as one of the
-        others, adds to their mean cosines. unanswered : (r,) squares of it that stand for the
-        questions which the owner did not answer.
+        others, adds to their mean cosines. unanswered : (r,) squares of it for the questions which
+        the owner did not answer.
     """
 
     def __init__(self, crowd: CrowdExemplars, answers: _Compared, rows: Integers) -> None:
@@ -373,6 +375,7 @@ class _Chunk:
         if not (scope.targets[self.question]).any():
             return
         # A segment is an owner in a group.
+        # The factor leaves room for "no group" (-1): else it had the key of another owner's group.
         keys = self.owner * (len(scope.sizes) + 1) + group + 1
         _, first, segment = np.unique(keys, return_index=True, return_inverse=True)
         add = _build_sum(segment, member)
@@ -381,6 +384,7 @@ class _Chunk:
             delta = delta + _build_sum(segment, self.lost & member, self.lost) @ self.anew
         used = member & ~self.alone
         size = np.where(member[first], scope.sizes[group[first]], 0)
+        # Without the owner, a question that only the owner answered has no exemplary answer.
         n = size - np.bincount(segment, member & self.alone)
         target = scope.targets[self.question] & ~self.alone & (n >= FEWEST_QUESTIONS)[segment]
         n_others = np.maximum(n - 1, 1)[segment]

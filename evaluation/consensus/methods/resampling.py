@@ -58,6 +58,7 @@ class Draws:
         step = max(1, AT_ONCE // max(len(self.cells), q, m))
         for begin in range(0, self.n_draws, step):
             count = min(step, self.n_draws - begin)
+            # Multiplicities in place of drawn questions: no answer is copied.
             times = for_questions.multinomial(q, np.full(q, 1.0 / q), size=count).T.astype(float)
             copies = None
             if self.workers:
@@ -114,7 +115,7 @@ def resample(
     Parameters
     ----------
     start : (M,) weights that every draw starts from, the run's own.
-    kept : earlier draws of the same run, which are not computed again, and where to put new ones.
+    kept : store of draws: earlier ones of the same run are not computed again, new ones are added.
 
     Returns
     -------

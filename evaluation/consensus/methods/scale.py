@@ -1,20 +1,15 @@
-"""The scale of scores: who votes, effects of workers and questions, ranks and percentiles.
+"""The scale of scores: electorate, additive effects, ranks, percentiles and human ceiling.
 
-Electorate: which workers vote, the weight cap, and whose scores set the scale of grades.
+Electorate: which workers vote, the weight cap, and whose scores set the scale of grades. All
+workers vote alike in the published method; the remedies against copiers and outliers change this.
 
-Everybody alike in the published method. The remedies of `evaluation.grading.remedies.methods`
-change it.
+Additive effects: s_ij = mu + a_i + b_j by least squares. `mu + a_i` is a worker's mean score
+without the question effects b_j, so that hard questions do not lower it. Question effects sum to
+zero within each connected component of the worker-question graph; several components have no
+common scale.
 
-Additive effects of workers and questions: s_ij = mu + a_i + b_j by least squares.
-
-A worker that drew hard questions is not blamed for them: `mu + a_i` is its mean score after the
-questions' effects b_j were taken out. Effects of questions sum to zero within each connected
-component of the worker-question graph; several components have no common scale.
-
-Workers and models on one scale: support, ranks, percentile, human ceiling.
-
-All comparisons use leave-one-out worker scores, because a worker has a share in its own exemplary
-answers and a model has none.
+Workers and models on one scale: all comparisons use leave-one-out worker scores, because a worker
+has a share in its own exemplary answers and a model has none.
 """
 
 from __future__ import annotations
@@ -72,6 +67,7 @@ class Electorate:
         """Return a copy with a cap. Raises RemedyError where capped weights could not sum to 1."""
         voters = n_workers if self.factor is None else int(np.count_nonzero(self.factor))
         if cap * voters < 1.0 - ROUNDING:
+            # Rounded up: a suggestion that was rounded down would be refused again.
             lowest = float(np.ceil(1e4 / voters) / 1e4)
             raise RemedyError("cap_too_low", cap=cap, voters=voters, lowest=lowest)
         return replace(self, cap=cap)
@@ -96,7 +92,7 @@ class Electorate:
 
         Notes
         -----
-        Where nobody who may vote has a grade above 0, they count by their factors.
+        Where no voter has a grade above 0, the voters have weights by their factors.
         """
         known = ~np.isnan(grades)
         share = np.where(known, grades, 0.0)
@@ -138,6 +134,7 @@ def cap_weights(
     times = np.ones_like(weights) if copies is None else copies
     able = np.ones(weights.shape, dtype=bool) if able is None else able
     out, full = weights, np.zeros(weights.shape, dtype=bool)
+    # Ends, because each round puts at least one more worker at the cap.
     while (over := out > cap * (1 + ROUNDING)).any():
         full |= over
         rest = np.maximum(1.0 - cap * (times * full).sum(axis=0), 0.0)
@@ -167,6 +164,7 @@ def find_components(cells: Cells, used: NDArray[np.bool_]) -> tuple[int, Integer
         (np.ones(len(worker)), (worker, cells.n_workers + question)), shape=(n, n)
     )
     _, labels = connected_components(graph, directed=False)
+    # scipy counts every node without a used cell as a component of its own: these are left out.
     seen, label = np.unique(labels[worker], return_inverse=True)
     of_worker = np.full(cells.n_workers, -1, dtype=np.int64)
     of_question = np.full(cells.n_questions, -1, dtype=np.int64)
@@ -323,7 +321,7 @@ def find_supported_workers(cells: Cells) -> NDArray[np.bool_]:
 def number_groups(cells: Cells, among: NDArray[np.bool_] | None = None) -> Integers:
     """Return the number of each worker's connected group, 1 for the largest; 0 with one group.
 
-    Workers of different groups share no question, not even by way of others, so that their scores
+    Workers of different groups share no question, not even through other workers: their scores
     have no common scale. A worker who shares no question is in no group (0).
 
     Parameters
@@ -361,6 +359,7 @@ def compute_competition_ranks(grades: Floats, among: NDArray[np.bool_]) -> Integ
     part = np.flatnonzero(among & ~np.isnan(grades))
     order = part[np.argsort(-grades[part], kind="stable")]
     # Grades that differ by the last bits are tied.
+    # prepend=inf makes the best grade a new rank.
     new = np.diff(grades[order], prepend=np.inf) < -TIE
     ranks[order] = np.maximum.accumulate(np.where(new, np.arange(1, len(order) + 1), 0))
     return ranks
@@ -448,6 +447,7 @@ def compute_human_ceiling(leave_one_out: Floats, cells: Cells, seed: int = 0) ->
         return Ceiling(None, None, None, 0, 0, "no_supported_worker")
     score, n = float(np.mean(splits)), int(np.count_nonzero(measured))
     influence /= len(splits)
+    # n / (n - 1), because squared deviations from estimated means are too small by that share.
     error = np.sqrt((influence**2).sum() * n / (n - 1)) if n > 1 else np.nan
     interval = compute_t_interval([score], [error], [n])[0]
     count = int(np.ceil(TOP * able.sum()))

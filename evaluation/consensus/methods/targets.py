@@ -1,4 +1,4 @@
-"""Answers of models, which are compared with exemplary answers and never vote (section 4.5)."""
+"""Similarity of models' answers to exemplary answers, in which they have no vote (4.5)."""
 
 from __future__ import annotations
 
@@ -78,6 +78,7 @@ class MeanVoteTargets:
             y = targets[part]
             x = scale_by_power_of_two(x, np.repeat(self._exponent[part], part_sizes))
             y = scale_by_power_of_two(y, self._exponent[part] if self._euclidean else None)
+            # Centring would make sparse rows dense, so they stay sparse for cosines only.
             if sparse.issparse(x) and not self._euclidean:
                 repeated = y[np.repeat(np.arange(len(part_sizes)), part_sizes)]
                 self._inner[first:stop] = (x * repeated).sum(axis=1)
@@ -85,6 +86,8 @@ class MeanVoteTargets:
                 continue
             x, y = convert_to_dense(x), convert_to_dense(y)
             if self._euclidean:
+                # Centred as in the Gram blocks: an offset that all answers share would cancel
+                # digits.
                 mean = np.add.reduceat(x, begins, axis=0) / part_sizes[:, None]
                 x, y = x - np.repeat(mean, part_sizes, axis=0), y - mean
             self._inner[first:stop] = np.einsum("pd,pd->p", x, np.repeat(y, part_sizes, axis=0))
@@ -98,6 +101,7 @@ class MeanVoteTargets:
         square, total, lengths = (
             part[self._place] for part in self._vote.compute_exemplar_parts(v)
         )
+        # Every target has a worker answer to its question: reduceat is wrong for empty segments.
         inner = np.add.reduceat(self._inner[:, None] * v[self._pairs], self._starts, axis=0)
         own = self._squared[:, None]
         if self._euclidean:
@@ -181,6 +185,7 @@ def scale_by_power_of_two(x: Vectors, exponent: Integers | None) -> Vectors:
         largest = largest.toarray() if sparse.issparse(largest) else largest
         exponent = np.frexp(largest)[1].astype(np.int64)
     if not sparse.issparse(values):
+        # ldexp scales by powers of two, which does not round.
         return np.asarray(np.ldexp(values, -exponent[:, None]))
     values.data = np.ldexp(values.data, -np.repeat(exponent, np.diff(values.indptr)))
     return values

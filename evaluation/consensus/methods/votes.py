@@ -1,11 +1,8 @@
-"""Votes: by mean or majority, with one or with several exemplary answers to a question.
+"""Construction of votes from vectors: mean or majority, with camps, with left-out workers.
 
-Vote with several exemplary answers to a question, one for each camp (cluster) of answers.
-
-An answer is compared with the exemplary answer of every camp of its question; the nearest counts.
-An exemplary answer of a camp is made of the answers in it, by their workers' voting weights.
-
-Construction of votes from vectors: mean, majority, with camps, with left-out workers.
+With camps (clusters of a question's answers) every camp has an exemplary answer, made from its own
+answers by their workers' voting weights. An answer is compared with all of them; the nearest
+counts.
 """
 
 from __future__ import annotations
@@ -141,6 +138,7 @@ class CampedTargets:
     def similarity(self, weights: Floats) -> Floats:
         """Return each model answer's similarity to the nearest camp, one column per weighting."""
         out = self.whole.similarity(weights)
+        # Only the camps count here: the exemplary answer of all answers must not win.
         out[self.row] = -np.inf
         np.maximum.at(out, self.row, self.split.similarity(weights))
         return out
@@ -296,7 +294,7 @@ def convert_vectors(vectors: ArrayLike | Vectors, *, unit_length: bool) -> Vecto
 def scale_to_unit_length(vectors: Vectors) -> Vectors:
     """Return the rows scaled to unit length, in their own float type; zero rows stay zero."""
     # First by the largest number, so that squares neither underflow nor overflow. A value that is
-    # not finite makes NaN here and is told by its row later.
+    # not finite makes NaN here; `NonFiniteError` names its row later.
     with np.errstate(invalid="ignore"):
         x = _divide_rows(vectors, abs(vectors).max(axis=1))
         return _divide_rows(x, np.sqrt((x * x).sum(axis=1)))

@@ -55,7 +55,7 @@ class CrossEncoder:
         source = str(Path(name).expanduser()) if sentences.is_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
-            # Said aloud: left open, transformers asks whoever sits at the standard input.
+            # Set explicitly: otherwise transformers asks on standard input.
             only = {"local_files_only": local_only, "trust_remote_code": False}
             tokenizer = library.AutoTokenizer.from_pretrained(source, **only)
             model = library.AutoModelForSequenceClassification.from_pretrained(

@@ -1,8 +1,8 @@
-"""Errors of back-ends, and the checks of a SPEC and of API keys that raise them.
+"""Errors of back-ends, parts of a SPEC, and rules on API keys.
 
-Define the errors of back-ends, each with a code and values for programs. Parse the text (SPEC) that
-names a back-end: its kind, a colon, and the model or file. Check which API keys of the environment
-may be sent to which servers.
+Each error has a code and values for programs. A SPEC is the text that names a back-end: its kind, a
+colon, and the model or file. The rules decide which API keys of the environment may be sent to
+which servers.
 """
 
 from __future__ import annotations
@@ -106,6 +106,7 @@ class KeyRule:
     def allows(self, variable: str, url: str) -> bool:
         """Return whether the API key in an environment variable may be sent to a URL."""
         named = variable.startswith(self.name) if self.prefix else variable == self.name
+        # Two invalid addresses both have the origin "none", which must not match.
         return named and (not self.origin or self.origin == parse_origin(url) != "none")
 
 

@@ -30,6 +30,7 @@ def parse_body(text: str) -> Any:
         begin = _COMMENTS.match(text)
         text = text[begin.end() if begin else 0 :]
     if text.startswith(("{", "[")):
+        # Some servers end a plain JSON answer with "data: [DONE]", which json.loads refuses.
         value, end = json.JSONDecoder().raw_decode(text)
         if _AFTER_JSON.fullmatch(text, end):
             return value
@@ -40,6 +41,7 @@ def parse_body(text: str) -> Any:
 def _split_events(text: str) -> Iterator[str]:
     """Yield the data of each event of a server-sent event stream."""
     lines: list[str] = []
+    # The empty line ends a last event that no blank line follows.
     for line in [*text.splitlines(), ""]:
         if line.startswith("data:"):
             lines.append(line.removeprefix("data:").removeprefix(" "))
@@ -89,6 +91,7 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
     """Append a chunk's text, thinking and logprobs to the joined completion, in place."""
     delta = chunk.get("delta") or chunk.get("message")
     for name, value in delta.items() if isinstance(delta, Mapping) else ():
+        # The role is fixed, and a null must not replace what came in an earlier chunk.
         if value is None or name == "role":
             continue
         known = message.get(name)

@@ -1,8 +1,8 @@
 """Send requests to an OpenAI-compatible server, and classify its answers and failures.
 
-One place for the address, the key, what an answer means and whether it helps to ask again.
-`post` asks and waits by itself; `attempt` asks once in asyncio and leaves the waiting to its
-caller (see `evaluation.runs.flow.asking`).
+This module handles addresses, keys, the meaning of responses, and whether a retry makes sense.
+`post` retries and waits by itself; `attempt` sends one asynchronous request and leaves retries to
+its caller (see `evaluation.runs.flow.asking`).
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class OpenAIServer:
     Authorization header) and appears nowhere else: it is blotted out of what comes back. Redirects
     are not followed: a key goes to the named server only.
 
-    `what` and `name` say who asks ("embedder", its SPEC); `path` is what is asked, such as
-    "embeddings"; `error` is the class of what is raised. With `vet` every connection of
+    `what` and `name` identify the caller ("embedder", its SPEC); `path` is the endpoint, such as
+    "embeddings"; `error` is the class of the exceptions. With `vet` every connection of
     `async_client` is checked after its host's name was resolved. Raises `error`: the address is
     none.
     """
@@ -219,6 +219,8 @@ class OpenAIServer:
         content = bytearray()
         try:
             async with (
+                # Over the whole attempt: the timeout of httpx starts anew with every part that
+                # arrives.
                 asyncio.timeout(self.patience.timeout),
                 client.stream(
                     "POST", self._address, json=body, headers=self._build_headers(key)
@@ -278,6 +280,7 @@ class OpenAIServer:
         if isinstance(error, httpx.HTTPError | httpx.InvalidURL | UnicodeError | ValueError):
             return FaultError(
                 "unsendable",
+                # Only the type: the message may quote a header, and with it the key.
                 f"the request cannot be sent ({type(error).__name__})",
                 "check the address and the texts for characters that do not belong there",
             )
@@ -286,8 +289,9 @@ class OpenAIServer:
     def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Received:
         """Return a response of status 200, the key removed. Raises FaultError for others."""
         status, headers = response.status_code, response.headers
-        # "EMPTY" and the like, as servers without keys are given, are words of answers, too.
+        # Dummy keys such as "EMPTY", for servers without keys, are also words of normal answers.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
+            # JSON may write a slash as \/.
             for key_form in (key, key.replace("/", "\\/")):
                 content = content.replace(key_form.encode(), b"[key]")
         details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
@@ -359,6 +363,7 @@ def classify_failure(
     excerpt = _extract_excerpt(body)
     problem = f"the server answered {status}" + (f" ({excerpt})" if excerpt else "")
     lower_body = body[:5000].casefold()
+    # A used-up quota may come as 429, like a rate limit, but waiting does not help.
     if status == 402 or (status == 429 and any(word in lower_body for word in NO_MONEY)):
         return FaultError("no_quota", problem, "see to the account", **details)
     if status in AGAIN or status >= 500:
@@ -425,6 +430,7 @@ def _choose_code(status: int, words: str) -> str:
 def _decode_body(content: bytes, response: httpx.Response) -> str:
     """Return a response's body as text: UTF-8, or the character set that the server names."""
     try:
+        # -sig drops a byte order mark, which is not JSON.
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         try:

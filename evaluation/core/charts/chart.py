@@ -1,9 +1,9 @@
 """Charts for wide and narrow screens: rows of estimates, lines, and histories of scores.
 
-Define a chart that is drawn for wide and for narrow screens, and as a file to download. Draw charts
-of estimates: one row each, a dot with an interval on a common scale. Draw line charts, with one
-line for each series of points. Draw the chart of a worker's or model's scores across question sets,
-in time order.
+A chart is drawn for wide screens, for narrow screens, and as a file to download. Charts of
+estimates have one row each, a dot with an interval on a common scale. Line charts have one line for
+each series of points. A history has the scores of a worker or model across question sets, in time
+order.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Chart:
     def standalone(self, captions: Sequence[str] = ()) -> str:
         """Return the wide drawing as an SVG file on white, without workers' texts.
 
-        Its title stands above; the note and `captions`, which say what it is of, below.
+        The title is above the drawing; the note and `captions` (the source of the data) are below.
         """
         drawing = self.draw(WIDE)
         drawing.taken_away(self.title, [*filter(None, [self.note]), *captions])
@@ -78,7 +78,7 @@ class Chart:
 
 
 Look = Literal["", "-weak", "-model"]
-# More rows than this stand closer and without names (the tooltips have them).
+# More rows than this are closer together and without names (the tooltips have them).
 NAMED = 60
 NAMED_HEIGHT = 22.0
 STACKED_HEIGHT = 38.0
@@ -94,7 +94,7 @@ class Row:
 
     Attributes
     ----------
-    tip : what its tooltip says, in lines. link : where it leads; "" for nowhere.
+    tip : lines of its tooltip. link : address; "" for none.
     look : "" for a worker, "-weak" for one of too little support, "-model" for a model.
     """
 
@@ -286,8 +286,8 @@ def draw_lines(
 
     Parameters
     ----------
-    axes : what stands below the picture and above its left edge.
-    heights : ends of the vertical axis; by default, what holds all points.
+    axes : titles of the horizontal and of the vertical axis.
+    heights : ends of the vertical axis; by default it spans all points.
     """
     places = [x for line in series for x, _ in line.points]
     values = [y for line in series for _, y in line.points]
@@ -302,6 +302,7 @@ def draw_lines(
         x = build_scale(places, LEFT + 6, width - LINES_RIGHT)
         y = build_scale(values, bottom, top) if heights is None else Scale(*heights, bottom, top)
         _draw_axes(drawing, x, y, axes, top)
+        # SVG paints in order: the ranges of all series are drawn first and lie behind every line.
         for at, line in enumerate(series):
             for place, low, high in line.ranges:
                 drawing.line(x(place), y(low), x(place), y(high), WHISKERS[at % len(WHISKERS)])
@@ -317,6 +318,7 @@ def draw_lines(
                     drawing.mark(
                         f"{line.name}\n{axes[0]} {format_tick(a)}: {b:.3f}{_format_range(line, a)}"
                     )
+                    # Invisible and larger than the line, so that the pointer hits it.
                     drawing.dot(x(a), y(b), "hit", 8)
                     drawing.end_mark()
         return drawing

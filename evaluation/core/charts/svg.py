@@ -1,10 +1,10 @@
 """Draw shapes and text as SVG, with the scales and shortened labels of charts.
 
 Colours are attributes for a light page. Each shape also has a class, by which a style sheet gives
-it the colours of a dark one; no style attributes, which a strict policy would refuse.
+it the colours of a dark one; style attributes are not used, because a strict
+Content-Security-Policy refuses them.
 
-Map numbers to positions in a chart, and format numbers for people. Shorten names to the space in a
-chart, so that different names keep different labels.
+Names are shortened to the space in a chart, so that different names keep different labels.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Drawing:
         )
 
     def diamond(self, x: float, y: float, look: str, radius: float = 6) -> None:
-        """Add a diamond, which can be told from a dot without colours."""
+        """Add a diamond, which differs from a dot without colours too."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
         points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
         self._add("polygon", {"points": points}, look)
@@ -220,7 +220,7 @@ class Drawing:
     ) -> None:
         """Add a line of text, vertical if `turned`.
 
-        `full` is what a cut text stands for: it is told when the text is pointed at.
+        `full` is the whole text if `text` is cut; it is the tooltip.
         """
         where = {
             "x": format_coordinate(x),
@@ -259,6 +259,7 @@ class Drawing:
 
         It gets a title above and captions below.
         """
+        # Tooltips may quote workers' texts, which a downloaded file must not contain.
         for group in self.root.iter("g"):
             for name in [name for name in group.attrib if name.startswith("data-")]:
                 del group.attrib[name]
@@ -275,6 +276,7 @@ class Drawing:
             {"width": format_coordinate(self.width), "height": format_coordinate(height)},
         )
         paper = ET.Element("rect", {"y": top, **sides, **LOOKS["paper"]})
+        # First, because SVG paints in document order.
         self.root.insert(0, paper)
         self.root.attrib.update(sides, viewBox=f"0 {top} {sides['width']} {sides['height']}")
 
@@ -326,6 +328,7 @@ class Scale:
         span = self.high - self.low
         unit = 10 ** math.floor(math.log10(span / most))
         step = next(unit * step for step in STEPS if span / (unit * step) <= most)
+        # Rounding must not drop the tick at an end of the scale.
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         return [tick * step for tick in range(first, last + 1)]
@@ -337,12 +340,14 @@ def build_scale(values: Iterable[float | None], start: float, end: float) -> Sca
     if not known:
         return Scale(0.0, 1.0, start, end)
     low, high = min(known), max(known)
+    # Equal numbers would give a scale of length 0.
     air = (high - low) * 0.05 or 0.05
     return Scale(low - air, high + air, start, end)
 
 
 def format_tick(tick: float) -> str:
     """Return the number at an axis tick as text, without trailing zeros."""
+    # + 0.0 turns -0.0 into 0.
     return f"{round(tick, 6) + 0.0:g}"
 
 
@@ -353,7 +358,7 @@ FEWEST = 5
 def fit_labels(names: Sequence[str], width: float, size: float = LETTERS) -> list[str]:
     """Return the names shortened to one line of at most `width` pixels, still distinct.
 
-    See `told_apart`; the last resort is a number, which may stand out a little.
+    See `shorten_distinctly`; a number at the end may make a label a little wider than that.
     """
     widest = max(map(estimate_letter_width, names), default=1.0)
     return shorten_distinctly(names, int(width / (size * widest)))

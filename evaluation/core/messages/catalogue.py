@@ -58,7 +58,7 @@ class Catalogue:
 
     Attributes
     ----------
-    option : how the door calls an option of a grading, by its name in `AqerParameters`.
+    option : from the name of an option in `AqerParameters` to its name in the interface.
     own : sentences in place of the common ones.
     """
 

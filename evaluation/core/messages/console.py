@@ -73,6 +73,7 @@ class Bars:
                 ncols=min(size.columns, WIDEST_BAR),
                 nrows=size.lines,
             )
+        # tqdm takes increments, callers report totals.
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
@@ -131,11 +132,13 @@ def report_bad_input() -> Iterator[None]:
 @contextmanager
 def exit_on_signal() -> Iterator[None]:
     """End the block on Ctrl-C or SIGTERM without a traceback, after its cleanup."""
+    # Python sets signal handlers in the main thread only.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def leave(_number: int, _frame: FrameType | None) -> None:
+        # An exception, so that `with` blocks clean up; by default SIGTERM ends the process at once.
         sys.exit(TERMINATED)
 
     before = signal.signal(signal.SIGTERM, leave)
@@ -166,6 +169,7 @@ def print_report(output: OutputWrapper, text: str) -> None:
 
 def remove_control_characters(text: str) -> str:
     """Return the text without control characters, except line breaks."""
+    # Texts of a file could contain escape sequences that control the terminal.
     return "".join(c if c == "\n" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 

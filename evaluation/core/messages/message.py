@@ -1,7 +1,6 @@
-"""Messages to people as codes with values; rounded numbers that cross no threshold.
+"""Messages to people as codes with values, which each interface turns into its own sentences.
 
-Define numbers that are rounded without crossing a threshold shown beside them. Define messages to
-people as a code with values; each interface words them.
+A number with a threshold is rounded so that it does not cross the threshold shown with it.
 """
 
 from __future__ import annotations
@@ -51,17 +50,17 @@ def _side(value: float, threshold: float) -> int:
     return (value > threshold) - (value < threshold)
 
 
-# A sentence of somebody else: of a file that was read, or of a run older than codes.
+# A ready sentence without a code: from a file, or from a run older than codes.
 SENTENCE = "sentence"
 # Nouns that have another plural than an s at their end.
 MANY = {"person": "people", "reply": "replies"}
-# Smaller ones say no more about a difference, only about the number of questions.
+# Smaller ones depend on the number of questions more than on the size of a difference.
 LEAST_P = 0.001
 # Below it a difference counts as beyond chance.
 SIGNIFICANT = 0.05
 # So begins a message that is stored as text.
 TEXT = '{"code": '
-# By these words of theirs the warnings of older runs are known.
+# Words by which the warnings of older runs are recognised.
 OF_OLDER_RUNS = {
     "Empty answers, which count as unanswered": "empty_answers",
     "answers are longer than": "truncated",
@@ -102,8 +101,8 @@ class Message:
         return json.dumps(self.as_dict())
 
 
-# A template in the manner of `str.format`, or a function where words depend on the values. Beside
-# the values of the message there are `option`, the door's names of the options of a grading, and
+# A template for `str.format`, or a function where words depend on the values. In addition to the
+# values of the message there are `option`, the interface's names of the options of a grading, and
 # `people`, the number of `workers` in words.
 Sentence = str | Callable[[Mapping[str, Any]], str]
 

@@ -1,8 +1,6 @@
-"""Reasons in words: of missing values, of missing replies, of excluded workers.
+"""Reasons in words, shared by all interfaces: missing values, failed replies, excluded workers.
 
-Define the reasons why a value is missing, in words that all interfaces share. Define the reasons
-why a model gave no answer, and what the requester can do. Define the reasons for excluding a
-worker, with their sentences.
+Reasons of failed replies also say what the requester can do.
 """
 
 from __future__ import annotations
@@ -351,10 +349,10 @@ class Reason:
 
     Attributes
     ----------
-    words : as people choose it. briefly : after "Excluded: ".
+    words : label in a form. briefly : text after "Excluded: ".
     prolific : the category of a rejection on Prolific.
-    told : a sentence to the worker; "" where only own words say it.
-    rejects : whether panels take it as a reason to refuse the work.
+    told : sentence to the worker; "" where the requester has to write one.
+    rejects : whether panels accept it as a reason to reject the work.
     """
 
     words: str

@@ -1,9 +1,8 @@
 """Sentences on runs: failures, warnings, trends, and methods on graded answers.
 
-Build the sentences on failed runs whose cause the requester can fix. Build the warnings on a
-grading, in sentences that all interfaces share. Build sentences on whether a worker's or model's
-scores rise or fall across question sets. Build the sentences on which scoring method agrees best
-with graded answers.
+Failures are those whose cause the requester can fix. Trends say whether a worker's or model's
+scores rise or fall across question sets. The last part says which scoring method agrees best with
+graded answers.
 """
 
 from __future__ import annotations
@@ -220,7 +219,7 @@ WARNINGS: Mapping[str, Sentence] = {
 }
 
 
-# Smaller ones say no more, only that there are many sets.
+# Smaller ones depend on the number of sets more than on the size of a trend.
 LEAST = 0.001
 
 

@@ -60,6 +60,7 @@ class Blank(str):
     def __format__(self, spec: str) -> str:
         return str(self)
 
+    # Sentences that are functions compare and multiply their values.
     def __lt__(self, other: Any) -> bool:
         return False
 

@@ -1,6 +1,6 @@
 """Types of run options, their values as objects, JSON and text, and problems of values.
 
-Define the problems of option values: codes with values, without sentences.
+A problem has a code and values; the sentences are in `evaluation.core.options.words`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Problem:
         value that is wrong by itself are those of Django and of its REST framework: "invalid" (of
         another type), "invalid_choice", "min_value", "max_value", "max_length", "null".
     option : the option where it shows.
-    values : what the sentence tells.
+    values : numbers and names to fill into the sentence.
     """
 
     code: str
@@ -69,7 +69,7 @@ class Option:
     Attributes
     ----------
     label, help : for people, the help in whole sentences. Other options are named by their field
-        in braces, such as ``{init}`` or ``{init:entailment}``: each door has its own name for them.
+        in braces, such as ``{init}`` or ``{init:entailment}``: each interface has its own names.
     group : "basic" (everybody should look at it), "advanced", or one of the kind's own.
     places : where it applies: to commands over files, to runs of the database, or to both.
     optional : None is a value, for none.
@@ -79,15 +79,15 @@ class Option:
     loads : the model that a value has loaded, by a hub's name or from a folder, "" for none;
         others than operators may only name those that the installation offers.
     empty_is_default : a field of a form that is left empty has the default, as if it was not sent.
-    signed_as : name in the signature, by default that of the field; "" where another option's
-        part tells it.
+    signed_as : name in the signature, by default that of the field; "" if the part of another
+        option includes it.
     gathered : parts of a signature with one name are joined by "+", each with the option's name,
         and only of options that have not their default.
     sign : how a signature shows the value, out of all parameters; "" for not at all.
-    short : how a value that is not the default is told in a list, with ``{value}`` in it, such as
+    short : text for a value other than the default in a list, with ``{value}`` in it, such as
         "without {value}"; by default the label with the value.
-    metavar : what stands for the value in the help of a command. file : what the file holds that
-        a command takes instead of the value, where it takes one.
+    metavar : placeholder of the value in a command's help. file : content of the file that a
+        command takes instead of the value; "" if it takes none.
     name, default : those of the field.
     """
 
@@ -152,7 +152,7 @@ class Option:
 
     def brief(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the value alone in a few words; `names` are the names behind ids."""
-        # What stands behind a colon explains the words before it.
+        # The text behind a colon only explains the words before it.
         words = self.words(value)
         return names.get(words) or words.partition(": ")[0]
 
@@ -186,6 +186,7 @@ class Text(Option):
     test: Callable[[str], Problem | None] | None = None
 
     def _check(self, value: Any) -> Problem | None:
+        # PostgreSQL stores no NUL in text.
         if not isinstance(value, str) or not value.strip() or "\0" in value:
             return self._invalid(value, "text")
         if len(value) > self.max_length:
@@ -208,7 +209,7 @@ class Whole(Option):
 
     Attributes
     ----------
-    or_zero : 0 will do as well, for none. why : why then nothing between 0 and `lowest` will do.
+    or_zero : 0 is valid as well and means none. why : why values between 0 and `lowest` are not.
     """
 
     lowest: int = 0
@@ -218,6 +219,7 @@ class Whole(Option):
     metavar: str = "N"
 
     def _check(self, value: Any) -> Problem | None:
+        # Python counts bools among the ints.
         if not isinstance(value, int) or isinstance(value, bool):
             return self._invalid(value, "whole")
         if value < self.lowest and not (self.or_zero and value == 0):
@@ -282,8 +284,8 @@ class Switch(Option):
 
     Attributes
     ----------
-    negatable : the command line has ``--no-NAME`` as well. file : a command on files is given
-        one, which switches it on; over the database it is a plain switch.
+    negatable : the command line has ``--no-NAME`` as well. file : content of the file by which a
+        command on files switches it on; for runs of the database it is a plain switch.
     """
 
     negatable: bool = False
@@ -306,8 +308,8 @@ class Choice(Option):
 
     Attributes
     ----------
-    choices : each with words for it; "" where it speaks for itself.
-    implied : what the command line takes where the option stands without a value.
+    choices : value to label; "" where the value is label enough.
+    implied : value on the command line if the option has none there.
     none : words for None.
     """
 
@@ -331,8 +333,8 @@ class Ids(Option):
 
     Attributes
     ----------
-    uuids : in the database they are public ids. gone : what a list calls an id that nobody has any
-        more; "" for the id. most : how many at most.
+    uuids : in the database they are public ids. gone : text in a list for an id that no longer
+        exists; "" for the id. most : largest number of ids.
     """
 
     uuids: bool = False
@@ -358,6 +360,7 @@ class Ids(Option):
                 UUID(one)
             except ValueError:
                 raise OptionError([self._invalid(one, "id")]) from None
+        # In one spelling: upper case or missing hyphens make no other id.
         return tuple(dict.fromkeys(str(UUID(one)) for one in ids))
 
     def plain(self, value: Any) -> Any:
@@ -385,8 +388,8 @@ class RegisteredModel(Text):
 
     Attributes
     ----------
-    needed : code of the sentence of the class that says that one must be chosen; "" where it need
-        not. The form says it beforehand, the `check` of the kind wherever else a run is started.
+    needed : code of the sentence that a model must be chosen; "" if it is optional. The form shows
+        it in advance; elsewhere the `check` of the run type raises it when a run is started.
     """
 
     places: tuple[str, ...] = (DATABASE,)
@@ -443,6 +446,7 @@ class JsonObject(Option):
         if not isinstance(value, dict):
             return self._invalid(value, "object")
         try:
+            # NaN is not JSON: databases and servers refuse it. Deep nesting raises RecursionError.
             size = len(json.dumps(value, allow_nan=False).encode())
         except (TypeError, ValueError, RecursionError):
             return self._invalid(value, "object")
@@ -469,6 +473,7 @@ def get_model_name(model: str | None) -> str:
 def declare_option(default: Any, kind: Option) -> Any:
     """Return a dataclass field that declares an option with its default and type."""
     if isinstance(default, dict):
+        # dataclasses refuse a mutable default, which all objects would share.
         return field(default_factory=lambda: dict(default), metadata={"option": kind})
     return field(default=default, metadata={"option": kind})
 

@@ -1,4 +1,4 @@
-"""Define the base class of a run type's options, and their part of a signature."""
+"""Base class of a run type's options, and their part of a run's signature."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Parameters:
 
     Attributes
     ----------
-    sentences : the catalogue of the class's own problems: code to sentence, in which options stand
-        in braces as in their help, and values by name.
+    sentences : sentences of the class's own problems by code, with options in braces, as in their
+        help, and values by name.
     groups : titles of the groups of options that a form folds away, in order.
     """
 
@@ -68,6 +68,7 @@ class Parameters:
         """Return the problems of single values; if none, those between options."""
         checked = (known.check(getattr(self, name)) for name, known in self.options().items())
         found = [wrong for wrong in checked if wrong is not None]
+        # Checks between options rely on the types of the single values.
         return found or [*self._idle(), *self.contradictions()]
 
     def contradictions(self) -> Iterator[Problem]:
@@ -91,7 +92,7 @@ class Parameters:
             if known.reserved and (what := known.reserved(value)):
                 found.append(build_problem("operators_only", name, what=what))
             if known.loads and (model := known.loads(value)) and model not in models:
-                # What is named stays untold: whether it is there would tell what the server has.
+                # The same for a missing model: the problem must not reveal what the server has.
                 found.append(_build_offer_problem(name, models))
         return found
 
@@ -115,7 +116,7 @@ class Parameters:
     def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored option values, with the defaults of missing ones added.
 
-        What no option is called stays as it is.
+        Values under unknown names stay unchanged.
         """
         return cls().as_dict() | dict(stored)
 
@@ -141,7 +142,7 @@ class Parameters:
     def in_short(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
         """Return the options that differ from the default, in a few words each.
 
-        What no option is called is left out.
+        Values under unknown names are left out.
         """
         differences_found = []
         for name, known in cls.options().items():

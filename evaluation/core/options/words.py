@@ -64,8 +64,8 @@ class Words(Catalogue):
 
     Attributes
     ----------
-    called : how it calls an option. with_value : the option with a value; None for the place of
-        one.
+    called : from an option to its name in the interface. with_value : the same with a value; None
+        shows a placeholder.
     """
 
     called: Callable[[Option], str]

@@ -2,8 +2,8 @@
 
 `planner` computes how many workers a question needs; `simulation` makes crowds whose truth is
 known; `statistics` are those of two columns; `inference` gives intervals and compares models.
-Arrays in, arrays out; NaN stands for an undefined number inside arrays, None in result objects,
-with a reason beside it.
+Arrays in, arrays out; NaN is an undefined number inside arrays, None in result objects, with a
+reason.
 """
 
 from __future__ import annotations

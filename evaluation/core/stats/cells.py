@@ -1,11 +1,10 @@
-"""Cells of the worker x question table, and undefined numbers.
+"""Cells of the worker x question table, sorted by question, and undefined numbers.
 
-Order answers by question: cells of the worker x question table, a question's cells adjoin.
+A cell is one answer of one worker to one question; the cells of a question are adjacent. All
+methods work on arrays over cells: weights are gathered to cells by worker, and sums go back to
+workers or to questions.
 
-A cell is one answer of one worker to one question. Everything downstream works on arrays over
-cells: weights are gathered to cells by worker, and sums go back to workers or to questions.
-
-Handle undefined numbers: NaN in arrays, None in results.
+Undefined numbers are NaN in arrays and None in results.
 """
 
 from __future__ import annotations
@@ -60,6 +59,7 @@ def _find_distinct(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], In
         if high - low < 2 * n:
             offset = labels.astype(np.int64) - low
             first = np.full(high - low + 1, n)
+            # Backwards, so that the first row of a label is written last and stays.
             first[offset[::-1]] = np.arange(n - 1, -1, -1)
             there = np.flatnonzero(first < n)
             place = np.cumsum(first < n) - 1
@@ -93,6 +93,7 @@ def find_equal_rows(columns: Iterable[ArrayLike], count: int) -> tuple[Integers,
         n_keys *= len(values)
     place, distinct = encode_labels(key)
     first = np.empty(len(distinct), dtype=np.int64)
+    # Backwards, so that the first row of a group is written last and stays.
     first[place[::-1]] = np.arange(count - 1, -1, -1)
     return first, place
 
@@ -101,7 +102,7 @@ def find_equal_rows(columns: Iterable[ArrayLike], count: int) -> tuple[Integers,
 class Cells:
     """N answers (cells) by M workers to Q questions, sorted by the number of answers per question.
 
-    Questions of equal size stand next to each other, so that a run of them is one dense array.
+    Questions of equal size are adjacent, so that a run of them is one dense array.
 
     Attributes
     ----------
@@ -199,6 +200,8 @@ class Cells:
 
     def sum_by_question(self, values: Floats) -> Floats:
         """Return each question's sum of values: one row per question, in cell order."""
+        # For an empty segment reduceat would return an element of the next: every question has
+        # answers.
         return np.add.reduceat(values, self.starts, axis=0)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:

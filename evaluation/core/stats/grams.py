@@ -1,7 +1,7 @@
-"""Gram matrices (inner products) of the answers to each question.
+"""Gram matrices (inner products) of the answers to each question, in one of three forms.
 
-What follows from them does not depend on the form: the products themselves, the rows where they
-are fewer numbers, and the rows as sparse ones where most of these are zero.
+A block stores the products themselves, or the rows where these are fewer numbers, or sparse rows
+where most numbers are zero. Results do not depend on the form.
 
 With G_j = X_j X_j' an exemplary answer need never be formed: cosines and distances to it, left-out
 or not, follow from G_j and the voting weights. After one pass over the embeddings an iteration no
@@ -51,7 +51,7 @@ class GramBlock:
 
     @property
     def size(self) -> int:
-        """Number of answers to each question, called m."""
+        """Number of answers to each question (m)."""
         return self.own.shape[1]
 
     def __len__(self) -> int:
@@ -250,6 +250,8 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
         return None
     if not np.isfinite(x.data).all():
         raise NonFiniteError(0)
+    # A row may name a column twice, and the square is that of the sum. A stored zero would pass for
+    # a number whose square underflows.
     x.sum_duplicates()
     x.eliminate_zeros()
     row = np.repeat(np.arange(rows.size), np.diff(x.indptr))
@@ -258,6 +260,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
     if not _is_safe(squared[np.diff(x.indptr) > 0]):
         return None
     length = np.sqrt(squared)
+    # Each question gets columns of its own, so that one product serves all of the block.
     used, place = np.unique(row // size * x.shape[1] + x.indices, return_inverse=True)
     data = x.data * divide_where_positive(1.0, length, 0.0)[row]
     return SparseGramBlock(

@@ -6,8 +6,8 @@ sqrt(M + M (M - 1) S^2), and the similarity of their mean to the truth is
 M S / sqrt(M + M (M - 1) S^2) = S sqrt(M) / sqrt((M - 1) S^2 + 1). The error is 1 minus that.
 
 Source: Yahav et al. 2025, section 4.1. The formulas there are garbled in print; these are the
-repaired ones. What they take for granted: errors are independent (workers who copy or collude make
-both bounds meaningless) and similarities lie in 0..1 (Hoeffding's bound on a wider range would be
+repaired ones. They assume that errors are independent (workers who copy or collude make both
+bounds meaningless) and that similarities lie in 0..1 (Hoeffding's bound on a wider range would be
 wider in proportion).
 """
 
@@ -204,6 +204,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
 
     def worst_reached(M: int) -> bool:
         S = mu - float(compute_deviation(M, delta))
+        # Where mu <= t there is no worst error, as in `plan_error`.
         return S > 0 and bool(compute_error(S, M) <= target)
 
     average = worst = None
@@ -295,6 +296,7 @@ def find_answers_for_width(
 
 def _find_fewest(reached: Callable[[int], bool]) -> int | None:
     """Return the smallest number for which `reached` holds, by bisection; None beyond 10^15."""
+    # Bisection is valid because both errors fall as workers are added.
     high = 1
     while not reached(high):
         high *= 2

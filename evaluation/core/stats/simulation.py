@@ -6,7 +6,7 @@ their members err together. This is the simulator of Yahav et al. 2025, appendix
 its description: `build_few_workers`, `build_noisy_groups`, `build_correlated_weak_groups` and
 `build_biased_groups` are its four stress tests.
 
-Two things differ from what the authors' script does, and both can be had:
+It differs from the authors' script in two points; functions for the script's way are included:
 
 - A worker's true quality is the mean cosine of its answers to the truth of the same questions
   (`quality`). The script averages over all pairs of an answer and a truth, of other questions too
@@ -35,8 +35,8 @@ class WorkerGroup:
     size : how many, 0 or more.
     noise : standard deviation of every number of an answer around the truth's; the truth's is 1.
     bias : added to every number of an answer.
-    rho : None for workers who err independently. Otherwise, 0 to 1, all of them rest on one answer
-        a question, made with this noise and bias: theirs is rho times that one, centred, plus
+    rho : None for workers who err independently. Otherwise, 0 to 1, they share one answer to each
+        question, made with this noise and bias: a worker's answer is rho times it, centred, plus
         sqrt(1 - rho^2) standard noise, standardised.
     """
 
@@ -168,8 +168,8 @@ def build_few_workers(n_workers: int) -> list[WorkerGroup]:
 def build_noisy_groups(level: float, n_workers: int = 30) -> list[WorkerGroup]:
     """Return the groups of app. F.3 (noise): thirds with noise `level` + 1.5, + 0.5 and + 1.
 
-    Figures are named by the script's own count, `level`; the paper's axis says `level` + 0.5, and
-    the mean noise of the workers is `level` + 1.
+    `level` is the script's own count; the axis of the paper's figure has `level` + 0.5, and the
+    mean noise of the workers is `level` + 1.
     """
     return build_honest_groups(n_workers, (level + 1.5, level + 0.5, level + 1.0))
 
@@ -216,6 +216,8 @@ def _draw_answers(rng: np.random.Generator, group: WorkerGroup, truth: Floats, n
     if group.rho is None:
         return np.asarray(truth + group.bias + group.noise * rng.standard_normal(shape))
     shared = truth + group.bias + group.noise * rng.standard_normal(len(truth))
+    # Not scaled to unit variance, as in the authors' script: `compute_actual_correlation` gives the
+    # correlation that results.
     mixed = group.rho * (shared - shared.mean())
     mixed = mixed + math.sqrt(1 - group.rho**2) * rng.standard_normal(shape)
     mixed -= mixed.mean(axis=1, keepdims=True)
@@ -232,6 +234,7 @@ def _draw_answering_workers(
     done = np.zeros(n_workers, dtype=np.int64)
     chosen = np.empty((n_questions, each), dtype=np.int64)
     for question in range(n_questions):
+        # lexsort sorts by its last key first: fewest answers so far, then at random.
         order = np.lexsort((rng.random(n_workers), done))
         chosen[question] = np.sort(order[:each])
         done[chosen[question]] += 1

@@ -1,8 +1,7 @@
-"""Questions of benchmarks, and the choice or score that a reply to one names.
+"""Questions of benchmarks, and the choice or score in a reply.
 
-Parse which choice of a multiple-choice item a reply names: by its text, else by its letter. Define
-questions of question-answering benchmarks, and the rules that judge replies. Parse the score in an
-LLM judge's reply: its last line "Similarity score: 4".
+A reply to a multiple-choice item names a choice by its text, else by its letter. The score of an
+LLM judge's reply is on its last line "Similarity score: 4".
 """
 
 from __future__ import annotations
@@ -60,13 +59,14 @@ class Choices:
 
     A reply is first compared with the texts of the choices (normalised, exact), and only if none
     is the same read as a letter: "b", "(B)", "B.", "B) ...", "The answer is B". It may name
-    several: "A, C", "A and C", "AC", a line each, or a JSON list. What stands in further lines
-    counts where the first one alone says nothing.
+    several: "A, C", "A and C", "AC", a line each, or a JSON list. The whole reply is read first,
+    and its first line alone only if the whole names no choice.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = tuple(texts)
         known = [fold_spaces(text) for text in texts]
+        # Reversed, so that of equal texts the first keeps its place.
         self._spaced = {text: at for at, text in reversed(list(enumerate(known)))}
         self._known = known
         # Where every text is longer than a letter with its punctuation, none is a letter's.
@@ -91,6 +91,7 @@ class Choices:
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
             key = normalise(text)
+            # Ambiguous texts name no choice: the first one would be a guess.
             index_by_text[key] = None if key in index_by_text else index
         return index_by_text
 
@@ -129,6 +130,7 @@ class Choices:
     def _find_by_text(self, text: str) -> int | None:
         """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
+        # `normalise` would take the letter "a" for an article and drop it.
         if index is None and not _A_AND_MORE.match(text):
             return self._normalised.get(normalise(text))
         return index
@@ -160,6 +162,7 @@ class Choices:
         """Yield the choice of each list element, rejoining choices that contain a comma."""
         start = 0
         while start < len(parts):
+            # Longest first: the choice "salt, pepper" must not be read as the choice "salt".
             for end in range(len(parts), start, -1):
                 choice = self._find_by_text(", ".join(parts[start:end]))
                 if choice is not None:
@@ -207,8 +210,8 @@ class MultiqaItem:
 
     Attributes
     ----------
-    item : its id. dataset : where it comes from, "" where nobody said.
-    kind : extractive (the answer stands in `context`), choice or free.
+    item : its id. dataset : its source, "" if unknown.
+    kind : extractive (the answer is part of `context`), choice or free.
     choices : of the kind choice. answers : accepted ones; of choices their texts or letters, and
         several mean that a reply has to name them all. Without any the item cannot be evaluated.
     matcher : one of `MATCHERS`.
@@ -282,8 +285,8 @@ class ReadScore:
 def parse_score(reply: str) -> ReadScore:
     """Return the score on the last "Similarity score:" line of an LLM judge's reply.
 
-    The last line that holds "Similarity score:" counts, whatever an earlier one says. Its number
-    may have decimals, be followed by "/5" or "out of 5", and stand in bold or brackets; words may
+    The last line that contains "Similarity score:" counts, and no earlier one. Its number
+    may have decimals, be followed by "/5" or "out of 5", and be in bold or brackets; words may
     follow it.
     """
     found = None

@@ -1,8 +1,7 @@
-"""Count the words of answers, and warn about answers too short to compare.
+"""Count the words of answers, and warn about answers too short to compare by vectors.
 
-Warn about answers too short for vectors to compare: a name, a number, yes or no.
-
-Such an answer is right or wrong by a single fact, and vectors barely represent single facts.
+A short answer (a name, a number, yes or no) is right or wrong by a single fact, and vectors barely
+represent single facts.
 """
 
 from __future__ import annotations

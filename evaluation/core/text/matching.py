@@ -1,13 +1,10 @@
 """Compare texts: short answers, shared and differing words, rewordings, mistyped ids.
 
-Compare short answers: normalise them, or measure how similar their letters are.
-
 `normalise` removes case, punctuation, articles and spaces, as evaluations of extractive questions
 do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 
-Suggest known ids that a mistyped id may stand for. Mark the words in which several texts differ.
-Align two texts by the words that they share in the same order. Check that a reworded question has
-the same numbers and names as the original question.
+`align` compares two texts by the words that they share in the same order. A rewording of a question
+must have the same numbers and names as the original question.
 """
 
 from __future__ import annotations
@@ -59,6 +56,7 @@ def normalise(text: str) -> str:
     words = plain.split(" ")
     if all(word.isalnum() and word.isascii() for word in words):  # most texts, and quickly
         return " ".join([word for word in words if word not in _OF_ARTICLES]) or plain
+    # Points and minus signs of numbers are replaced first, so that they survive `_PUNCTUATION`.
     text_kept = _DECIMAL.sub(_POINT, _THOUSANDS.sub("", plain))
     text_kept = _NEGATIVE.sub(_MINUS, text_kept).translate(_PUNCTUATION).translate(_BACK)
     return " ".join(_ARTICLES.sub(" ", text_kept).split()) or plain
@@ -94,6 +92,7 @@ def compute_ratio(one: str, other: str) -> float:
     places: dict[str, int] = {}
     for at, letter in enumerate(one):
         places[letter] = places.get(letter, 0) | 1 << at
+    # Python integers have no width: the mask cuts off carries beyond the text.
     mask = (1 << len(one)) - 1
     row = mask
     for letter in other:
@@ -167,7 +166,7 @@ class Piece(NamedTuple):
 def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
     """Return each text in segments, marked where it differs from the others.
 
-    A word is marked that another text has less often, case aside; where it stands does not count.
+    A word is marked if another text has it less often, case ignored; its position does not matter.
     Blanks and punctuation between two marked words are marked with them. One text alone, or equal
     texts, have no mark.
     """
@@ -240,6 +239,7 @@ def align(left: str, right: str) -> Aligned:
     """
     matches_by_text = [list(WORD.finditer(text))[:WORDS_COMPARED] for text in (left, right)]
     words = [[_fold_word(match[0]) for match in matches] for matches in matches_by_text]
+    # autojunk would ignore frequent words of texts with 200 words or more.
     blocks = SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks()
     same = [
         {at for block in blocks for at in range(block[side], block[side] + block.size)}
@@ -332,7 +332,7 @@ def extract_names(text: str) -> set[str]:
 def has_same_names(original: str, rewording: str) -> bool:
     """Return whether original and rewording contain each other's names (capitalised words).
 
-    A name of the one has to stand in the other in any case, as it may begin the sentence there.
+    Case is ignored in the other text, where the name may begin a sentence.
     """
     first, second = _normalise_words(original), _normalise_words(rewording)
     return all(_normalise_words(name) in second for name in extract_names(original)) and all(

@@ -1,23 +1,20 @@
 """Recognise texts that vectors cannot compare: foreign, misspelt, "I don't know".
 
-Recognise answers that only say "I don't know", by a list of phrases.
+Answers that only say "I don't know" are found by a short list of phrases in several languages; a
+missing phrase flags no worker. A text matches if it equals one of `WHOLE`, or if it contains one of
+`PHRASES` and few other words.
 
-The list is short and in several languages; a missing phrase suspects nobody. A text counts if it
-equals one of `WHOLE`, or if it contains one of `PHRASES` and few other words.
+Corrected spelling is used for the embedding only. A word is corrected if it is in no dictionary, is
+no term of these answers, looks like an ordinary word, and is one typing mistake (a letter missing,
+added, changed or two swapped) away from a known word. The most frequent such word replaces it, the
+first in the alphabet among equals. Words with two mistakes are not corrected: that would turn
+technical terms into other words.
 
-Correct the spelling of texts by a dictionary; used for the embedding only.
-
-A word is corrected if it is in no dictionary, is no term of these answers, looks like an ordinary
-word, and is one typing mistake (a letter missing, added, changed or two swapped) away from a known
-word. The most frequent such word replaces it, the first in the alphabet among equals. Words with
-two mistakes are left alone: correcting them would turn technical terms into other words.
-
-Warn about answers in a language that an English-only model does not know.
-
-Two signs count: more than a fifth of all letters belong to another script than the Latin one; or a
-fifth of the sentences, five at least, are in another language. A sentence has five words or more,
-half of them in lower case, so that lists of names, numbers and titles are never judged; short
-answers in another language of the Latin script therefore pass.
+`check_language` warns of answers in a language that an English-only model does not know. Two signs
+count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
+the sentences, five at least, are in another language. A sentence has five words or more, half of
+them in lower case, so that lists of names, numbers and titles are never judged; short answers in
+another language of the Latin script therefore pass.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ from evaluation.core.backends.embedding.contract import EmbedderInfo, import_lib
 from evaluation.core.backends.errors import BackendError, SpellingError
 from evaluation.core.messages.message import Message
 
-# Words a text may have beside a phrase: whoever writes more says something after all.
+# Most words of a text besides the phrase: a longer text contains an answer after all.
 MOST_OTHERS = 5
 # The same for writing without spaces: characters of the whole.
 MOST_CHARACTERS = 25
@@ -74,7 +71,7 @@ PHRASES = tuple(
 
 _WORD = re.compile(r"[\w?]+")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
-# What `folded` makes of each character of ASCII: words in small letters, parted by spaces.
+# What `fold` makes of each character of ASCII: words in small letters, parted by spaces.
 _OF_ASCII = {
     code: None if chr(code) in "'`" else chr(code).lower() if _WORD.match(chr(code)) else " "
     for code in range(128)

@@ -128,6 +128,7 @@ class PanelComparison:
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
+            # The parameters name what was asked for; `info` names what was used.
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,
@@ -197,6 +198,7 @@ class PanelComparison:
     def _summarize_pair(self, pair: PanelPair) -> Distance:
         """Return the mean cosine of two panels' exemplary answers with its bootstrap interval."""
         known = pair.cosines[~np.isnan(pair.cosines)]
+        # Against zeros, the mean difference is the mean cosine.
         mean = compute_bootstrap_mean_difference(
             known, np.zeros(len(known)), None, self.parameters.bootstrap, 0.95, self.parameters.seed
         )
@@ -238,6 +240,7 @@ class PanelComparison:
                 if not np.isnan(means[index]) and name not in with_error
             ]
             ranked_names = [names[index] for index in ranked]
+            # Ranks need no intervals: 0 draws skip the bootstrap.
             pairs = compare_models(
                 scores[ranked], ranked_names, n_draws=0, seed=self.parameters.seed
             )

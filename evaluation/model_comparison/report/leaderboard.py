@@ -1,10 +1,8 @@
 """Leaderboard of a question set, and tables of model comparisons for files.
 
-Scores are comparable against the same exemplary answers only, so the ranks are those of one run;
-the scores of other runs stand beside it, and it says of each whether its exemplary answers are the
-same.
-
-Tables of model comparisons for files, with all rows and unrounded numbers.
+Scores are comparable only if their exemplary answers are the same, so the ranks are those of one
+run. The leaderboard also lists scores of other runs, each marked whether its exemplary answers are
+the same. Tables for files have all rows and unrounded numbers.
 """
 
 from __future__ import annotations
@@ -58,8 +56,8 @@ class LeaderRow:
     ----------
     standing : score with interval, percentile among people, n and n_answered, as in the run.
     rank : 1 + `n_better`, the number of models that are significantly better; None where no
-        comparison was possible. n_worse, n_alike : those it is better than, and cannot be told
-        apart from.
+        comparison was possible. n_worse : number of models that are significantly worse. n_alike :
+        number of models without a significant difference.
     """
 
     standing: ModelRow
@@ -90,9 +88,9 @@ class OtherScores:
 
     Attributes
     ----------
-    called : its name, else what differs from the defaults, else its date.
-    same_exemplars : whether its scores may be put beside those of the leaderboard.
-    scores : one for each row of the leaderboard, None where the run had no such model.
+    called : its name, else the options that differ from the defaults, else its date.
+    same_exemplars : whether its scores can be compared with those of the leaderboard.
+    scores : one for each row of the leaderboard, None where the run has no score of the model.
     """
 
     renamed_keys: ClassVar = {"called": "label"}
@@ -113,7 +111,7 @@ class LeaderboardReport:
     Attributes
     ----------
     about : the run whose exemplary answers the models are compared with.
-    verdict : who is better than whom, for a sentence. correction : of p for the number of pairs.
+    verdict : which models are better, as a message. correction : of p for the number of pairs.
     n_pairs : pairs of models that were compared. runs : newest first, at most 8.
     unscored : models that answered questions of the version and are not in this run.
     """
@@ -148,6 +146,7 @@ def runs_of(question_set: QuestionSet) -> list[Run]:
             archived_at=None,
         )
         .select_related("version__question_set")
+        # Exists, because a join would repeat a run for each of its scores.
         .annotate(
             is_of_record=Exists(RunOfRecord.objects.filter(run=OuterRef("pk"))),
             has_models=Exists(LLMScore.objects.filter(run=OuterRef("pk"))),
@@ -159,7 +158,7 @@ def runs_of(question_set: QuestionSet) -> list[Run]:
 def run_compared(runs: Sequence[Any]) -> Run | None:
     """Return the official run among `runs`, else the newest; None without any.
 
-    Runs that scored no model are taken only where none of them scored one.
+    Runs without a score of a model are used only if all runs have none.
     """
     some = [run for run in runs if run.has_models] or runs
     return next((run for run in some if run.is_of_record), some[0] if some else None)
@@ -174,8 +173,8 @@ def leaderboard_report(
 ) -> LeaderboardReport:
     """Return the leaderboard of a finished run.
 
-    `runs` are the `runs_of` its set, `standings` the scores of its models with these and `costs`
-    the `costs_of` it, where they are known.
+    `runs` (of `runs_of`), `standings` (the run's scores, with their models) and `costs` (of
+    `costs_of`) save queries if the caller has loaded them.
     """
     if standings is None:
         standings = list(LLMScore.objects.filter(run=run).select_related("model"))
@@ -205,7 +204,7 @@ def _row(
     row: ModelRow, model: LanguageModel, count: tuple[int, int, int] | None, costs: Costs
 ) -> LeaderRow:
     better, worse, alike = count or (0, 0, 0)
-    # Without a comparison the run's own rank stands: a single model has rank 1.
+    # Without a comparison the run's own rank is used: a single model has rank 1.
     rank = 1 + better if count else row.rank
     return LeaderRow(
         standing=row,
@@ -240,6 +239,7 @@ def _counts(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
 
 
 def _related(models: list[LanguageModel], pairs: list[ModelPair]) -> list[RelatedPair]:
+    # A pair is stored in one order of its models only.
     of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     found = []
     for belonging in related(models):
@@ -255,6 +255,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
     newest = [other for other in runs if other.has_models]
     kept = newest[:RUNS_SHOWN]
     if run.pk not in {other.pk for other in kept}:
+        # The leaderboard's own run is shown, even if it is older than the others.
         kept = [*kept[: RUNS_SHOWN - 1], run]
     scored = LLMScore.objects.filter(run__in=kept).values_list(
         "run_id", "model__public_id", "score"
@@ -278,6 +279,7 @@ def _other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[Oth
 
 def _unscored(run: Run) -> list[str]:
     """Return the names of models whose answers arrived after the run."""
+    # Sample 0 is the answer that is graded.
     answered = LLMResponse.objects.filter(
         model=OuterRef("pk"), question__version=run.version_id, sample=0
     )

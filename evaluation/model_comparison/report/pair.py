@@ -1,7 +1,4 @@
-"""Comparison of two models of a run, question by question, and by correctness.
-
-Questions with the score differences and answers of two models, in pages.
-"""
+"""Comparison of two models of a run: questions in pages, correctness, and question groups."""
 
 from __future__ import annotations
 
@@ -98,6 +95,7 @@ def differences(
     ordered = _ordered(one - other, order)
     rows = ordered[start : start + size]
     keys = [table.questions[at].key for at in rows]
+    # By way of the run's scores: a model may have answered the question again since.
     texts = {
         (row["llm_response__question_id"], row["model"]): row["text"]
         for row in LLMAnswerScore.objects.filter(
@@ -157,7 +155,7 @@ class RightOrWrong(Reasoned):
     first_right, second_right : how many each got right.
     only_first, only_second : the questions that only one of them got right, at most 50 of
         `n_only_first` and `n_only_second`, by their ids in files.
-    p_value, mid_p_value : of the exact McNemar test, and its mid-p; None without a question.
+    p_value, mid_p_value : of the exact McNemar test, and its mid-p; None without a common question.
     """
 
     n: int
@@ -195,6 +193,7 @@ def right_or_wrong(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
     ).values_list("model__public_id", "question_id", "text", "status")
     for model, question, text, status in rows:
         if status not in MISSING:
+            # A refused reply may have a text, which is no answer.
             said = text if status == AnswerStatus.TEXT else ""
             verdict = is_right(keyed[question], said)
             right[int(model == second), place[question]] = np.nan if verdict is None else verdict
@@ -244,7 +243,7 @@ class GroupOfPair(Reasoned):
 
     Attributes
     ----------
-    name : "" for questions of which nobody told it. n : questions that both were scored on.
+    name : "" for questions without the property. n : questions that both were scored on.
     is_small : whether these are fewer than 10. adjusted_p_value : Holm's, over the groups.
     """
 
@@ -288,12 +287,12 @@ class PairDetail:
     Attributes
     ----------
     pair : the first one less the second one, on the questions that both were scored on.
-    verdict : who is better, for a sentence.
-    relation : "version" or "strategy" where they are one model but for that; else "".
+    verdict : which one is better, as a message.
+    relation : "version" or "strategy" if the models differ in this only; else "".
     newer_first : whether the first one is the later version.
-    n_first, n_second, n_equal : questions on which the first one scores higher, the second one
-        does, neither does. right : who is right where there is a key; None where there is none.
-    groupings : by category, passage and language, where there are any.
+    n_first, n_second, n_equal : number of questions on which the first one scores higher, the
+        second one, and neither. right : correctness; None if no question has an answer key.
+    groupings : by category, passage and language, if known.
     """
 
     about: RunAbout
@@ -349,8 +348,8 @@ def groupings(
 ) -> list[Grouping]:
     """Return the group comparisons by each property, from both models' scores per question.
 
-    Only questions that both were scored on count. A thing that is the same for all of them, or
-    another for each, tells nothing and is left out.
+    Only questions that both were scored on count. A property with one value for all of them, or
+    another value for each, makes no groups and is left out.
     """
     common = np.flatnonzero(~np.isnan(first - second))
     found = []

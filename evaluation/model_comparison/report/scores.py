@@ -1,7 +1,7 @@
 """Scores of a run's models by question and group, their costs, and related models.
 
-Money, time and tokens spent on models' answers, where recorded. Find related models: versions of
-one family, and one model with two strategies.
+Costs are money, time and tokens of models' answers, where recorded. Related models are versions of
+one family, or one model with two prompting strategies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from evaluation.models import LanguageModel, LLMAnswerScore, LLMResponse, LLMSco
 
 # As `ask` calls them, beside an answer.
 SECONDS, COST = "seconds", "cost"
-# Taken from an earlier asking: it cost nothing this time, which says nothing of the model.
+# Copied from an earlier request: its cost of 0 says nothing about the model.
 COPIED = "copied"
 TOKENS = ("prompt_tokens", "completion_tokens")
 NOT_TOLD = "cost_not_told"
@@ -78,7 +78,7 @@ def costs_of(run: Run) -> Mapping[int, Costs]:
 
 
 def told_in(extra: str) -> list[KeyTextTransform]:
-    """Return the columns with an answer's cost, given the query path to its `extra`."""
+    """Return query columns of an answer's cost; `extra` is the query path to its JSON field."""
     return [KeyTextTransform(key, extra) for key in (COPIED, SECONDS, COST, *TOKENS)]
 
 
@@ -97,6 +97,7 @@ def _known(*values: Any) -> list[float]:
 
 def _number(value: Any) -> float | None:
     """Return a number stored as a number or text; None for any other value."""
+    # float(True) would be 1.
     if value is None or value == "" or isinstance(value, bool):
         return None
     try:
@@ -135,7 +136,7 @@ class Related:
 def related(models: Iterable[LanguageModel]) -> Iterator[Related]:
     """Yield consecutive versions, then all strategy pairs of one version.
 
-    A model of which nobody told the family belongs to none.
+    Models without a registered family have no related models.
     """
     known = [model for model in models if model.family]
     for versions in _alike(known, ("family", "size", "tuning", "strategy")):
@@ -210,6 +211,7 @@ class ScoreTable:
     def _read(
         cls, run: Run, models: list[UUID] | None, told: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
+        # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         listed = LLMScore.objects.filter(run=run).order_by(
             F("score").desc(nulls_last=True), "model__name"
         )
@@ -231,9 +233,11 @@ class ScoreTable:
         scores = np.full((len(found), len(questions)), np.nan)
         rows = LLMAnswerScore.objects.filter(run=run, llm_response__model__in=list(row_of))
         if not told:
+            # Answers without a score matter for their costs only.
             rows = rows.filter(score__isnull=False)
         columns = ("llm_response__model_id", "llm_response__question_id", "score")
         costs = []
+        # iterator() keeps no rows: a large run has one for each model and question.
         for model, question, score, *cost in rows.values_list(*columns, *told).iterator(AT_ONCE):
             if score is not None:
                 scores[row_of[model], place[question]] = score
@@ -274,7 +278,7 @@ class Group:
 
     Attributes
     ----------
-    name : "" for questions of which nobody told it. n_questions : on which a model was scored.
+    name : "" for questions without the property. n_questions : with a score of a model.
     is_small : whether these are fewer than 10. models : in the order of the table.
     """
 

@@ -312,6 +312,7 @@ def _plan_questions(
             standing = Standing.WANTED if lacking else Standing.SETTLED
             if lacking > wishes.most:
                 lacking, standing = 0.0, Standing.BEYOND
+            # Finite here: an infinite number is beyond any limit.
             more = int(lacking)
         rows.append(
             QuestionPlan(
@@ -326,6 +327,7 @@ def _plan_questions(
                 standing=standing,
             )
         )
+    # Questions beyond the limit get no answers, but come before settled ones: they need a reader.
     rows.sort(key=lambda row: (-row.more, row.standing is not Standing.BEYOND, -(row.off or 0)))
     return rows, typical
 

@@ -67,6 +67,7 @@ class Trial:
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
+            # The parameters name what was asked for; `info` names what was used.
             "embedder": info.model,
             "revision": info.revision,
             "precision": info.precision,
@@ -132,6 +133,7 @@ def hash_trial(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
     """Return the SHA-256 of answers and grades, to detect a change of the input."""
     digest = hashlib.sha256(inputs.hash().encode())
     for key, grade in grades.items():
+        # repr keeps all digits of a float.
         digest.update(f"{key}\x1f{grade!r}\x1e".encode())
     return digest.hexdigest()
 

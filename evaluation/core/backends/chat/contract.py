@@ -1,13 +1,12 @@
 """Contract of chat back-ends, and the token probabilities of a reply.
 
-Define the contract of chat back-ends: each request gets one reply, with text or a reason.
+Each request gets one reply, with a text or a fault.
 
-Parse and shorten the token probabilities of a reply in the OpenAI form.
-
-`choices[0].logprobs.content` has an entry for each token of the reply: the token, its natural
-log-probability, and the likeliest tokens at its place (`top_logprobs`). A server on this machine
-gives all tokens there are, some megabytes for each place; what is kept of such a list are the
-likeliest ones and three numbers of the others, from which the entropy is exact.
+Token probabilities have the OpenAI form: `choices[0].logprobs.content` has an entry for each token
+of the reply: the token, its natural log-probability, and the likeliest tokens at its position
+(`top_logprobs`). A server on this machine returns the whole vocabulary, some megabytes for each
+position; of such a list the likeliest tokens are stored, with three numbers on the others, from
+which the entropy is exact.
 """
 
 from __future__ import annotations
@@ -82,10 +81,10 @@ class Reply:
         white space came.
     status : TEXT, EMPTY, CUT_OFF (its length was used up, or it only thought), REFUSED_PROMPT,
         REFUSED_GENERATION (REFUSED where only a script knows which) or ERROR.
-    thinking : what was put aside of the reply, or came beside it; "" without any.
-    fault : with ERROR why; else None.
-    logprobs : where asked for and offered, in the server's own form.
-    raw : the whole answer as it came: JSON, else text; None where there was none.
+    thinking : the model's thinking, cut from the reply or sent in a field of its own; "" for none.
+    fault : why the status is ERROR; else None.
+    logprobs : in the server's own form, if requested and supported.
+    raw : the server's whole response: JSON, else text; None without a response.
     """
 
     text: str
@@ -111,7 +110,7 @@ class ChatModel(ABC):
     Attributes
     ----------
     kind, address, model : which back-end, where, and which model there: parts of a cache key.
-    name : what the model is called in tables where nobody named it.
+    name : default name of the model in tables.
     at_once : requests that make sense at the same time; None for as many as wanted.
     by_id : whether replies depend on the id of the item, too.
     adaptations : what was changed in requests because the server refused them as they were, such
@@ -194,7 +193,9 @@ def _shorten_entry(entry: Any) -> Any:
     if np.isnan(logs).any():  # no distribution: it stays as it came, to be refused
         return entry
     order = np.argsort(-logs, kind="stable")
+    # Bounded, because exp of a large number from a faulty server overflows.
     p = np.exp(np.minimum(logs[order[KEPT:]], 1.0))
+    # p log p is 0 at p = 0, where numpy gives NaN.
     positive = p[p > 0]
     others = Others(len(p), float(p.sum()), -float((positive * np.log(positive)).sum()))
     return {
@@ -245,6 +246,7 @@ def _get_bytes(entry: Mapping[str, Any]) -> bytes:
 def _get_logprob(entry: Any) -> float:
     """Return the log-probability of an entry; NaN if it is no number."""
     value = entry.get("logprob") if isinstance(entry, Mapping) else None
+    # JSON true is a bool, which Python counts among the ints.
     if isinstance(value, bool) or not isinstance(value, int | float):
         return math.nan
     return float(value)

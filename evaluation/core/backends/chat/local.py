@@ -42,6 +42,8 @@ class LocalChat(ChatModel):
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", smollm2.__name__),
             cwd=ROOT,
+            # The process ends with its standard input: it does not outlive a parent that was
+            # killed.
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,

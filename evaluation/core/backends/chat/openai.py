@@ -1,8 +1,7 @@
 """Chat with a model behind an OpenAI-compatible server: parameters, requests, replies.
 
-Convert the JSON of a chat completion into a reply: text, thinking, refusal, token counts.
-
-Adapt request parameters to a server: learn from its refusals which it does not accept.
+`parse_reply` converts the JSON of a chat completion into a reply: text, thinking, refusal, token
+counts. `AdaptedParameters` learns from a server's refusals which parameters it does not accept.
 
 Reasoning models refuse `max_tokens` (they want `max_completion_tokens`) and any `temperature` but
 their own; some servers know no `seed`. These three are sent without being asked for, so a request
@@ -37,6 +36,7 @@ from evaluation.core.backends.server import AGAIN, FaultError, OpenAIServer, Pat
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
 UNWRITABLE = re.compile("[\ud800-\udfff\0]")
+# m(?!s): the m of "20ms" is not a minute.
 DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:([\d.]+)s)?(?:([\d.]+)ms)?")
 LONGEST_REASON = 100
 # Where servers put the thinking that they have separated themselves.
@@ -78,6 +78,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:
         answer = answer or _extract_text(refusal)
+    # The limit is that of imported answers.
     if (size := len(answer.encode())) > LONGEST_ANSWER:
         problem = f"the answer has {size:,} bytes, more than {LONGEST_ANSWER:,}"
         answer, status, fault = "", AnswerStatus.ERROR, Fault("answer_too_long", problem)
@@ -220,7 +221,7 @@ def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
     for part in parts if isinstance(parts, list) else ():
         if _is_thinking(part):
             texts += _list_texts(part)
-    # Gateways say the same in two fields.
+    # Gateways send the same text in two fields.
     distinct_texts = dict.fromkeys(text.strip() for text in texts if text.strip())
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", "\n\n".join(distinct_texts))
 
@@ -309,6 +310,7 @@ class AdaptedParameters:
     def _other_name(self, name: str) -> str:
         """Return a parameter's alternative name; "" if there is none or it was tried before."""
         other = OTHER_NAMES.get(name, "")
+        # Where both names were refused, leave the parameter out instead of renaming it back.
         return "" if other in self._changes else other
 
 
@@ -345,8 +347,8 @@ PATH = "chat/completions"
 class OpenAIChat(ChatModel):
     """Chat model behind an OpenAI-compatible server; see `OpenAIServer` for the API key.
 
-    Of `patience` only `timeout` and `longest_wait` matter here: `reply` asks once. ChatError: the
-    address is none.
+    Of `patience` only `timeout` and `longest_wait` are used: `reply` does not retry. Raises
+    ChatError for an invalid address.
     """
 
     kind = "openai"
@@ -398,6 +400,7 @@ class OpenAIChat(ChatModel):
         or with it under its other name, and further requests are sent so (`adaptations`).
         """
         assert self._client is not None
+        # Ends: a retry needs a further change of the body, and there are four parameters to change.
         while True:
             body = self.body(request)
             try:

@@ -1,6 +1,6 @@
 """Create the chat model that a SPEC names; read scripted replies from a file.
 
-Read scripted replies from a file: a chat model without a network, for tests and trials.
+Scripted replies are a chat model without a network, for tests and trials.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _ScriptedReply:
 class ScriptedChat(ChatModel):
     """Chat model that answers with a file's replies, by item id and optionally by sample.
 
-    A row without a sample stands for all of them. An item without a row gets an ERROR. Raises
+    A row without a sample is the reply to all of them. An item without a row gets an ERROR. Raises
     InputError with every bad row.
     """
 
@@ -114,6 +114,7 @@ class ScriptedChat(ChatModel):
 
     async def reply(self, request: ChatRequest) -> Reply:
         """Return the scripted reply after its delay; an ERROR without a row for the item."""
+        # A row for this sample goes before the row for all samples.
         scripted = self._lines.get((request.id, request.sample)) or self._lines.get(
             (request.id, None)
         )
@@ -158,6 +159,7 @@ def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
             for name, cell in (("sample", sample), ("failures", failures))
         }
         seconds = _parse_number(problems, number, "delay", delay, LONGEST_DELAY)
+        # Only now, so that all problems of a row are reported at once.
         if problems.total > problems_before:
             continue
         key = (question, int(counts["sample"]) if sample.strip() else None)

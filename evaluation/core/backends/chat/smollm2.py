@@ -1,7 +1,7 @@
 """SmolLM2-135M-Instruct behind a chat server on loopback; `python -m` runs it as a process.
 
-The process says its address in one line of JSON and ends when its standard input does, so that
-it never outlives who started it, however that one ended.
+The process prints its address as one line of JSON and ends when its standard input closes, so that
+it never outlives its parent process, not even one that was killed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evaluation.core.backends.errors import ChatError
 MODEL = "SmolLM2-135M-Instruct"
 FILE = f"{MODEL}.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-# One thread: sums in one order, so that temperature 0 says the same twice.
+# One thread sums in one order, so that temperature 0 gives the same text twice.
 SETTINGS = {
     "host": "127.0.0.1",
     "n_ctx": 4096,
@@ -100,6 +100,7 @@ def run_server(path: Path, port: int = 0) -> Iterator[str]:
 def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
     """Wait until the server's /health answers 200. Raises ChatError after `seconds`."""
     ends = time.monotonic() + seconds
+    # Without the environment: a proxy in it cannot reach loopback addresses of this machine.
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         while time.monotonic() < ends:
             try:

@@ -1,7 +1,4 @@
-"""Contract of embedders, and embedders that count words or characters.
-
-Define the contract of embedders: one vector for each text, and how it was made.
-"""
+"""Contract of embedders (one vector per text), and embedders that count words or characters."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "bfloat16", "auto")
 class EmbedderInfo:
     """An embedder's model, precision and versions, for run signatures and cache keys.
 
-    `dimension` is None where only the first vectors tell it (remote and not yet fitted embedders),
+    `dimension` is None until the first vectors show it (remote and not yet fitted embedders),
     `max_length` (tokens, longer texts are cut) where there is no limit or only the server knows it,
     `languages` where it is unknown; `binary` is True for bags of words only.
     """
@@ -59,7 +56,7 @@ class Embedder(ABC):
     """Contract of an embedder: converts texts into vectors; equal texts have equal vectors.
 
     `n_truncated_` is the number of texts of the last `embed` call that were longer than
-    `max_length` and were cut; it stays 0 where nothing is cut or nobody can know.
+    `max_length` and were cut; it stays 0 where nothing is cut or the number is unknown.
     """
 
     name: str
@@ -130,6 +127,7 @@ def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
     return list(places), np.asarray(where, dtype=np.intp)
 
 
+# Fixed by methods.md, section 1: other options would be another embedder under the same name.
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "tfidf-word": ("TfidfVectorizer", {"sublinear_tf": True}),
     "tfidf-char": (
@@ -197,6 +195,8 @@ class LexicalEmbedder(Embedder):
             ) from error
         digest = hashlib.sha256()
         for text in worker_texts:
+            # "surrogatepass": plain UTF-8 refuses half characters, which the vectorizers accept.
+            # The length comes first, because any separator could occur in a text.
             data = text.encode("utf-8", "surrogatepass")
             digest.update(len(data).to_bytes(8, "big") + data)
         self._revision = digest.hexdigest()[:12]

@@ -1,6 +1,6 @@
-"""Create the embedder that a SPEC names; read precomputed vectors from a file.
+"""Create the embedder that a SPEC names; read precomputed vectors from an .npz file.
 
-Read precomputed vectors from an .npz file, one row for each data row of the answer files.
+The file has one vector for each data row of the answer files.
 """
 
 from __future__ import annotations
@@ -225,4 +225,5 @@ def _read_array(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]
         raise EmbedderError(f"{path}: array {name!r} has the shape {values.shape}: {REMEDY}")
     if values.dtype.kind != "f":
         return values.astype(np.float64)
+    # The file may have the byte order of another machine.
     return values.astype(values.dtype.newbyteorder("="), copy=False)

@@ -138,6 +138,7 @@ class RemoteEmbedder(Embedder):
     def _parse_vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
         """Return a server's vectors, one row per text. Raises EmbedderError."""
         try:
+            # `index` says which text an embedding belongs to, whatever the order of the list.
             items = sorted(answer["data"], key=lambda item: item["index"])
             indices = [item["index"] for item in items]
             rows = [item["embedding"] for item in items]
@@ -152,6 +153,7 @@ class RemoteEmbedder(Embedder):
         known = self._dimension
         if vectors.ndim != 2 or not vectors.shape[1] or known not in (None, vectors.shape[1]):
             raise self._build_error("unlike_embeddings")
+        # A finite float64 may be too large for float32: finiteness is checked after the conversion.
         with np.errstate(over="ignore"):
             narrow = vectors.astype(np.float32)
         if not np.isfinite(narrow).all():

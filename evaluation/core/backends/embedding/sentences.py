@@ -1,8 +1,7 @@
 """Embedders on sentence-transformers models: from a folder, a hub, or the installed default.
 
-Load a model from a local folder, the local cache or, as a last resort, the model hub. Choose the
-number format in which a model computes. Load all-MiniLM-L6-v2, the default embedder, from an
-installed package.
+A model comes from a local folder, the local cache or, as a last resort, the model hub. The default
+embedder, all-MiniLM-L6-v2, comes from an installed package.
 """
 
 from __future__ import annotations
@@ -144,6 +143,7 @@ def compute_file_hash(path: Path) -> str:
 def compute_folder_revision(folder: Path) -> str:
     """Return a hash of 12 digits of a model folder's weights and settings."""
     digest = hashlib.sha256()
+    # Sorted, because the order of rglob depends on the file system.
     for path in sorted(folder.rglob("*")):
         if path.suffix in {*WEIGHTS, ".json"} and path.is_file():
             digest.update(
@@ -231,7 +231,7 @@ class SentenceEmbedder(Embedder):
     a batch of its own (`batching`). In bfloat16 the transformer computes in bfloat16; pooling and
     what follows stay float32. The device is the one sentence-transformers chooses.
 
-    `revision`: given, or the hub's commit, or a hash of the folder.
+    `revision`: the argument, else the hub's commit, else a hash of the folder.
     """
 
     def __init__(
@@ -255,6 +255,7 @@ class SentenceEmbedder(Embedder):
                 source, local_files_only=local_only, trust_remote_code=False
             )
 
+        # In training mode dropout would give equal texts different vectors.
         self._model = load_model(source, what, REMEDY, load).eval()
         if not hasattr(self._model, "preprocess"):
             raise EmbedderError(
@@ -290,6 +291,7 @@ class SentenceEmbedder(Embedder):
         from evaluation.core.backends.embedding import batching
 
         unique, where = find_distinct(texts)
+        # Equal texts are embedded once, but the warning counts all of them.
         counts = np.bincount(where, minlength=len(unique))
         lengths = self._count_tokens(unique)
         limit = self._info.max_length
@@ -316,6 +318,7 @@ class SentenceEmbedder(Embedder):
 
         try:
             batching.run_batches(
+                # Texts are cut at the limit: batches are planned by what is computed.
                 [min(length, limit or length) for length in lengths],
                 self._model.device,
                 prepare,

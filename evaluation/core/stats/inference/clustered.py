@@ -1,16 +1,10 @@
 """Statistics over clusters of items with bootstrap intervals, and over strata.
 
-Bootstrap intervals of any statistic of rows in clusters, such as answers by question.
-
-Answers to one question are not independent: whole questions are drawn, with all their rows. See
-`clustered` for statistics that can be computed from how often each was drawn.
-
-Statistics over items with bootstrap intervals; each draw takes whole items with all replies.
-
-`compute_means` is for means of one number per item; `compute_drawn_intervals` is for any other
-statistic, which is computed anew from how often each item was drawn.
-
-Mean score over several question sets, each with equal weight.
+Answers to one question are not independent: a draw takes whole questions (clusters, items) with all
+their rows. `compute_clustered_interval` is for any statistic of rows; `compute_means` for means of
+one number per item; `compute_drawn_intervals` for statistics that can be computed from how often
+each item was drawn. `compute_strata_mean` is the mean over several question sets, each with equal
+weight.
 """
 
 from __future__ import annotations
@@ -66,7 +60,7 @@ def compute_clustered_interval(
 
     Parameters
     ----------
-    statistic : of rows by their numbers 0..n-1; called with all, then with those of each draw.
+    statistic : function of row numbers 0..n-1, called with all rows and with the rows of each draw.
     clusters : (n,) label of each row's cluster.
     n_draws : bootstrap draws, at least 2; a draw in which it is undefined is left out.
     seed : of the draws. level : coverage, strictly between 0 and 1.
@@ -215,8 +209,8 @@ def compute_strata_mean(
 ) -> SampleEstimate:
     """Return the mean of independent means with its Welch-Satterthwaite interval.
 
-    The sets are taken as given, and only the questions within them as drawn: the interval is for
-    these sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite
+    The sets are fixed and only the questions within them are random: the interval is for these
+    sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite
     (Satterthwaite 1946, "An approximate distribution of estimates of variance components").
 
     Parameters
@@ -245,6 +239,7 @@ def compute_strata_mean(
     if np.isnan(deviations).any() or (counts < 2).any():
         return SampleEstimate(mean, n=k)
     variances = deviations**2
+    # The degrees of freedom would be 0 / 0.
     if not variances.any():
         return SampleEstimate(mean, mean, mean, k)
     # Degrees of freedom of a sum of variances with different sizes (Satterthwaite).

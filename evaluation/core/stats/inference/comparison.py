@@ -1,12 +1,11 @@
-"""Comparisons of several models on the same items, overall and by group of questions.
+"""Comparisons of several models on the same questions, overall and by group of questions.
 
-Compare several models on the same questions: all pairs, and ranks by significance.
+Overall: all pairs of models, and ranks by significance. By group: means of one model, and
+differences of two models.
 
-Scores by group of questions: means of one model, and differences of two models.
-
-A group is a category, a passage, a language: a label a question. A group of one question has a mean
-and no interval; whether a difference in a group is more than chance is corrected for the number of
-groups, or the best of twenty groups would be told as a finding.
+A group is a category, a passage or a language; each question has one label. A group of one question
+has a mean and no interval. The p-values of differences are corrected for the number of groups:
+otherwise the largest of twenty chance differences would pass for a finding.
 """
 
 from __future__ import annotations
@@ -51,6 +50,7 @@ Test = Literal["permutation", "mcnemar"]
 FEWER_THAN_2_COMMON_QUESTIONS = "fewer_than_2_common_questions"
 NO_COMPARISON = "no_comparison"
 
+# With the observed signs 10,000 patterns, so that p is a multiple of .0001.
 _FEWEST_PERMUTATIONS = 9_999
 _PERMUTATIONS_PER_PAIR = 100
 _MOST_PERMUTATIONS = 99_999
@@ -166,6 +166,7 @@ def compare_models(
     first, second = np.array(pairs).T
     differences = values[first] - values[second]
     common = ~np.isnan(differences)
+    # Zero adds nothing to a sum with either sign: the sign-flip test ignores missing questions.
     differences[~common] = 0.0
     n = np.count_nonzero(common, axis=1)
     defined = n >= 2

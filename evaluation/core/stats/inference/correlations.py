@@ -1,7 +1,6 @@
 """Inference on correlations: differences of two, with experts' grades, and test-retest.
 
-Paired bootstrap test whether one method's scores agree better with the truth than another's.
-
+`compare_correlations` tests whether one method's scores agree better with the truth than another's.
 Workers are drawn with replacement, the same ones in every repetition and for every method; the
 statistic is the mean over repetitions of the difference of two correlations, or of one correlation.
 Intervals are BCa (Efron 1987); p is the level at which the interval of a difference ends at 0.
@@ -9,8 +8,7 @@ Intervals are BCa (Efron 1987); p is the level at which the interval of a differ
 With few workers the interval is too narrow and p too small: of 600 simulated pairs of equally good
 methods 11% had p at or below .05 with 20 workers, 10% with 40, 8% with 100.
 
-Correlation of scores with experts' grades, estimated from a sample of the answers.
-
+`estimate_correlation` is the correlation of scores with experts' grades, from a sample of answers.
 Answers to one question are not independent: whole questions are drawn. The interval is Student's t
 with the bootstrap standard error on the arctanh scale (`compute_bootstrap_t_interval`). Where truth
 and interval were simulated (10 to 100 questions, 20 to 200 answers, correlations .2, .7, .9,
@@ -18,7 +16,7 @@ grades of 0 to 5, a share of .3 or .5 of the variance between questions), it cov
 widened percentile interval 93 to 99%, Fisher's, which takes answers for independent, 93 to 99% with
 intervals that are a tenth narrower.
 
-Test-retest agreement: two scores of the same workers, from two waves.
+`compute_retest_agreement` compares two scores of the same workers, from two waves.
 """
 
 from __future__ import annotations
@@ -91,6 +89,7 @@ def compare_correlations(
         raise ValueError(f"shapes {a.shape}, {b.shape} and {t.shape} do not fit together")
     m = t.shape[1]
     draws = _draw_workers(m, n_draws, seed)
+    # The acceleration of BCa needs the statistic without each worker (jackknife).
     left_out = 1.0 - np.eye(m)
     all_workers = np.ones((1, m))
     found = []
@@ -178,11 +177,13 @@ def compute_bca_p_value(observed: float, draws: Floats, left_out: Floats) -> flo
     # w = bias + z. Solved for z where that draw is 0:
     u = at_zero - bias
     tail = float(stats.norm.cdf(u / (1 + acceleration * u) - bias))
+    # At least 2 / (b + 1): b draws cannot show a smaller p.
     return min(1.0, max(2 * min(tail, 1 - tail), 2 / (b + 1)))
 
 
 def _estimate_bias(observed: float, draws: Floats) -> float:
     """Return BCa's bias z0: the normal quantile of the share of draws below the statistic."""
+    # Equal draws count half, or ties would pass for bias.
     below = (draws < observed).mean() / 2 + (draws <= observed).mean() / 2
     return _compute_normal_quantile(below, len(draws))
 
@@ -199,6 +200,7 @@ def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> Cor
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
+    # The methods have equal scores: their differences are rounding, which cannot be tested.
     if np.abs(draws).max() < 1e-12:
         return CorrelationDifference(observed, None, NO_DIFFERENCE)
     low, high = compute_bca_interval(observed, draws, left_out)
@@ -274,8 +276,8 @@ def estimate_correlation(
     Parameters
     ----------
     scores, grades : (n,) finite numbers of the sampled answers.
-    clusters : (n,) the question of each. weights : (n,) how many of the population each stands
-        for, above 0; None where all stand for as many. They are fixed through the draws.
+    clusters : (n,) the question of each. weights : (n,) number of population items that each one
+        represents, above 0; None for equal weights. The draws do not change them.
     n_draws : at least 2. seed : of the draws. level : coverage.
 
     Returns
@@ -312,7 +314,7 @@ def estimate_correlation(
 def forecast_interval(
     n: int, n_clusters: int, correlation: float = 0.7, level: float = 0.95
 ) -> Interval:
-    """Return the expected interval of a correlation from n answers to n_clusters questions.
+    """Return the interval to expect of a correlation from n answers to n_clusters questions.
 
     Fisher's (1921) standard error 1 / sqrt(n - 3) of arctanh r, with Student's t of one degree of
     freedom less than there are questions, as the interval of a sample uses it.
@@ -402,7 +404,7 @@ def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> Retest:
 
     Parameters
     ----------
-    earlier, later : (n,) scores in the same order; NaN for who has none, who is left out of all.
+    earlier, later : (n,) scores in the same order; a worker with NaN in either is left out.
 
     Raises
     ------

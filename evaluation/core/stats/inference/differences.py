@@ -267,6 +267,7 @@ def _count_extreme(moments: _Moments, n_permutations: int, seed: int) -> NDArray
     extreme = np.zeros(len(moments.totals), dtype=np.int64)
     for start in range(0, n_permutations, _BLOCK):
         rows = min(_BLOCK, n_permutations - start)
+        # A random byte gives eight signs.
         random_bytes = np.frombuffer(rng.bytes(rows * width), dtype=np.uint8)
         bits = np.unpackbits(random_bytes.reshape(rows, width), axis=1, count=clusters)
         flip = partial(_sum_with_bits, bits.astype(np.float64))
@@ -280,7 +281,7 @@ def _sum_with_signs(signs: FloatArray, part: FloatArray) -> FloatArray:
 
 
 def _sum_with_bits(bits: FloatArray, part: FloatArray) -> FloatArray:
-    """Return the same of patterns given as bits.
+    """Return, patterns x rows, the sums of `part` with signs from bits (1 for plus, 0 for minus).
 
     Signs are 2 x bit - 1, so a signed sum is twice the sum of the chosen minus the whole.
     """
@@ -290,9 +291,11 @@ def _sum_with_bits(bits: FloatArray, part: FloatArray) -> FloatArray:
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)
 def _list_sign_patterns(clusters: int) -> FloatArray:
     """Return half of all sign patterns, one a row; the other half are their negatives."""
+    # The first sign is fixed: a pattern and its negative have the same absolute statistic.
     free = max(clusters - 1, 0)
     codes = np.arange(2**free)[:, None] >> np.arange(free)
     signs = np.ones((2**free, clusters))
     signs[:, 1:] = 2.0 * (codes & 1) - 1
+    # The cache returns one array to all callers.
     signs.setflags(write=False)
     return signs

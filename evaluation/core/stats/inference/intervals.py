@@ -1,22 +1,20 @@
 """Bootstrap draws, and intervals of many estimates and of selection rates.
 
-Confidence intervals of many estimates at once, from standard errors or bootstrap draws.
+Intervals of many estimates at once, from standard errors or bootstrap draws: Student's t with n - 1
+degrees of freedom and the bootstrap standard error times sqrt(n/(n-1)), on the arctanh scale for
+cosine scores; the widened percentile interval (Hesterberg 2015, "What teachers should know about
+the bootstrap", section on expanded percentile intervals) where leave-one-out is off. n is the
+number of questions that were resampled.
 
-The rules and their measured coverage: Student's t with n - 1 degrees of freedom and the bootstrap
-standard error times sqrt(n/(n-1)), on the arctanh scale for cosine scores; the widened percentile
-interval (Hesterberg 2015, "What teachers should know about the bootstrap", section on expanded
-percentile intervals) where leave-one-out is off. n is the number of questions that were resampled.
-
-Selection rates of groups and their ratios to the highest rate (the four-fifths rule).
-
-The four-fifths rule of thumb: a group that is selected less than .8 times as often as the group
-that is selected most often is worth a look (Uniform Guidelines on Employee Selection Procedures,
-29 CFR 1607.4 D, 1978). It is a rule of thumb and no test: of two groups of 20 that are selected
-equally often, chance alone breaks it in 46%. So a group is unfairly treated only if the interval of
-its ratio (Katz et al. 1978, "Obtaining confidence intervals for the risk ratio in cohort studies",
-on the logarithmic scale) also lies below 1; otherwise there are too few people to tell. The best of
-several groups is best by chance, too: the interval of k groups uses the quantile of the range of k
-normal values (Tukey 1953, "The problem of multiple comparisons"), which for two is the usual one.
+Selection rates of groups and their ratios to the highest rate. The four-fifths rule: a group that
+is selected less than .8 times as often as the group with the highest rate deserves attention
+(Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4 D, 1978). It is a rule of thumb
+and no test: chance alone breaks it in 46% of pairs of groups of 20 with equal rates. So a group is
+flagged only if the interval of its ratio (Katz et al. 1978, "Obtaining confidence intervals for the
+risk ratio in cohort studies", on the logarithmic scale) is also below 1; otherwise the groups are
+too small to tell. The highest of several rates is high partly by chance: the interval of k groups
+uses the quantile of the range of k normal values (Tukey 1953, "The problem of multiple
+comparisons"), which for two groups is the usual one.
 """
 
 from __future__ import annotations
@@ -60,6 +58,7 @@ def draw_multiplicities(
         chosen = rng.integers(0, count, size=(rows, count))
         if kinds is not None:
             chosen = kinds[chosen]
+        # An offset for each draw, so that one bincount counts all draws.
         chosen += columns * np.arange(rows)[:, None]
         times = np.bincount(chosen.ravel(), minlength=rows * columns).reshape(rows, columns)
         yield times.astype(np.float64)
@@ -409,7 +408,7 @@ class SelectionRates:
     best : the group with the highest share among those that are large enough; -1 below two such.
     ratio, ratio_low, ratio_high : share over that of the best, with Katz's interval, adjusted for
         choosing the best. NaN for groups that are too small.
-    small : whether a group has too few people to say. unfair : whether its ratio is below .8 and
+    small : whether a group has too few people to judge. unfair : whether its ratio is below .8 and
         the interval below 1. unclear : whether its ratio is below .8 and the interval is not.
     """
 
@@ -466,7 +465,7 @@ def compare_selection_rates(
         reach = np.exp(_compute_quantile(len(large), level) * error)
         ends = np.where(small, np.nan, [own / best_own / reach, own / best_own * reach])
     ends[0, (hit == 0) & ~small] = 0.0
-    ends[:, best] = np.nan  # beside itself
+    ends[:, best] = np.nan  # compared with itself
     # By whole numbers: 12 of 20 beside 15 of 20 is four fifths, and .6 / .75 rounds to less.
     numerator, denominator = FOUR_FIFTHS
     below = (denominator * hit * count[best] < numerator * hit[best] * count) & ~small

@@ -73,7 +73,7 @@ class PermutationTest:
 class McNemarTest:
     """McNemar test: p-values, and how many pairs only system a or only b got right.
 
-    `p_value` is that of the exact test, `mid_p_value` the mid-p beside it.
+    `p_value` is that of the exact test, `mid_p_value` its mid-p.
     """
 
     p_value: float | None
@@ -204,12 +204,12 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
 
     Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2
     under the null hypothesis. Source: McNemar 1947 (the exact form of the test). The exact test
-    rejects too rarely; the mid-p beside it does not (Fagerland, Lydersen and Laake 2013, "The
+    rejects too rarely; the mid-p does not (Fagerland, Lydersen and Laake 2013, "The
     McNemar test for binary matched-pairs data").
 
-    No discordant pair gives p = 1, and that is no null in disguise: among 0 trials the one possible
-    outcome has probability 1, so the statistic is defined, and equal answers are evidence of
-    nothing (`only_a` and `only_b`, both 0, and n stand beside it). Without any pair p is None.
+    No discordant pair gives p = 1: the one possible outcome of 0 trials has probability 1, so the
+    statistic is defined, and equal answers are no evidence of a difference (`only_a` and `only_b`
+    are 0). Without any pair p is None.
 
     Parameters
     ----------
@@ -237,6 +237,7 @@ def compute_mcnemar_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatArray
     """
     fewer = np.minimum(only_a, only_b)
     total = np.add(only_a, only_b)
+    # With equal counts both tails contain the observed outcome, and their sum is above 1.
     return np.asarray(np.minimum(1.0, 2 * stats.binom.cdf(fewer, total, 0.5)), dtype=np.float64)
 
 
@@ -250,6 +251,7 @@ def compute_mcnemar_mid_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatA
     total = np.add(only_a, only_b)
     observed = stats.binom.pmf(fewer, total, 0.5)
     p_values = 2 * stats.binom.cdf(fewer, total, 0.5) - observed
+    # With equal counts the formula gives 1 except for rounding.
     return np.asarray(np.where(np.equal(only_a, only_b), 1.0, p_values), dtype=np.float64)
 
 

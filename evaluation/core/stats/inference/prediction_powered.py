@@ -1,15 +1,14 @@
 """Prediction-powered inference, and weighted means of few grades.
 
-Prediction-powered inference: mean human grades from few grades and many predictions.
-
-A judge that costs nothing has graded everything, people have graded some of it. The judge's mean
-is precise and wrong by an unknown error; the people's mean is right and vague. On what both graded
-the error is measured, and taken off:
+Prediction-powered inference estimates the mean human grade from few grades and many predictions.
+An automatic judge has graded all items, people have graded some of them. The judge's mean has a
+small variance and an unknown bias; the people's mean is unbiased and has a large variance. The bias
+is measured on the items that both graded, and subtracted:
 
     theta = lambda mean_N(f) + mean_n(Y - lambda f)
 
-with the predictions f of the N things that people did not grade, and the grades Y and predictions
-f of the n that they did. lambda = 0 is the people's mean alone, lambda = 1 prediction-powered
+with the predictions f of the N items that people did not grade, and the grades Y and predictions f
+of the n items that they did. lambda = 0 is the people's mean alone, lambda = 1 prediction-powered
 inference (PPI; Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, "Prediction-powered
 inference", Science 382), and lambda = cov_n(Y, f) / ((1 + n/N) var(f)), cut to 0..1, its
 power-tuned form (PPI++; Angelopoulos, Duchi and Zrnic 2023, section 6), which is as good as the
@@ -18,31 +17,26 @@ better of the two however bad the judge is.
 lambda of a grade is computed without that grade (and without its cluster). Computed from all of
 them it fits their noise: the intervals of 5 to 10 grades then hold the truth in 91 to 93 of 100.
 
-It holds whatever the judge's error, if what people graded was picked at random from what there is.
+The estimate is valid whatever the judge's bias, if the graded items are a random sample of all.
 
-Weighted mean of few grades that stand for different numbers of items, with its interval.
-
-Where some parts were drawn more densely than others, each grade stands for 1 over the chance that
-it was drawn: the mean that is right for all of them is that weighted by it (Hajek 1971, comment on
-"An essay on the logical foundations of survey sampling"). Such grades are as good as fewer of them,
-(sum w)^2 / sum w^2 (Kish 1965, "Survey sampling", section 11.7), and the squared error is the
-weighted variance over that number less 1. Where all weigh alike it is the t interval.
+`compute_weighted_mean` is the mean of few grades that represent different numbers of items. Where
+some parts were sampled more densely than others, a grade is weighted by 1 over the probability that
+it was sampled (Hajek 1971, comment on "An essay on the logical foundations of survey sampling").
+The effective number of such grades is smaller, (sum w)^2 / sum w^2 (Kish 1965, "Survey sampling",
+section 11.7), and the squared error is the weighted variance over that number less 1. With equal
+weights it is the t interval.
 
 Simulated, 20,000 times each, grades in half steps with a standard deviation of 1, 3 to 30 of them,
 the greatest weight 2, 4 or 10 times the least, and thirds that differ by a grade or not at all:
 the intervals covered the true mean in 93 to 98 of 100. By the linearised error, which is small
 where one grade has most of the weight, they did in 87 to 97.
 
-Mean grades of groups, such as workers, by prediction-powered inference from few grades.
+`estimate_powered_group_means` does this for groups, such as workers. One group has too few grades
+to estimate the slope of grades on scores, and lambda: both come from the other groups. They do not
+depend on the group's own grades, and the estimate is unbiased however wrong the scores are.
 
-`prediction_powered` says how few grades and many predictions become one mean. Of a group alone
-there are too few grades to learn from them how a score becomes a grade, and how far to trust it:
-both are learned from the other groups. So what is relied on does not hang on the group's own
-grades, and the estimate is unbiased however wrong the score is.
-
-All of it asks for a random part of each group. Where some of a group were drawn more densely than
-others, the weighted mean of its grades is right and that of prediction-powered inference is not:
-then the group has the former, and scores are not relied on.
+Prediction-powered inference needs a random sample of each group. Where parts of a group were
+sampled more densely than others, its estimate is the weighted mean of its grades, without scores.
 """
 
 from __future__ import annotations
@@ -67,8 +61,8 @@ class PoweredMean:
     Attributes
     ----------
     mean : None where it is undefined; low, high None together, also where only they are.
-    weight : lambda, how far the predictions were relied on; 0 for not at all. The mean over the
-        grades where each has its own.
+    weight : lambda, the weight of the predictions; 0 if they were not used. The mean over the
+        grades where each grade has its own.
     n_graded, n_predicted : with a grade and a prediction (n); with a prediction only (N).
     reason : why a number is missing; None if none is.
     """
@@ -94,17 +88,17 @@ def estimate_powered_mean(
     Parameters
     ----------
     grades : (k,) human grades, NaN for none.
-    predictions : (k,) on any scale, NaN for none: such a thing is left out.
-    clusters : (k,) of what belongs together, such as the question of an answer; None for nothing.
+    predictions : (k,) on any scale, NaN for none: such an item is left out.
+    clusters : (k,) label of each item's cluster, such as the question of an answer; None for none.
     weight : lambda; 0 for the classical mean, 1 for PPI, None for the power-tuned PPI++.
     level : coverage of the interval, strictly between 0 and 1.
 
     Returns
     -------
-    Student's t. Without clusters, and where each has one thing, the squared error is the sum of two
+    Student's t. Without clusters, and where each has one item, the squared error is the sum of two
     estimated variances, of what was graded and of the rest, which is known better; its degrees of
     freedom are those of Welch (1947) and Satterthwaite (1946), from n - 1 on. With n - 1 alone the
-    intervals of 5 grades and a score that tells them well covered 97 to 99 of 100 (see the tests).
+    intervals of 5 grades and a well predicting score covered 97 to 99 of 100 (see the tests).
     With lambda = 0 it is the t interval of the grades. With clusters one degree less than there are
     clusters with a grade, and the linearised error, clusters summed whole. No interval with fewer
     than 2 graded clusters, or where grades (less predictions) are all the same. Where everything
@@ -177,6 +171,7 @@ def compute_cross_fitted_weights(grades: Floats, predictions: Floats, clusters: 
     if not rest or not np.ptp(predictions):
         return np.zeros(n)
     cluster = clusters[graded]
+    # A shift does not change the covariance; sums of products of centred numbers do not cancel.
     y = grades[graded] - grades[graded].mean()
     f = predictions[graded] - predictions[graded].mean()
     # Sums over the grades of all clusters but one.
@@ -207,7 +202,7 @@ def _compute_degrees_of_freedom(parts: Floats, graded: Booleans) -> float:
 def _compute_standard_error(parts: Floats, graded: Booleans, labels: Integers) -> tuple[float, int]:
     """Return the powered mean's standard error, and the number of graded clusters.
 
-    Each graded thing pushes the estimate by (Y - lambda f - its mean) / n, each other one by
+    Each graded item pushes the estimate by (Y - lambda f - its mean) / n, each other one by
     lambda (f - its mean) / N; a cluster by the sum. Each of the two parts is widened by
     c / (c - 1) for its own number c of clusters, so that without clusters the squared error is
     var(Y - lambda f) / n + lambda^2 var(f) / N with the usual n - 1 and N - 1.
@@ -241,7 +236,7 @@ def compute_weighted_mean(
 
     Parameters
     ----------
-    grades : (n,) finite. weights : (n,) for how many things each stands, above 0; only their ratios
+    grades : (n,) finite. weights : (n,) number of items each represents, above 0; only their ratios
         count. level : coverage of the interval, strictly between 0 and 1.
 
     Returns
@@ -264,6 +259,7 @@ def compute_weighted_mean(
     n = len(y)
     if not n:
         return PoweredMean(None, None, None, None, 0, 0, NO_GRADES)
+    # By the greatest first: a sum of very large weights would overflow.
     share = w / w.max()
     share /= share.sum()
     mean = float(share @ y)
@@ -324,17 +320,17 @@ def estimate_powered_group_means(
     ----------
     grades : (k,) of people, NaN for none. What was graded is a random part of each group, unless
         weights say otherwise.
-    scores : (k,) automatic ones on any scale, NaN for none: such a thing tells nothing.
+    scores : (k,) automatic ones on any scale, NaN for none: such an item is left out.
     groups : (k,) labels. level : coverage of the intervals, strictly between 0 and 1.
-    weights : (k,) for how many things each that was graded stands, above 0; whatever for others.
-        None where all of a group stand for as many. Only ratios within a group count.
+    weights : (k,) number of items each graded one represents, above 0; any value for others. None
+        where all in a group represent equally many. Only ratios within a group count.
 
     Returns
     -------
     `powered.weight` is n/(n + N) less than 1 where scores are used, 0 where they are not: fewer
     than `FEWEST_TO_LEARN` grades of others to learn from, nothing but graded, or grades of a group
-    that stand for different numbers of things. Of these both means are `compute_weighted_mean`;
-    where nothing is left without a grade they stand for nothing else, and weights do not count. No
+    that stand for different numbers of items. Of these both means are `compute_weighted_mean`;
+    where all items have a grade, they represent only themselves, and weights do not count. No
     interval below `FEWEST_GRADED` grades, or where all of them are the same.
 
     Raises
@@ -390,6 +386,7 @@ def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) 
     scores = scores - (np.bincount(group, scores, count)[group] / inside)
     shared = np.bincount(group, grades * scores, count)
     spread = np.bincount(group, scores * scores, count)
+    # A group's mean takes one degree of freedom.
     more = np.maximum(n - 1, 0)
     shared, spread, more = shared.sum() - shared, spread.sum() - spread, more.sum() - more
     known = (more >= FEWEST_TO_LEARN) & (spread > 0)

@@ -1,9 +1,7 @@
 """Agreement of two or more raters on the same items, with intervals over clusters.
 
-Agreement of several raters on the same items, with intervals over clusters of items.
-
-`raters` compares two of them; this is of all together, however many there are and whoever rated
-what.
+`compute_rater_agreement` compares two raters on the items that both rated.
+`compute_panel_agreement` is the agreement of any number of raters, also with missing ratings.
 """
 
 from __future__ import annotations
@@ -37,9 +35,9 @@ class RaterAgreement:
 
     Attributes
     ----------
-    n : how many these are. alike : the share that both rated alike, 0 to 1; None without any.
-    difference : mean of the one's grades less the other's: who is the milder one. distance : the
-        mean of it without the sign. None for labels.
+    n : number of these items. alike : share with equal ratings, 0 to 1; None without any.
+    difference : mean of the first rater's grades less the second's. distance : mean absolute
+        difference. Both None for labels.
     kappa : Cohen's, of grades with quadratic weights on halves, of labels without weights.
     rank_correlation : Spearman's, of grades.
     """
@@ -67,8 +65,8 @@ def compute_rater_agreement(
 
     Parameters
     ----------
-    one, other : (n,) grades, or labels, of the same things in the same order.
-    clusters : (n,) what each thing belongs to.
+    one, other : (n,) grades, or labels, of the same items in the same order.
+    clusters : (n,) label of each item's cluster.
     graded : whether these are numbers.
     n_draws : at least 2. seed : of the draws.
 
@@ -122,12 +120,12 @@ class PanelAgreement:
 
     Attributes
     ----------
-    n_raters : with a rating at least. n : things with one at least; n_by_two : with two;
+    n_raters : with a rating at least. n : items with one at least; n_by_two : with two;
         n_complete : with one of each rater. n_missing : ratings that are not there, of n times
         n_raters.
     kappa_linear, kappa_quadratic : Cohen's weighted kappa, of more than two raters the mean over
         their pairs (Light 1971) that rated something both, as far as it is defined.
-    icc_single, icc_mean : ICC(2,1) and ICC(2,k), of the complete things.
+    icc_single, icc_mean : ICC(2,1) and ICC(2,k), of the complete items.
     alpha_nominal, alpha_ordinal, alpha_interval : Krippendorff's, of all ratings.
     """
 
@@ -157,12 +155,12 @@ def compute_panel_agreement(
     """Return weighted kappas, ICCs and Krippendorff's alphas of several raters' ratings.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
-    things that the coefficient is of.
+    items that the coefficient is of.
 
     Parameters
     ----------
-    ratings : (n, k) numbers of n things by k raters, NaN for a missing one.
-    clusters : (n,) what each thing belongs to, such as the question of an answer.
+    ratings : (n, k) numbers of n items by k raters, NaN for a missing one.
+    clusters : (n,) label of each item's cluster, such as the question of an answer.
     n_draws : at least 2. seed : of the draws.
 
     Raises
@@ -175,11 +173,13 @@ def compute_panel_agreement(
     if np.isinf(table).any():
         raise ValueError("ratings must be finite; NaN stands for a missing one")
     known = ~np.isnan(table)
+    # Raters and items without any rating must not count as missing ratings.
     table = table[:, known.any(axis=0)]
     known, code = known[:, known.any(axis=0)], code[known.any(axis=1)]
     table, known = table[known.any(axis=1)], known[known.any(axis=1)]
     given = known.sum(axis=1)
     by_two, complete = given >= 2, known.all(axis=1) & (given >= 2)
+    # Counted once: each draw selects rows of the counts.
     counts, values = count_ratings(table)
 
     def kappa(weights: Weights) -> ClusteredEstimate:

@@ -2,32 +2,30 @@
 
 Corrections of p-values for multiple tests: Holm and Benjamini-Hochberg.
 
-Trend of a few numbers in time order: Kendall's tau and Theil-Sen slope.
+Trend of a few numbers in time order: Kendall's tau and Theil-Sen slope. Only the order is tested
+(Mann 1945, "Nonparametric tests against trend"; Kendall's tau between number and place), exactly if
+no two numbers are equal. The test assumes nothing about the time between occasions or the
+distribution of the noise; noise within an occasion only lowers the power. The slope is the median
+of the slopes between every two occasions (Theil 1950, Sen 1968).
 
-The order alone is tested (Mann 1945, "Nonparametric tests against trend"; Kendall's tau between
-number and place), exactly where no two numbers are equal: nothing is assumed of how far apart the
-occasions are, of their noise or of its shape. The noise within an occasion only weakens the test.
-The steepness is the median of the slopes between every two occasions (Theil 1950, Sen 1968).
+Permutation tests of whether the mean answer to a question moved between two waves. If nothing
+changed, the wave of an answer is an exchangeable label. The labels are permuted many times, and p
+is the share of permutations in which the two means are at least as far apart as observed,
+(k + 1) / (n + 1), never 0 (Phipson and Smyth 2010, "Permutation p-values should never be zero"). A
+person who answered in both waves keeps one answer in each: the two labels are swapped or not, so
+that a person's own style is no change of the crowd. All other labels are shuffled (as
+`scipy.stats.permutation_test` does with "samples" and "independent").
 
-Permutation tests of whether the mean answer to a question moved between two waves.
+All answers have equal weights. Weights learned from the same answers (AQER's) pull each answer to
+the mean of its own wave, so that labels are not exchangeable: without a change, a test of the
+weighted means rejects at 5% in 23 of 100 cases with one question, in 9 with three, in 5 from ten
+on; this test in 4 to 6 (15 answers a wave, a fifth of them noise). The cost is power, since noise
+has full weight: it detects 16 to 20 of 100 small shifts, the weighted test 23 to 34.
 
-If nothing changed, which wave an answer is from is a label that could as well stand at another one.
-So the labels are dealt anew many times, and p is the share of deals in which the two means lie as
-far apart as they really do, (k + 1) / (n + 1), never 0 (Phipson and Smyth 2010, "Permutation
-p-values should never be zero"). Who answered in both waves keeps an answer in each: the two change
-places or not, so that what is theirs alone is no change of the crowd; all others' labels are
-shuffled (as `scipy.stats.permutation_test` does with "samples" and "independent").
-
-Every answer counts alike. A weight that was learned from the same answers (AQER's) leans to the
-middle of its own wave, so that a weighted answer could not as well stand in the other one: where
-nothing changed, a test of the weighted means rang at 5% in 23 of 100 cases with one question, in 9
-with three, in 5 from ten on; this one in 4 to 6 (15 answers a wave, a fifth of them noise). The
-price is that noise counts in full: of small shifts it found 16 to 20 in 100, the other 23 to 34.
-
-The p-values of all questions are adjusted by Benjamini and Hochberg (1995), so that of the
-questions that are said to have moved, alpha at most are so by chance, on average. It holds for
-independent p-values and for those that rise and fall together, as with the same people everywhere
-(Benjamini and Yekutieli 2001).
+The p-values of all questions are adjusted by Benjamini and Hochberg (1995): among the questions
+reported as moved, the expected share of false ones is at most alpha. This holds for independent
+p-values and for positively dependent ones, as with the same people in all questions (Benjamini and
+Yekutieli 2001).
 """
 
 from __future__ import annotations
@@ -228,7 +226,7 @@ class MeanShifts:
     distance : (Q,) 1 - cosine of the two means, 0 to 2; 1 where one is zero.
     p_values : (Q,) of no change. adjusted : (Q,) by Benjamini and Hochberg over all questions.
         NaN in all three where a wave has no answer.
-    n_both : (Q,) people with an answer in both waves. n_draws : (Q,) how often labels were dealt.
+    n_both : (Q,) people with an answer in both waves. n_draws : (Q,) number of permutations.
     """
 
     distance: Floats
@@ -251,25 +249,25 @@ def detect_mean_shifts(
 ) -> MeanShifts:
     """Return how far each question's mean answer moved between two waves, with p-values.
 
-    199 deals for each question; where fewer than 10 of them reach the real distance 999, or as many
-    as a p-value needs to stay below alpha after Benjamini and Hochberg with that many questions,
-    and so on while fewer than 10 do. P(p <= a) stays at most a: who ends after n deals with 10 or
-    more has p > 10 / (n + 1), so that p <= a needs that p of the first stage of n >= 10 / a - 1
-    deals is no greater, and that is a p-value like any other.
+    Each question gets 199 permutations. Where fewer than 10 of them reach the observed distance, it
+    gets 999, or as many as a p-value needs to be below alpha after Benjamini and Hochberg with that
+    many questions, and so on while fewer than 10 do. P(p <= a) stays at most a: a question that
+    ends after n permutations with 10 or more has p > 10 / (n + 1), so p <= a requires that the p of
+    the first stage with n >= 10 / a - 1 permutations is at most a, and that p is valid.
 
     Parameters
     ----------
     vectors : (N, D) of answers, dense or sparse, in one space for both waves.
     questions : (N,) codes 0..Q-1. n_questions : Q; None for one more than the greatest code.
-    later : (N,) whether an answer is from the later wave. people : (N,) whose it is, as numbers
-        that are the same in both waves.
-    alpha : share of false alarms among the questions that moved, strictly between 0 and 1: how many
-        deals are enough goes by it. seed : of the deals.
-    progress : is told how many questions are done, of how many.
+    later : (N,) whether an answer is from the later wave. people : (N,) code of the person, the
+        same in both waves.
+    alpha : share of false alarms among the questions that moved, strictly between 0 and 1; it
+        decides how many permutations are enough. seed : of the permutations.
+    progress : called with the number of finished questions and their total.
 
     Raises
     ------
-    ValueError : lengths differ, alpha out of range, or somebody has two answers to a question in
+    ValueError : lengths differ, alpha out of range, or a person has two answers to a question in
         one wave.
     """
     if not 0 < alpha < 1:
@@ -318,6 +316,7 @@ class _PermutationTest:
     ) -> None:
         self.inner, self.label, self.pairs, self.single = inner, label, pairs, single
         self.distance = float(inner.compute_distances(label[None, :])[0])
+        # Each question has its own stream: how many permutations one needs does not affect another.
         self.generator = np.random.default_rng(seed)
         self.drawn = self.reached = 0
 
@@ -363,6 +362,7 @@ class _PermutationTest:
             labels[:, self.single] = order <= bound
         changed = self.generator.random((count, len(self.pairs))) < 0.5
         for side in (0, 1):
+            # XOR swaps the two labels of a pair, which always differ.
             labels[:, self.pairs[:, side]] ^= changed
         return labels
 
@@ -405,6 +405,7 @@ class _PartitionDistances:
             across = labels @ self.total
             both = across - one
             other = self.total.sum() - 2 * across + one
+        # Squared norms, which rounding may bring below 0.
         lengths = np.sqrt(np.clip(one, 0.0, None) * np.clip(other, 0.0, None))
         cosine = np.divide(both, lengths, out=np.zeros_like(both), where=lengths > 0)
         return np.asarray(1.0 - np.clip(cosine, -1.0, 1.0))

@@ -1,8 +1,8 @@
 """Agreement of raters: kappas, Krippendorff's alpha, intraclass correlations.
 
-Chance-corrected agreement of raters: Cohen's and Fleiss' kappa. Krippendorff's alpha: agreement of
-any number of raters, also with missing ratings. Compute how well each pair of experts agrees on the
-answers that both graded.
+Cohen's and Fleiss' kappa are corrected for chance. Krippendorff's alpha is for any number of
+raters, also with missing ratings. `compare_experts` compares each pair of experts on the answers
+that both graded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def cohen_kappa(
 
     Parameters
     ----------
-    one, other : (n,) ratings of the same things, none missing: any labels, or numbers if
+    one, other : (n,) ratings of the same items, none missing: any labels, or numbers if
         there are weights.
     weights : disagreement is the difference ("linear") or its square ("quadratic"; Cohen 1968);
         without them any two different ratings disagree alike (Cohen 1960).
@@ -89,13 +89,13 @@ def compute_fleiss_parts(counts: ArrayLike) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    counts : (n, k) how many raters gave each thing each of k labels; a thing may have fewer raters
+    counts : (n, k) how many raters gave each item each of k labels; an item may have fewer raters
         than another.
 
     Returns
     -------
     (n, 2 + k): 1, the share of pairs of its raters that agree, and the counts of the labels. A
-    thing with fewer than 2 raters has a row of zeros.
+    item with fewer than 2 raters has a row of zeros.
     """
     found = np.asarray(counts, dtype=np.float64)
     raters = found.sum(axis=1, keepdims=True)
@@ -111,17 +111,17 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
 
     It is (Pbar - Pe) / (1 - Pe), with the observed agreement Pbar and that by chance Pe.
 
-    Pbar is the mean over things, however many raters each has. Pe pools the labels of all things:
-    each rating counts alike, as in MultiQ&A's Fleiss' kappa. With as many raters for each thing
+    Pbar is the mean over items, however many raters each has. Pe pools the labels of all items:
+    each rating counts alike, as in MultiQ&A's Fleiss' kappa. With as many raters for each item
     this is the kappa of Fleiss.
 
     Parameters
     ----------
-    parts : (..., 2 + k) sums over things.
+    parts : (..., 2 + k) sums over items.
 
     Returns
     -------
-    (...,) to 1; NaN where all ratings are the same, and where no thing has 2 raters.
+    (...,) to 1; NaN where all ratings are the same, and where no item has 2 raters.
     """
     found = np.asarray(parts, dtype=np.float64)
     pooled = found[..., 2:]
@@ -134,6 +134,7 @@ def _correct_for_chance(
     same: NDArray[np.float64], by_chance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the agreement `same` corrected for that by chance; NaN where chance gives 1."""
+    # All ratings the same leave a rest of rounding here, by which nothing may be divided.
     room = 1.0 - by_chance
     return divide_where_positive(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
 
@@ -157,7 +158,7 @@ def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
 
     Parameters
     ----------
-    ratings : (n, k) numbers of n things by k raters, NaN for a missing one. Labels are coded first
+    ratings : (n, k) numbers of n items by k raters, NaN for a missing one. Labels are coded first
         (`cells.encode_labels`); of them only the nominal alpha means something.
 
     Returns
@@ -174,19 +175,19 @@ def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
 def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> float | None:
     """Return Krippendorff's alpha: 1 for full agreement, 0 for agreement as by chance.
 
-    Disagreement is observed within things, over all pairs of their ratings, and expected over all
-    pairs of ratings (Krippendorff 2011, "Computing Krippendorff's alpha-reliability"). A thing with
+    Disagreement is observed within items, over all pairs of their ratings, and expected over all
+    pairs of ratings (Krippendorff 2011, "Computing Krippendorff's alpha-reliability"). An item with
     one rating pairs with nothing and is left out.
 
     Parameters
     ----------
-    counts : (n, v) how many raters gave each thing each value. values : (v,) rising.
+    counts : (n, v) how many raters gave each item each value. values : (v,) rising.
     level : "nominal" takes any two different values for as far apart, "ordinal" counts the ratings
         between them, "interval" squares their difference.
 
     Returns
     -------
-    None where no disagreement is expected, because all ratings are the same, or where no thing has
+    None where no disagreement is expected, because all ratings are the same, or where no item has
     two.
 
     Raises
@@ -198,7 +199,7 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
         raise ValueError(f"counts of shape {given.shape} for values of shape {scale.shape}")
     raters = given.sum(axis=1)
     paired, raters = given[raters >= 2], raters[raters >= 2]
-    # How often each pair of values meets in a thing, each thing with the weight of its ratings.
+    # How often each pair of values meets in an item, each item with the weight of its ratings.
     by_thing = paired / (raters[:, None] - 1)
     coincidences = by_thing.T @ paired - np.diag(by_thing.sum(axis=0))
     times = coincidences.sum(axis=0)
@@ -230,7 +231,7 @@ class IntraclassCorrelation:
     ----------
     single : ICC(2,1), of one rater's rating. mean : ICC(2,k), of the mean of the k ratings.
         1 for full agreement, 0 for none, negative below that; None where undefined.
-    n : things that all k rated. left_out : things that not all of them rated, which it is not of.
+    n : items that all k rated. left_out : items that not all of them rated.
     """
 
     single: float | None
@@ -244,19 +245,19 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     """Return ICC(2,1) and ICC(2,k) of ratings, one row per item, one column per rater.
 
     ICC(2,1) = (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n) and ICC(2,k) = (MSR - MSE) /
-    (MSR + (MSC - MSE) / n), with the mean squares of things (rows), raters (columns) and the rest
+    (MSR + (MSC - MSE) / n), with the mean squares of items (rows), raters (columns) and the rest
     of a two-way analysis of variance (Shrout and Fleiss 1979, "Intraclass correlations: uses in
     assessing rater reliability", Psychological Bulletin 86, cases 2). A rater who is milder than
     another by the same everywhere counts as disagreement.
 
     Parameters
     ----------
-    ratings : (n, k) finite numbers, NaN for a thing that a rater did not rate. The analysis needs
-        whole rows: things with a missing rating are left out and counted.
+    ratings : (n, k) finite numbers, NaN for an item that a rater did not rate. The analysis needs
+        whole rows: items with a missing rating are left out and counted.
 
     Returns
     -------
-    None for both with fewer than 2 things or raters, or where all ratings are the same.
+    None for both with fewer than 2 items or raters, or where all ratings are the same.
 
     Raises
     ------
@@ -272,10 +273,12 @@ def intraclass_correlation(ratings: ArrayLike) -> IntraclassCorrelation:
     left_out = len(table) - n
     if n < 2 or k < 2:
         return IntraclassCorrelation(None, None, n, k, left_out)
+    # A shift changes no mean square, and sums of squares of large ratings cancel.
     x = x - x.mean()
     total = float((x**2).sum())
     rows, columns = k * float((x.mean(axis=1) ** 2).sum()), n * float((x.mean(axis=0) ** 2).sum())
     of_things, of_raters = rows / (n - 1), columns / (k - 1)
+    # The difference is a sum of squares; rounding may bring it below 0.
     rest = max(0.0, total - rows - columns) / ((n - 1) * (k - 1))
     beyond, tilt = of_things - rest, (of_raters - rest) / n
     smallest = ROUNDING * float(np.nanmax(np.abs(table)) ** 2)

@@ -1,18 +1,12 @@
 """Correlations, ROC curves, thresholds, shares, drift, and stratified samples.
 
-Pearson's and Spearman's correlation of two columns of numbers.
+All correlations follow one rule: pairs with a missing number (NaN) are left out; with fewer than 2
+pairs left, or where a side has no spread, the correlation is undefined.
 
-One rule for every correlation of the project: pairs in which a number is missing (NaN) are left
-out; with fewer than 2 pairs left, or where a side has no spread, there is no correlation.
+A similarity threshold is tuned on one half of the groups, such as questions, and its errors are
+measured on the other half.
 
-Area under the ROC curve and average precision of a score that separates two classes.
-
-Errors of a similarity threshold on labelled pairs, and the threshold with the fewest.
-
-One half of the groups, such as questions, tunes the threshold; the other half measures it.
-
-Confidence intervals of proportions (Wilson). Cosine distance of mean answers between two samples,
-observed and as expected by chance. Draw stratified random samples and orders.
+Drift is the cosine distance of mean answers between two samples, observed and expected by chance.
 """
 
 from __future__ import annotations
@@ -77,7 +71,7 @@ def compute_partial_correlation(
 def round_for_ties(scores: ArrayLike) -> Floats:
     """Return scores rounded to 12 digits, so that scores equal but for rounding share a rank.
 
-    Which of two equal scores is larger by the last bits, the processor decides.
+    The last bits of equal scores depend on the processor.
     """
     return np.asarray(np.round(np.asarray(scores, dtype=np.float64), DIGITS), dtype=np.float64)
 
@@ -96,8 +90,8 @@ def _select_known_pairs(
 
 
 def _compute_correlation(a: Floats, b: Floats) -> float | None:
-    # Not stats.pearsonr and spearmanr: they warn of what has no spread, and a p-value that nobody
-    # asked for takes most of their time, hundreds of times in a run.
+    # Not stats.pearsonr and spearmanr: they warn of columns without spread, and spend most of their
+    # time on a p-value that is not used here; a run computes hundreds of correlations.
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):
         return None
     return float(np.corrcoef(a, b)[0, 1])
@@ -107,7 +101,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     """Return the area under the ROC curve, 0 to 1; None if one class is missing.
 
     The probability that a random positive has a greater number than a random negative, ties
-    counted half: 1 tells them apart, .5 not at all, 0 takes each for the other.
+    counted half: 1 for perfect separation, .5 for none, 0 for the reverse order.
 
     Parameters
     ----------
@@ -120,6 +114,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
     x, y = _check_finite(positive, negative)
     if not len(x) or not len(y):
         return None
+    # By ranks (Mann and Whitney 1947): all pairs would take P x N comparisons.
     ranks = stats.rankdata(np.concatenate([x, y]))[: len(x)]
     return float((ranks.sum() - len(x) * (len(x) + 1) / 2) / (len(x) * len(y)))
 
@@ -127,7 +122,7 @@ def auc(positive: ArrayLike, negative: ArrayLike) -> float | None:
 def average_precision(positive: ArrayLike, negative: ArrayLike) -> float | None:
     """Return the step-wise average precision of scores, 0 to 1; None without a positive.
 
-    The area under the precision-recall curve in steps, as scikit-learn computes it: of things with
+    The area under the precision-recall curve in steps, as scikit-learn computes it: of items with
     the same number all are found at once. 1 where every positive has a greater number than every
     negative; the share of positives where all numbers are the same.
 
@@ -211,6 +206,8 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
     distinct = np.unique(similarity)
     middles = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     right, wrong = np.sort(similarity[is_right]), np.sort(similarity[~is_right])
+    # side="right": a similarity equal to the threshold is taken for wrong, as in
+    # `measure_threshold`.
     missed = np.searchsorted(right, middles, side="right") / len(right)
     taken = 1.0 - np.searchsorted(wrong, middles, side="right") / len(wrong)
     errors = missed + taken
@@ -219,6 +216,7 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
 
 def draw_half(groups: Sequence[str], seed: int) -> Booleans:
     """Return whether each pair is in the half that tunes; pairs of one group stay together."""
+    # Sorted, because the order of a set of texts differs between processes.
     distinct = sorted(set(groups))
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[number] for number in order[: len(distinct) // 2]}
@@ -294,7 +292,7 @@ def estimate_chance_distances(
     expected cosine is about R^2 / (R1 R2), with R1 = 1 - dispersion as it was measured, and R^2
     estimated from each sample without bias, (n R1^2 - 1) / (n - 1), and weighted by n - 1: the
     correction for attenuation (Spearman 1904) turned round. It holds for equal weights; where some
-    people have more say, chance brings more than this.
+    people have more weight, the distance expected by chance is larger.
 
     Parameters
     ----------
@@ -333,19 +331,19 @@ def draw_stratified_sample(
     Each stratum of the first level gets its share of the units, rounded by the largest remainder
     (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
     the first level are right to one unit, however finely the others divide it. Within the last
-    level units are drawn at random. Where units hold different numbers of things, some are taken
+    level units are drawn at random. Where units hold different numbers of items, some are taken
     out or added at random until the sample fits.
 
     Parameters
     ----------
     levels : the labels of the n units, the most important first.
-    sizes : (n,) how many things a unit holds, from 1.
-    wanted : of all units' things, from 0.
+    sizes : (n,) how many items a unit holds, from 1.
+    wanted : of all units' items, from 0.
     seed : of the draws.
 
     Returns
     -------
-    The places of the chosen units, rising. They hold `wanted` things at most: fewer only where no
+    The places of the chosen units, rising. They hold `wanted` items at most: fewer only where no
     unit fits into the rest, or there are no more.
     """
     n_items = np.asarray(sizes, dtype=np.int64)
