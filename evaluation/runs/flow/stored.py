@@ -13,10 +13,10 @@ downloads, to the REST API and to pages.
 
 Define views of language models: one number per model and question, read from tables.
 
-Several evaluations look at the same models and questions: how near an answer is to people's, how
-sure the model is, whether it says the same when asked otherwise, whether it notices that there is
-no answer. Each tells its number in a column of one of its tables, and the columns of a run's
-tables are those of the files, so that one declaration serves both.
+Several evaluations measure the same models and questions: how near an answer is to people's, how
+sure the model is, whether it answers rewordings alike, whether it recognises that there is
+no answer. Each stores its number in a column of one of its tables, and the columns of a run's
+tables are those of the files, so that one declaration is enough for both.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Stored:
     @classmethod
     def _get_adapter(cls) -> TypeAdapter[Any]:
         """Return the class's pydantic adapter, which converts from and to JSON; cached."""
+        # From the class's own __dict__: getattr would find the adapter of a base class.
         made: TypeAdapter[Any] | None = cls.__dict__.get("_made")
         if made is None:
             made = TypeAdapter(cls)
@@ -86,6 +87,7 @@ RowT = TypeVar("RowT")
 StudyT = TypeVar("StudyT")
 
 
+# eq=False: a frozen dataclass with eq hashes its fields, and the mapping `help` has no hash.
 @dataclass(frozen=True, eq=False)
 class ResultTable(Generic[RowT]):
     """Declaration of a result table: name, row type, file name, help on its columns.

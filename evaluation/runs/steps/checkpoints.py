@@ -87,7 +87,8 @@ class RunInputError(Exception):
 class RunEnd:
     """What a run stores when it is done, beside its results: signature, summary, warnings.
 
-    `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
+    `signature` names the options and versions, `input_hash` is the hash of the inputs; `reasons`
+    say why cells are empty.
     """
 
     signature: str
@@ -174,7 +175,7 @@ class Turn:
     def end(self, ending: RunEnd) -> None:
         """Store the run as done with its summary; call it inside `fenced`.
 
-        The first of its kind that is done counts for its set.
+        The first finished run of its type becomes the official run of its question set.
         """
         Run.objects.filter(pk=self.run_id).update(
             state=Run.State.DONE,
@@ -222,6 +223,7 @@ def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]
 
     `table` has at most 30 characters. Returns how many rows there are.
     """
+    # An earlier attempt may have stored more parts than this one writes.
     RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()
     adapter, left, n = _build_adapter(row_type), iter(rows), 0
     # An empty table has one empty part: it is known to be empty.
@@ -239,6 +241,7 @@ def read_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
     """Yield a table's stored rows in the order of writing; none if it was never stored."""
     adapter = _build_adapter(row_type)
     parts = RunData.objects.filter(run=run, name__startswith=_build_prefix(table)).order_by("name")
+    # One part in memory at a time: each may have several hundred kilobytes.
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
 

@@ -129,6 +129,7 @@ class AnswerColumns:
     def name(self, row: int) -> str:
         """Return the unique name of the answer in a row."""
         kind = "worker" if self.people[row] else "model"
+        # Quoted, or a slash in an id could make two answers have the same name.
         return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
 
     def fields(self, row: int) -> dict[str, str]:
@@ -142,6 +143,7 @@ class AnswerColumns:
     def codes(self) -> tuple[Integers, Integers, Booleans]:
         """Return the answers' question codes and author codes, and whether authors are workers."""
         asked = encode_labels(np.array([str(one) for one in self.questions], dtype=object))[0]
+        # With the kind in front, because a worker and a model may have the same id.
         who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
         author = encode_labels(np.array(who, dtype=object))[0]
         return asked, author, np.array(self.people, dtype=bool)
@@ -157,8 +159,8 @@ def read_replies(
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
     """Ask for replies and parse them; return values or reasons, and the number of re-asks.
 
-    By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR
-    or was cut off, as it would be again; `nothing` is why of an empty one.
+    Both by item and sample. A reply without a value is asked for once more, unless it is an ERROR
+    or was cut off, as it would be again; `nothing` is the reason code of an empty reply.
     """
     if not items:
         return {}, 0

@@ -50,6 +50,7 @@ def estimate_prompt_tokens(request: ChatRequest) -> int:
 
 def estimate_tokens(text: str) -> int:
     """Return the estimated tokens of a text: one per 4 bytes of UTF-8, rounded up."""
+    # JSON may hold half of a surrogate pair, which has no bytes in UTF-8.
     return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
 
 
@@ -87,7 +88,7 @@ class Purse:
 class Budget:
     """Money for one model's requests: the highest price of each is reserved before it is sent.
 
-    So the limit is kept even with many requests at once, as far as tokens are reckoned right.
+    So concurrent requests cannot exceed the limit, as far as the token estimates are right.
     Models that are asked together share a `purse`, each with its prices.
     """
 

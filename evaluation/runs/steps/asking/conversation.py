@@ -5,9 +5,9 @@ progress of each model of a run that asks, for the run's page.
 
 Ask several models within one turn: one thread asks, the turn's own thread writes replies.
 
-What comes is written in short fenced transactions, all that came meanwhile in one, and the asking
-waits until it is committed. Meanwhile the turn is looked at: whether it was cancelled or paused,
-and whether its time is up.
+Replies are written in short fenced transactions, all that have arrived in one, and each request
+waits until its reply is committed. Between transactions the turn is checked: whether the run was
+cancelled or paused, and whether the turn's time is up.
 """
 
 from __future__ import annotations
@@ -235,6 +235,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         try:
             while thread.is_alive():
                 self._write_and_check()
+            # Replies that were queued between the last look and the end of the thread.
             while posts := self.mailbox.take(0.0):
                 self._write(posts)
         except BaseException:
@@ -329,6 +330,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     def _signal(self, name: str) -> None:
         """Set the event named `name` in the asking thread's event loop."""
+        # An event of asyncio may be set only in the thread of its loop.
         if self._loop is not None and not self._loop.is_closed():
             with suppress(RuntimeError):  # it was closed just now
                 self._loop.call_soon_threadsafe(getattr(self, name).set)

@@ -73,7 +73,7 @@ class ModelAsking:
 
     Attributes
     ----------
-    chat : None where the model cannot be had; `reason` says why.
+    chat : None if no back-end can be opened; `reason` says why.
     questions : of the version, in their order; a request's place is that of its question.
     """
 
@@ -180,12 +180,13 @@ def select_prompt(
 def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return the options' problems that only the database shows: models, prompt, questions.
 
-    What is wrong with one model alone is no problem here, but a state of that model in the run;
-    `find_refused_models` tells it beforehand.
+    A fault of one model alone is no problem here, but the end state of that model in the run;
+    `find_refused_models` finds it before the start.
     """
     if not options.models:
         return [build_problem("no_models", "models")]
     models = select_models(user, options)
+    # Normalised first: two spellings of a UUID are one model, and none of them is missing.
     missing = len(set(map(_normalize_id, options.models))) - len(models)
     if missing:
         return [build_problem("unknown_models", "models", missing=missing)]

@@ -139,6 +139,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
 
 def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
     """Return the expected time of requests, by the pace of the model's latest replies."""
+    # Only replies to requests have a key; imported answers have none, and no time.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
     seconds = [one for one in told if isinstance(one, int | float) and one > 0]
@@ -149,6 +150,7 @@ def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedel
     at_once = asking.options.concurrency
     if asking.chat is not None and asking.chat.at_once:
         at_once = min(at_once, asking.chat.at_once)
+    # The slower of the two: waiting for replies, or the limit of requests a minute.
     return timedelta(seconds=max(fmean(seconds) * len(open_) / at_once, at_limit))
 
 
@@ -223,8 +225,8 @@ class RequestCounter:
     """Stand-in for `StudyAsker` that counts requests and returns placeholder replies.
 
     Every conversation gets a reply of its own, as long as the model may write (up to
-    `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps
-    of `unread` replies are ERRORs, which no study asks about again.
+    `LONGEST_FILLER` tokens), so that the prompts of later steps that quote it are counted in full.
+    In the steps in `unread` replies are ERRORs, which no study asks about again.
     """
 
     def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
@@ -255,10 +257,10 @@ class RequestCounter:
 
 
 def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
-    """Return requests, tokens and cost of one round of a step, `times` over for rewordings.
+    """Return requests, tokens and cost of one round of a step, multiplied by `times`.
 
-    `times` counts what is sent again in other words that are not known yet: each request is
-    reckoned that often, and only the first of them may be there already.
+    `times` is the number of wordings of each request, of which only the first is known: each
+    request counts that often, and only the first may have a stored reply.
     """
     model = round_.model
     try:
