@@ -43,7 +43,7 @@ def add_option_arguments(
     ----------
     files : the command works on files, not on the database.
     without : options that the command takes in a way of its own.
-    groups : groups of options that stand apart in the help, with a sentence for each.
+    groups : groups of options that the help lists separately, with a sentence for each.
     """
     apart = {
         group: parser.add_argument_group(group, told) for group, told in (groups or {}).items()
@@ -109,6 +109,7 @@ def _told(of: type[Parameters], option: Option) -> str:
     if isinstance(option, Switch):
         default = ("on" if default else "off") if option.negatable else None
     shown = "" if default in (None, "", (), {}) else f" (default: {default})"
+    # argparse formats help texts with %.
     return f"{told}{shown}".replace("%", "%%")
 
 

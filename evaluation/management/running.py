@@ -117,6 +117,7 @@ class RunCommand(SetCommand):
 
         owner = version.question_set.owner_id
         try:
+            # Trusted: who can start commands on the server is an operator, whoever owns the set.
             run = queue_run(
                 version, owner, parameters, kind.name, trusted=True, name=name, notes=notes
             )

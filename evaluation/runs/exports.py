@@ -83,6 +83,7 @@ def assign_pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
     salt = f"crowdgrade.pseudonym.{question_set.public_id}"
 
     def name(panel: str, worker: str) -> str:
+        # With a separator, or two pairs of panel and worker id could have one digest.
         digest = salted_hmac(salt, f"{panel}\0{worker}", algorithm="sha256").digest()
         return "w-" + base64.b32encode(digest).decode()[:LENGTH].lower()
 
@@ -171,11 +172,11 @@ def answers(
 ) -> Export:
     """Return the table of all submitted answers of a version, one row each, in order of arrival.
 
-    Answers to practice and attention questions are in no run, so that they stand in a file of their
-    own: with `checks` these are written, without it all others.
+    Answers to practice and attention questions are in no run, so they have their own file: with
+    `checks` these are written, without it all others.
 
-    With a run, its scores of each answer and its grades of the worker stand beside them, empty
-    for what did not go into it. With `pseudonyms` nobody is named: ids are replaced, and cells
+    With a run, each row has its score of the answer and its grades of the worker, empty where the
+    run did not read them. With `pseudonyms` nobody is named: ids are replaced, and cells
     that were kept aside (which may hold ids of other panels) are left out.
     """
     rows = seen_by(user, Response.objects.all()).filter(
@@ -240,6 +241,7 @@ def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any
         *READ_IN,
     ]
     if run is not None:
+        # Not a filter on scores__run, which would drop the answers without a score in this run.
         rows = rows.annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
         columns += ["of_run__score", "of_run__score_leave_one_out", "of_run__contrast"]
     return rows.order_by("pk").values_list(*map(F, columns))
@@ -422,6 +424,7 @@ def model_answers(
     def read() -> Iterator[Row]:
         found, names = rows, list(columns)
         if run is not None:
+            # As for workers' answers: those without a score stay in the table.
             of_run = FilteredRelation("scores", condition=Q(scores__run=run))
             found = rows.annotate(of_run=of_run)
             names += ["of_run__score", "of_run__reason"]

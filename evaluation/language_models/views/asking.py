@@ -159,6 +159,8 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     options, shown = _options(form), {}
     if options is not None and version is not None and not label.errors:
         try:
+            # A hash of the previewed options: what was changed after the preview must be previewed
+            # again.
             has_seen = request.POST.get("seen") == hash_options(options)
             if request.POST.get("do") == "ask" and has_seen:
                 run = lifecycle.queue_run(
@@ -227,6 +229,7 @@ def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
         return one.prompt
 
     found = []
+    # groupby joins neighbours only, hence the sorting.
     for prompt, alike in groupby(sorted(previews, key=of_prompt), of_prompt):
         same = list(alike)
         names = tuple(one.model for one in same)

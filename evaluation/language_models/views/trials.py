@@ -204,6 +204,7 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
     longest = int(PATIENCE.timeout) + 30
+    # `add` stores only if there is none, in one step: two requests at a time cannot both pass.
     if not cache.add(of_user, name, longest):
         raise TrialRefusedError("one_at_a_time")
     places = _places
@@ -227,6 +228,8 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
 
 def look(user_id: int, name: str) -> Look | None:
     """Return a user's trial by its name; None if unknown or expired."""
+    # The name is from the address: some caches refuse keys with spaces or of great length. The key
+    # holds the user, so nobody sees the trial of another.
     found = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
     return found if isinstance(found, Look) else None
 

@@ -78,6 +78,7 @@ class Command(DeskCommand):
             )
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
+        # Before anything is written: a missing permission or token must leave no file behind.
         client = self._client(options)
         try:
             line = ScoreThreshold(

@@ -359,6 +359,7 @@ def _parse_list(name: str, cells: dict[str, str], faults: list[Fault]) -> list[s
     if not cell:
         return []
     try:
+        # Numbers stay as typed: 1.50 read as a float would become 1.5, which is another answer.
         value: Any = json.loads(cell, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         value = None

@@ -83,6 +83,7 @@ class Panel:
         exists = np.ones(codes.shape, bool) if has_reply is None else np.asarray(has_reply, bool)
         if codes.ndim != 2 or codes.shape != correct.shape or codes.shape != exists.shape:
             raise ValueError("answers, right and has_reply must have one shape (items, answers)")
+        # Accuracy and the tie rule of the plurality need the original wording of every item.
         if len(codes) and (not codes.shape[1] or not exists[:, 0].all()):
             raise ValueError("every item needs a reply to its original wording")
         if (~exists & (correct | (codes >= 0))).any() or (correct & (codes < 0)).any():
@@ -91,6 +92,8 @@ class Panel:
             )
         offered = np.broadcast_to(np.asarray(n_choices, dtype=np.int64), len(codes)).copy()
         possible = np.where(
+            # A reply that names no choice is an answer too, so K_j may exceed the number of
+            # choices.
             offered > 0,
             np.maximum(offered, _count_distinct(codes)),
             exists.sum(axis=1, dtype=np.int64),
@@ -266,6 +269,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
     n_replies = has_reply.sum(axis=1)
     none, single = votes.n_votes == 0, votes.n_votes < 2
     one_possible = panel.n_possible < 2
+    # K_j of 1 would divide by log 1 = 0; such items become undefined below.
     log_k = np.log(np.maximum(panel.n_possible, 2))
     certainty = 1.0 + votes.compute_negative_entropy() / log_k
     k = np.maximum(panel.n_possible, 2).astype(np.float64)
@@ -295,6 +299,8 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
         "agreement": agreement,
         "free_marginal_kappa": free_marginal,
     }
+    # Holds because the modal answer is one of the replies and is judged like every reply. A failure
+    # means that representatives and replies are judged by different rules.
     least = np.minimum(values["plurality"], values["accuracy"])
     most = np.maximum(values["plurality"], values["accuracy"])
     assert (values["worst_case"] <= least).all()
@@ -343,6 +349,7 @@ def cluster(similarity: ArrayLike, present: ArrayLike, threshold: float) -> Ints
             break
         mean = sums[active] / (sizes[active][:, :, None] * sizes[active][:, None, :])
         flat = mean.reshape(len(active), r * r)
+        # argmax takes the first of equal maxima, so the earlier pair joins first.
         best = flat.argmax(axis=1)
         joins = flat[np.arange(len(active)), best] > threshold
         active, best = active[joins], best[joins]

@@ -59,6 +59,7 @@ def read_vectors(
         precision=str(vectors.answers.dtype),
         dimension=vectors.answers.shape[1],
     )
+    # Only the rows with a text: what a file holds for the others is ignored.
     return Embedded(vectors.answers[list(rows)], model_vectors, info)
 
 

@@ -66,7 +66,7 @@ class AskSettings:
 
     Attributes
     ----------
-    model : a SPEC; `name` what it is called in the tables, None for that in the SPEC.
+    model : a SPEC; `name` is its name in the tables, None for that in the SPEC.
     parameters : sent with every request; one that is None is left out.
     seed : of the first sample; None sends none.
     budget : the most that may be spent on it; needs `prices`.
@@ -272,6 +272,7 @@ def ask_until_signal(
 
     async def run_until_signal() -> Outcome:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        # Python sets signal handlers in the main thread only.
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop.set)
@@ -307,6 +308,7 @@ def _build_prompt(request: AskRequest) -> Prompt:
             raise InputError.single(
                 source_name, f"it cannot be read: {cause}", "Check it."
             ) from error
+        # Editors end a file with a line break, which would be part of every prompt and of its hash.
         template = template.rstrip("\r\n")
     try:
         return Prompt(strategy, template, request.system)

@@ -85,6 +85,7 @@ class StudyFolder:
         asking = asking or self.asking
         model = asking.chat()
         parameters = asking.sent(step.parameters)
+        # The step is part of the name: steps of one model differ in prompt and parameters.
         configuration = self._journal.named(
             Configuration(
                 *(2 * (f"{asking.name_of(model)} ({step.name})",)),

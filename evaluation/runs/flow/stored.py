@@ -169,12 +169,12 @@ class View:
     Attributes
     ----------
     name : in files and addresses; no two kinds may have the same.
-    side : the first view of a side that a set has stands for it where there is room for one.
-    title, words : what people call it, and what it says, in a sentence.
+    side : the first view of a side that a set has represents the side where only one is shown.
+    title, words : label, and explanation in a sentence.
     lowest, highest : ends of its range; None for an open one.
     better : "higher" or "lower" where that is better for a model, or surer; "" where it is neither.
-    of : whether it tells a number for each answer, for each question whoever answers it, or for
-        each model over all questions.
+    of : whether it has a number for each answer, for each question over all models, or for each
+        model over all questions.
     """
 
     name: str
@@ -241,10 +241,10 @@ class ViewSource:
     model, question, reason : columns with the model's name, the question's id in files, and the
         code of why there is no number; a table may lack the last.
     only : rows that count, by cells of theirs; by default all.
-    merges : whether numbers of several runs may stand beside each other, each for its models; no
-        for what hangs on who else was in the run.
-    split : column by whose values the view falls apart into several, such as the form in which a
-        problem was put, where these must not be pooled; "" for none.
+    merges : whether numbers of several runs may be shown together, each for its own models; False
+        for numbers that depend on the other models of the run.
+    split : column by whose values the view is split into several, such as the prompt form, where
+        these must not be pooled; "" for none.
     """
 
     view: View

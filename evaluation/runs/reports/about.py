@@ -130,6 +130,7 @@ def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     if not ids:
         return {}
     models, *others = (
+        # Without an order: SQLite allows none in the parts of a UNION.
         rows.filter(public_id__in=ids).order_by().values_list("public_id", name)
         for rows, name in (
             (LanguageModel.objects.all(), "name"),

@@ -65,9 +65,9 @@ def get_options(run: Run) -> type[Parameters]:
 
 
 def find_judging(declared: JudgingKey) -> Judging:
-    """Return the declaration of experts' judgements with a key. Raises `UnknownKindError`.
+    """Return the declaration of experts' judgements with a key.
 
-    Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
+    Raises `UnknownKindError` if the run type is unknown, or has no such declaration (any more).
     """
     from evaluation.runs.judging import ANSWERS
     from evaluation.runs.judging.tasks import OF_ANSWERS

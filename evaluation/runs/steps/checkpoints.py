@@ -38,8 +38,8 @@ LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 class Lane(StrEnum):
     """What a run's next step waits for: this machine's processor, or a server's replies.
 
-    A background process computes for one run at a time, and waits for servers beside that, for
-    several runs at once.
+    A background process computes for one run at a time; meanwhile its second process waits for
+    the servers of several runs.
     """
 
     COMPUTING = "computing"
@@ -133,7 +133,7 @@ class Turn:
     def go_on_in(self, lane: Lane) -> None:
         """Raise `OtherLaneError` unless this turn may do work of the lane.
 
-        Call it where a checkpoint stands: the next turn begins from there, in that lane.
+        Call it at a checkpoint: the next turn continues from there, in that lane.
         """
         if self.lane not in (None, lane):
             raise OtherLaneError(lane)

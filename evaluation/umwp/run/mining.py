@@ -39,6 +39,7 @@ SHORTEST_PATTERN = 2
 _DIGIT = re.compile(r"\d")
 ADDS_NOTHING = "adds_nothing"
 NOT_PRECISE = "not_precise_as_a_template"
+# Of the p-values after Benjamini and Hochberg's correction.
 ALPHA = 0.05
 
 Progress = Callable[[str, int, int], None]
@@ -259,6 +260,7 @@ def _select_candidates(
             replies_with[text].append(i)
     frequent = {
         text: np.array(indices)
+        # Sorted: the order of a set of strings differs between processes.
         for text, indices in sorted(replies_with.items())
         if unanswerable[indices].sum() >= parameters.least
     }

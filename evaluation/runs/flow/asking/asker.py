@@ -179,9 +179,9 @@ async def ask(
 ) -> Outcome:
     """Ask a model for all replies that the store lacks; put each into the store.
 
-    Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
-    store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. `enough`
-    is an event that ends the time as `settings.seconds` does; `stop` does not wait for
+    Ends early, with the replies so far stored, when the budget or the time is used up, `stop` is
+    set, the store cannot keep a reply, or the model was given up: then the rest are ERRORs, too.
+    `enough` is an event that ends the time as `settings.seconds` does; `stop` does not wait for
     requests under way. Raises ChatError if the back-end cannot be opened.
     """
     asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)

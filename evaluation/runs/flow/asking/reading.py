@@ -25,7 +25,7 @@ from evaluation.runs.flow.asking.plan import (
 class PromptWithReminder:
     """A prompt template, and the reminder to send after a reply that cannot be parsed.
 
-    `{passage}` stands for the text that a question is about, with a line of its own, or nothing.
+    `{passage}` is replaced by the question's passage, as a paragraph of its own, or by nothing.
     A brace itself is written twice. Raises TemplateError: an unknown field, or one but the passage
     that is missing.
     """
@@ -110,7 +110,7 @@ class AnswerColumns:
 
     Attributes
     ----------
-    authors : ids of who answered. people : whether that is a worker; others are models.
+    authors : ids of the workers and models. people : whether the author is a worker.
     questions : ids. texts : the answers.
     wordings, passages : of the questions, by their ids; a question without one has its id as
         wording, and no passage.

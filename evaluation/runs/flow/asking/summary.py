@@ -171,7 +171,7 @@ class Usage(Stored):
     reused : replies that an earlier run had asked for; they cost nothing.
     prompt_tokens, completion_tokens : of the requests, as the server counted them.
     cost : None where the model has no prices.
-    answered, empty, refused, cut_off : replies by what came, reused ones too; of a cut-off one the
+    answered, empty, refused, cut_off : replies by status, reused ones too; of a cut-off one the
         length was used up before an answer came. with_thinking : those that held thinking, which
         was put aside. error_codes : errors by code, such as error_in_reply (an error in an answer
         of status 200).

@@ -44,7 +44,7 @@ class MailboxClosedError(OSError):
 class Post(Generic[AskingT]):
     """A reply on its way to the database, or the key of a stored one to copy (`source`).
 
-    `asking` is what it was asked for: a model with its requests.
+    `asking` is the model with its requests that the reply belongs to.
     """
 
     asking: AskingT

@@ -50,8 +50,8 @@ class Conversation:
 class Preview:
     """What one model will be asked: its first conversations, prompt and parameters.
 
-    `prompt` is its name and `parameters` what is sent beside the messages; `reason` says why the
-    model cannot be asked, "" where it can.
+    `prompt` is the prompt's name, and `parameters` are sent with the messages; `reason` says why
+    the model cannot be asked, "" if it can.
     """
 
     model: str
@@ -164,8 +164,8 @@ class StepEstimate:
 
     Attributes
     ----------
-    step : what it is asked for, for people. requests : that will be sent; `stored` replies are
-        there already, of earlier runs.
+    step : label of the step. requests : number to be sent; `stored` : number of replies of earlier
+        runs.
     prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
     cost : at most; None without prices. reason : why it cannot be asked, "" where it can.
     """

@@ -126,7 +126,7 @@ class StudyAsker:
         Raises
         ------
         OutOfTimeError
-            The turn is over; what came is kept.
+            The turn is over; the replies so far are stored.
         RunInputError
             The budget does not reach further.
         """
