@@ -194,6 +194,7 @@ def answers(
     def read() -> Iterator[Row]:
         grades = {} if run is None else _grades(run)
         for row in _values(rows, run).iterator(AT_ONCE):
+            # The 15 columns of `_values` before the signals.
             worker, panel, question, text, status, *facts, extra, worker_key = row[:15]
             first_draft, signals, *counts, language = row[15 : 16 + len(SIGNALS)]
             rejected, started, submitted, seconds, state, *times = facts

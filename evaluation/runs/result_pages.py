@@ -156,6 +156,7 @@ def results_page(
                 "kind": kind,
                 "tabs": tabs_of(kind, found, request.path),
                 "about": build_about(found, kind.options),
+                # Reading a reverse one-to-one without a row raises, so hasattr is False.
                 "is_of_record": found.kind == GRADING and hasattr(found, "of_record"),
                 "status_link": status_link(found),
             }

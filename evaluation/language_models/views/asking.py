@@ -137,6 +137,8 @@ class Takes:
             stored=sum(one.stored for one in estimates),
             prompt_tokens=sum(one.prompt_tokens for one in asked),
             completion_tokens=sum(one.completion_tokens for one in asked),
+            # Unknown if one part is unknown: the sum and the slowest of the others would be too
+            # low.
             cost=None if None in costs else sum(one for one in costs if one is not None),
             duration=None
             if None in durations

@@ -180,6 +180,7 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
         metric_cells = [format_csv_line(row) for row in _list_metric_cells(result)]
         mode = votes.mode[profiles]
         rows = np.arange(len(mode))
+        # Without votes the mode is -1, which would be the last column; such items are masked below.
         columns = panel.representatives[rows, np.maximum(mode, 0)]
         modal_texts = np.where(mode >= 0, replies.texts[rows, columns], NO_REPLY)
         system = format_csv_line((replies.system,))

@@ -211,6 +211,7 @@ class Votes:
 
     def score_mode(self, panel: Panel) -> Floats:
         """Return, for each item, 1 if the most frequent answer is right, else 0."""
+        # Without votes the mode is -1, which would be the last column; such items are masked below.
         rows, mode = np.arange(len(self.mode)), np.maximum(self.mode, 0)
         if panel.right.size:
             right = panel.right[rows, panel.representatives[rows, mode]]

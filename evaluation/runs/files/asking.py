@@ -173,6 +173,7 @@ class _PreparedRequest:
 def estimate_requests(request: AskRequest) -> Estimate:
     """Return the expected number of requests, tokens and cost; sends and writes nothing."""
     asking = request.asking
+    # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
@@ -223,6 +224,7 @@ def ask_questions(
     with Journal(request.output) as journal:
         prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
+        # What earlier commands spent on this model counts, or each repetition would begin anew.
         budget = Budget(
             asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
         )

@@ -73,6 +73,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
                 outcome.n_stored += len(group)
             elif reply is not None:
                 n_known += 1
+                # Only the first of equal requests was sent and costs; the others copy its reply.
                 _store_reply(group.pop(0), reply, store, budget, outcome)
                 outcome.statuses[reply.status] += len(group)
             for one in group:
@@ -203,6 +204,7 @@ def _summarise_model(configuration: Configuration, rows: list[ReplyRow]) -> dict
     """Return one model's entry of summary.json: counts by status and error, tokens, cost."""
     statuses = Counter(row.status.value for row in rows)
     cut_short = sum(is_cut_short(row) for row in rows)
+    # Reversed, so that the first message of each code stays.
     first_error = {row.error: row.message for row in reversed(rows) if row.error}
     return {
         **configuration.__dict__,

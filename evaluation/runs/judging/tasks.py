@@ -76,8 +76,10 @@ def list_disputes(audit: Audit) -> list[Dispute]:
         "pk", "response_id", "llm_response_id", "adjudicator_id"
     ):
         grades = given.get((response, llm), {})
+        # The adjudicator sees the others' grades, so that grade is no independent one.
         other_grades = {expert: grade for expert, grade in grades.items() if expert != adjudicator}
         settled = None if adjudicator is None else grades.get(adjudicator)
+        # A settled answer stays in the list if the experts change their grades and agree later.
         if settled is not None or has_disagreement(list(other_grades.values()), audit.step):
             disputes.append(Dispute(key, response, llm, other_grades, adjudicator, settled))
     return disputes

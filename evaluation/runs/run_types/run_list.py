@@ -42,6 +42,7 @@ def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
 
 def _find_official(runs: list[Run]) -> set[int]:
     """Return the primary keys of those runs that are official for their question set."""
+    # Rows of `select_list_rows` are annotated with it; other rows need a query.
     if all(hasattr(run, "is_of_record") for run in runs):
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
     kept = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])

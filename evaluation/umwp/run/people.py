@@ -146,6 +146,7 @@ def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
     for group, mask in groups:
         if mask.any():
             yield from study.compute_group_metrics(PEOPLE, group, detections.select(mask))
+        # By identity: the mask of a category may be true throughout as well.
         if mask is everything:
             yield _estimate_pair_accuracy(study, group)
     yield from _compute_sample_metrics(study, {answer.problem.id for answer in answers})

@@ -345,6 +345,7 @@ def evaluate_replies(
         for reply in group
         for window in list_windows(reply.text, rules)
     ]
+    # Recorded and tuned thresholds hold for the project's templates; others get the paper's.
     tuned_threshold = (
         RECORDED_THRESHOLDS.get(parameters.encoder)
         if own and parameters.threshold is None

@@ -179,6 +179,7 @@ def ask_and_classify(turn: Turn) -> None:
     replies = _ask_models(asking, models, problems, parameters)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.first_fault())
+    # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
     turn.go_on_in(find_lane_of_embedder(parameters.encoder))
     turn.between_parts()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))

@@ -264,6 +264,7 @@ class _Asker:
                     tasks.create_task(self._end_when_time_is_up(enough)),
                 ]
                 await asyncio.wait(workers)
+                # They wait for events that may never come.
                 for watcher in watchers:
                     watcher.cancel()
         if self.outcome.end is End.GIVEN_UP:

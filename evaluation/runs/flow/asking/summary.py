@@ -141,6 +141,7 @@ class Budget:
         purse.under_way -= 1
         # Sums of floats leave a trace behind, and would count it against the limit.
         purse.reserved = purse.reserved - price if purse.under_way else 0.0
+        # An error with counted tokens was generated, and is charged.
         came = reply.fault is None or reply.completion_tokens is not None
         cost = self.prices.cost(*count_tokens_used(request, reply)) if came else 0.0
         if not came and reply.fault is not None and reply.fault.code in MAYBE_CHARGED:
