@@ -222,6 +222,7 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
             cache.delete(of_user)
             places.release()
 
+    # A daemon: a slow server must not hold up the end of the web process.
     threading.Thread(target=run, name="trial", daemon=True).start()
     return name
 

@@ -92,8 +92,6 @@ class Panel:
             )
         offered = np.broadcast_to(np.asarray(n_choices, dtype=np.int64), len(codes)).copy()
         possible = np.where(
-            # A reply that names no choice is an answer too, so K_j may exceed the number of
-            # choices.
             offered > 0,
             np.maximum(offered, _count_distinct(codes)),
             exists.sum(axis=1, dtype=np.int64),
@@ -300,8 +298,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
         "agreement": agreement,
         "free_marginal_kappa": free_marginal,
     }
-    # Holds because the modal answer is one of the replies and is judged like every reply. A failure
-    # means that representatives and replies are judged by different rules.
+    # Holds because the modal answer is one of the replies, judged by the same matcher.
     least = np.minimum(values["plurality"], values["accuracy"])
     most = np.maximum(values["plurality"], values["accuracy"])
     assert (values["worst_case"] <= least).all()

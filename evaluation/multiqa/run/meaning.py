@@ -335,7 +335,6 @@ def _judge_block(
         )
         judgement.right[batch] = right
         judgement.answers[batch] = labels
-        # -inf.
         columns = find_representatives(similarity, labels)
         judgement.representatives[batch] = np.where(columns >= 0, columns, np.arange(r))
 

@@ -230,6 +230,7 @@ def build_reply_rows(
         item = items[wording.item].item
         reply = replies[wording.build_id(items), 0]
         key = (system, item, wording.variant)
+        # Failed replies, and those to items that are left out, are not judged.
         right, says, modal = judgements.get(key, (None, None, None))
         yield ReplyRow(
             *(system, item, wording.variant, wording.text, reply.answer, reply.status),

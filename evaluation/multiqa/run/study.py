@@ -106,8 +106,7 @@ def parse_rewordings(reply: str) -> list[str]:
         texts = [match[1] for line in lines if (match := pattern.fullmatch(line))]
         if texts:
             return [_strip_markup(text) for text in texts]
-    # From the first to the last bracket, because the list may stand within a code block or a
-    # sentence.
+    # From the first to the last bracket, because the list may be inside a code block or a sentence.
     begin, end = reply.find("["), reply.rfind("]")
     if 0 <= begin < end:
         try:

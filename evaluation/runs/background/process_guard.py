@@ -194,7 +194,7 @@ def main(worker: int) -> None:
         except DatabaseError:  # away for a moment: nobody can say, so nothing is ended
             connection.close()
             continue
-        # Of a process that has died meanwhile the id may belong to another one by now.
+        # The id of a process that has died may belong to another process by now.
         if has_to_kill and os.getppid() == worker:
             os.kill(worker, signal.SIGKILL)
             return

@@ -198,6 +198,7 @@ class _ProcessKeeper:
             code = self._process.wait()
             if self._stopping.is_set():
                 return
+            # Doubled only if it died soon: one crash after long work is no reason to wait.
             pause = 1.0 if time.monotonic() - began > LONGEST_PAUSE else min(2 * pause, 30.0)
             logger.warning("the process that asks ended (%s); again in %.0f s", code, pause)
             if self._stopping.wait(pause):

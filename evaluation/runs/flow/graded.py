@@ -209,6 +209,7 @@ class GradedSummary(RunSummary):
         known = [row for row in self.rows if row.run is not None and row.choosing is not None]
         if not known:
             return
+        # By the choosing half, so that the held-out r beside it is not flattered by the choice.
         best = max(known, key=lambda row: row.choosing or 0.0)
         values = {
             "method": best.name,

@@ -83,5 +83,6 @@ def find_judging(declared: JudgingKey) -> Judging:
 @cache
 def _import_kinds(paths: tuple[str, ...]) -> Mapping[str, Kind]:
     """Return the run types at these dotted paths, by run type name; cached."""
+    # Cached by the paths and not once for all: another value of the setting has other run types.
     kinds: list[Kind] = [import_string(path) for path in paths]
     return {kind.name: kind for kind in kinds}

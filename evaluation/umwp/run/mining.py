@@ -178,6 +178,7 @@ def extract_templates(
     positive = mined & unanswerable
     wrong = (hits & (mined & ~unanswerable)[:, None]).sum(axis=0)
     n_found = hits[positive].sum(axis=0)
+    # A product, because a candidate that finds nothing would divide 0 by 0.
     is_precise = n_found >= parameters.precision * (n_found + wrong)
     order = _order_candidates(hits[positive].T, before[positive], wrong, is_precise)
     near = compute_similarities(names, templates, parameters.encoder) if names else np.zeros((0, 1))

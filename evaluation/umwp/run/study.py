@@ -367,6 +367,7 @@ def evaluate_replies(
     def judge_in_order(group: Sequence[WordProblemReply]) -> list[JudgedReply]:
         return [
             judge(reply, known[reply.item], similarity, threshold, rules)
+            # A bootstrap draw is by position: in another order the intervals would differ.
             for reply in sorted(group, key=lambda reply: order[reply.item])
         ]
 

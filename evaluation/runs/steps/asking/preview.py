@@ -119,6 +119,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
     """Return one model's estimate; requests with equal keys count once."""
     store = Replies.of(asking)
     groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
+    # Equal requests are sent once, but each of them lacks a reply.
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
     n_open = sum(len(group) for group in groups if not store.known(group[0].key))
     read = sum(estimate_prompt_tokens(one.request) for one in open_)
