@@ -42,7 +42,7 @@ def add_option_arguments(
     Parameters
     ----------
     files : the command works on files, not on the database.
-    without : options that the command takes in a way of its own.
+    without : options for which the command has its own arguments.
     groups : groups of options that the help lists separately, with a sentence for each.
     """
     apart = {
@@ -60,8 +60,8 @@ def add_option_arguments(
 def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked:
     """Return the chosen option values; raise CommandError (2) if invalid.
 
-    Ids that come in a file, and models, are left out: they are read later, with what they belong
-    to. Options of the other place have their defaults, whatever arguments are called like them.
+    Ids in files, and models, are left out: the command reads them later. Options of the other
+    place have their defaults, even if an argument has the same name.
     """
     here = FILES if files else DATABASE
     known = {name: one for name, one in of.options().items() if here in one.places}

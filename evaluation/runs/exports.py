@@ -7,7 +7,7 @@ them to files, the admin streams them, the API may do either; `exchange.writing.
 formats.
 Our imports read every export back (grades excepted): export, import, export is the same file.
 
-On the web pass the user who asks, and everything is what that user may see; commands pass None.
+Pages and the REST API pass the user, who gets visible rows only; commands pass None.
 
 Pseudonyms of workers, which tell workers apart but do not reveal their ids. Define a table to
 download: columns, rows read while they are written, and its expected size. Export workers' answers
@@ -305,7 +305,7 @@ def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = 
     """Return the version's run with an id, or for "latest" the latest finished one.
 
     "record" is the official run, or the latest where none of the version is.
-    Raises `ChoiceError` where there is none, it is another version's, or it has no results.
+    Raises `ChoiceError` if there is none, or if the run is of another version or has no results.
     """
     runs = seen_by(user, Run.objects.all()).filter(version__question_set=version.question_set_id)
     runs = runs.select_related("version__question_set")

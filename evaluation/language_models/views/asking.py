@@ -254,8 +254,8 @@ class Asked:
 
     Attributes
     ----------
-    came : the counts. has_prices : whether `came.cost` means anything.
-    end : how it ended, in words; "" where everything was asked. remedy : what to do about that.
+    came : the counts. has_prices : whether `came.cost` is known.
+    end : its end in words; "" if all requests were sent. remedy : advice on that end.
     errors : by kind, most first.
     """
 

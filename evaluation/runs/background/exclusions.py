@@ -54,7 +54,7 @@ def list_exclusions(run: Run) -> list[WorkerVerdict]:
 def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
     """Return the ids of the workers of a version who are excluded from its question set.
 
-    By their own ids, as people know them; by the platform's where several have the same.
+    Each by its external id, or by its public id if several workers have the same external id.
     """
     workers = [verdict.worker for verdict in WorkerVerdict.excluding(version.question_set)]
     # `_WorkerIds` reads every worker of the version; a set without exclusions is spared that.

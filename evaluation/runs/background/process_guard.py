@@ -43,7 +43,7 @@ START = "import django, sys; django.setup(); " + (
 class Watch:
     """The turns of work that a background process reports, and whether it must be killed.
 
-    `clock` gives seconds.
+    `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

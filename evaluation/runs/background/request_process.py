@@ -126,7 +126,7 @@ class Slots:
         other_runs = Run.objects.filter(filter_claimable(Lane.ASKING)).exclude(
             owner__in={one.owner for one in slots}
         )
-        # order_by() without columns: an ordering column would make the rows of one owner distinct.
+        # order_by() drops any order: its columns would make the rows of one owner distinct.
         n_waiting = other_runs.order_by().values("owner").distinct().count()
         active = [one for one in slots if not one.is_ending]
         if n_waiting <= len(slots) - len(active):

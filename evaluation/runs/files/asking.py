@@ -215,9 +215,9 @@ def ask_questions(
     Raises
     ------
     InputError
-        A file, an option or the folder cannot be used; nothing was asked.
+        A file, an option or the folder cannot be used; no request was sent.
     ChatError
-        The model cannot be had at all; nothing was asked.
+        The model's back-end cannot be opened; no request was sent.
     """
     _refuse_to_replace(request)
     asking = request.asking

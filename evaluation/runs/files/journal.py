@@ -252,8 +252,8 @@ class Journal:
     def named(self, wanted: Configuration) -> Configuration:
         """Return the configuration under a name that no other one in this folder has.
 
-        The first one keeps the name that is wanted; a later one under the same name says behind
-        it how it differs, such as "small (temperature=1)".
+        The first configuration keeps the wanted name; to a later one the differences are appended,
+        such as "small (temperature=1)".
         """
         known = self.configurations.get(wanted.id)
         if known is not None:

@@ -51,7 +51,7 @@ class StudyFolder:
     """The folder of a study and the model that it asks; locked inside a `with` block.
 
     `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
-    ChatError: the model cannot be had.
+    ChatError: the model's back-end cannot be opened.
     """
 
     def __init__(self, folder: Path, asking: AskSettings, progress: Progress) -> None:

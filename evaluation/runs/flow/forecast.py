@@ -42,7 +42,7 @@ class TenMore:
 
     Attributes
     ----------
-    people : how many more; answers : what they would write in all.
+    people : number of further workers; answers : number of their answers.
     questions : how many have an answer; known : of how many one can tell anything.
     off, off_then : by how much the consensus of the middle question is expected to be off, 0 to 1.
     within : what counts as settled; n_wanting : questions that are off by more now.
@@ -123,7 +123,7 @@ class GradedQuestion:
 
     Attributes
     ----------
-    key, name : whatever names it to programs and to people.
+    key, name : its identifier, and its label.
     answers : how many people answered it. left_out : mean likeness of an answer to the consensus
         of the others; None for fewer than two answers.
     """

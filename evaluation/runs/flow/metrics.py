@@ -81,7 +81,7 @@ class Exclusions:
 
     Attributes
     ----------
-    found : for each reason how many there are, and what names the first of them.
+    found : for each reason the count, and the ids of the first 1,000 items.
     """
 
     found: dict[str, tuple[int, list[Any]]] = field(default_factory=dict)

@@ -240,7 +240,7 @@ class ViewSource:
         TABLE.csv.
     model, question, reason : columns with the model's name, the question's id in files, and the
         code of why there is no number; a table may lack the last.
-    only : rows that count, by cells of theirs; by default all.
+    only : the rows to read, by column and cell; by default all.
     merges : whether numbers of several runs may be shown together, each for its own models; False
         for numbers that depend on the other models of the run.
     split : column by whose values the view is split into several, such as the prompt form, where

@@ -121,8 +121,9 @@ def draw_audit(
 ) -> Audit:
     """Return the run's random sample of at least `count` answers; keep those drawn before.
 
-    Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
-    `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.
+    If the run has fewer, all of them. `design`, `with_models` and `seed` have an effect in the
+    first draw only; a `step` (grades that differ by more disagree) replaces the stored one. Raises
+    `CannotDrawError`.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)

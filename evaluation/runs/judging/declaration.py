@@ -92,8 +92,8 @@ class Judging:
     Attributes
     ----------
     name : in addresses and with what is stored; unique within the kind.
-    title : what people call it. one, many : what is judged: "answer", "answers".
-    words : what an expert should know before beginning.
+    title : label. one, many : noun of what is judged: "answer", "answers".
+    words : instruction for the experts.
     question : over the choices. choices : all with a grade, or all without.
     columns : names of the parts of a key, in tables. cluster : the place of the part that
         intervals are drawn by, as what belongs to one item is alike.

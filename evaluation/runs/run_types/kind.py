@@ -64,7 +64,7 @@ class Part(Generic[Value]):
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
         """Return the part, imported if needed; on the class, the descriptor itself.
 
-        Raises ImportError for a name of nothing.
+        Raises ImportError if the dotted name does not exist.
         """
         if instance is None:
             if self.default is _NEEDED:

@@ -105,10 +105,10 @@ class Turn:
     Attributes
     ----------
     run_id : the run.
-    fenced : opens a transaction that goes on only if the claim still holds.
+    fenced : opens a transaction, and raises if the claim is lost.
     check : raises if the claim is known to be lost.
     deadline : reading of `clock` after which no new part is begun.
-    lane : what this turn is for; None where it is for everything.
+    lane : the lane of this turn; None for a process that works on both.
     """
 
     run_id: int
@@ -141,8 +141,8 @@ class Turn:
     def report(self, stage: str, done: int, total: int) -> None:
         """Store the run's progress, at most once a second; raises if the claim is lost.
 
-        Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
-        matters, because only progress is written.
+        Inside `fenced` the run's row is locked already; outside, a lost claim does no harm, because
+        only progress is written.
         """
         self.check()
         now = self.clock()
@@ -221,7 +221,7 @@ def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[
 def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
     """Store a table's rows, replacing earlier ones, in `fenced`; return the number of rows.
 
-    `table` has at most 30 characters. Returns how many rows there are.
+    `table` has at most 30 characters.
     """
     # An earlier attempt may have stored more parts than this one writes.
     RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()

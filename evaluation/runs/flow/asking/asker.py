@@ -119,9 +119,9 @@ class Settings:
     ----------
     at_once : requests at the same time.
     patience : attempts, timeout and waits.
-    requests_a_minute, tokens_a_minute : None for as fast as it goes.
-    seconds : after which no further request is begun; None for no end. What is under way then is
-        awaited, but not asked once more.
+    requests_a_minute, tokens_a_minute : None for no limit.
+    seconds : after which no further request is begun; None for no limit. Requests under way are
+        awaited then, but not repeated.
     stop_at_error : whether the first ERROR ends the asking.
     """
 

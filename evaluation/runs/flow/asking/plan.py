@@ -236,7 +236,7 @@ class KeptReply:
 class Store(Protocol):
     """Protocol of a store of models' replies; a stored reply is never lost.
 
-    A store that takes its time returns what is awaited in place of None.
+    A store that works asynchronously returns an awaitable in place of None.
     """
 
     def has(self, planned: Planned) -> bool:

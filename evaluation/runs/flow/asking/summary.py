@@ -242,7 +242,7 @@ class AskedModel(Stored):
     id : public id of the model. asking : what its replies have in common (`LLMResponse.asking`).
     prompt : id of the prompt, `prompt_hash` that of its text.
     end : done, budget, given_up (its faults would have met every request) or failed (it cannot be
-        had at all); `reason` says why it is not done, for people.
+        opened); `reason` says why it is not done, in words.
     refused : of them `refused_prompt` before and `refused_generation` while it wrote.
     cut_off : their length was used up before an answer came. cut_short : of `answered` those whose
         end is missing for that reason. with_thinking : those that held thinking, which was put
@@ -250,7 +250,7 @@ class AskedModel(Stored):
     adapted : what was changed in requests, as the server wants it. max_tokens : that were sent as
         the longest reply, 0 for none.
     errors : errors by code.
-    stored : replies that were there before this run. asked : requests of this run that got a reply
+    stored : replies of earlier runs. asked : requests of this run that got a reply
         or an error.
     prompt_tokens, completion_tokens : of all replies that were counted, earlier ones too.
     cost : of this run. seconds : while it was asked. seconds_per_reply : mean; None without any.

@@ -119,11 +119,11 @@ class ModelProgress(Stored):
     Attributes
     ----------
     id : public id of the model.
-    done, total : replies that are there, stored ones too, and that there should be.
+    done, total : number of present replies (stored ones included), and of planned ones.
     asked : requests of this run that got a reply or an error; of them `errors`.
     cost : of this run. seconds : while it was asked.
-    end : how it ended (`evaluation.runs.flow.asking.summary.ENDS`); "" while it goes on. `reason`
-        says why it is not done.
+    end : code of its end (`evaluation.runs.flow.asking.summary.ENDS`); "" while it continues.
+        `reason` says why not all replies are there.
     """
 
     id: str
@@ -188,7 +188,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     Attributes
     ----------
-    stop, enough : for `evaluation.runs.flow.asking.asker.ask`; there once the asking has begun.
+    stop, enough : events for `evaluation.runs.flow.asking.asker.ask`, set up when it starts.
     """
 
     def __init__(self, turn: Turn, works: Sequence[WorkT]) -> None:
@@ -228,7 +228,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
     def run_until_over(self) -> None:
         """Ask and write replies until all have arrived or the turn is over.
 
-        Raises what ended it otherwise: a lost claim, a database that takes nothing.
+        Raises the error that ended it otherwise: a lost claim, or a database that fails.
         """
         thread = threading.Thread(target=self._run, name="asking", daemon=True)
         thread.start()

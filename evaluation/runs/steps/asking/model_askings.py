@@ -109,8 +109,8 @@ class ModelAsking:
     def stored_parameters(self) -> dict[str, Any]:
         """Parameters stored with each answer: SPEC, prompt hash, all that was sent, first seed.
 
-        Samples share the seed of the first one; theirs follow from it. With the prompt's hash,
-        for two prompts may say the same of a question.
+        All samples have the first seed here, from which theirs are derived. The prompt's hash is
+        included, because two prompts may give the same messages for a question.
         """
         seed = {} if self.seed is None else {"seed": self.seed}
         prompt = {"prompt": self.prompt.prompt.hash}

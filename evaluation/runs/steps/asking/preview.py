@@ -68,10 +68,10 @@ class Estimate:
     Attributes
     ----------
     id : public id of the model. reason : why it cannot be asked, "" where it can.
-    requests : replies that there should be, of which `stored` are there.
+    requests : number of planned replies, of which `stored` are present.
     prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
     cost : at most; None without prices.
-    duration : at the pace of earlier replies; None where there are none to go by.
+    duration : at the pace of earlier replies; None without any.
     """
 
     id: str
@@ -140,7 +140,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
 
 def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
     """Return the expected time of requests, by the pace of the model's latest replies."""
-    # Only replies to requests have a key; imported answers have none, and no time.
+    # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
     seconds = [one for one in told if isinstance(one, int | float) and one > 0]
@@ -187,8 +187,8 @@ class RequestForecast:
 
     Attributes
     ----------
-    takes : by step and model. shown : conversations as a model sees them, by a title.
-    notes : sentences on what cannot be known yet.
+    takes : estimates by step and model. shown : example conversations, by title.
+    notes : sentences on what is still unknown.
     """
 
     takes: tuple[StepEstimate, ...]

@@ -105,7 +105,7 @@ def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
 def write_posts(posts: Sequence[Post], run_id: int) -> None:
     """Write replies as rows, in a transaction; a reply only replaces an ERROR.
 
-    An answer that is there stays as it is; an error gives way to whatever comes.
+    A stored answer is never changed; a stored ERROR is replaced by any new reply.
     """
     for post_group in _group_by_asking(posts):
         asking = post_group[0].asking
