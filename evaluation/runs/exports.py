@@ -184,6 +184,7 @@ def answers(
     )
     if checks:
         rows = rows.exclude(question__role__in=GRADED)
+    # Only where there are such questions: the filter joins the question of every answer.
     elif version.questions.exclude(role__in=GRADED).exists():
         rows = rows.filter(question__role__in=GRADED)
     size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))

@@ -253,6 +253,7 @@ def build_comparison_rows(
     columns = {item: column for column, item in enumerate(item_ids)}
     if len(systems) < 2:
         return
+    # NaN where a system has no score: pairs are compared on their common items.
     scores = np.full((len(systems), len(columns)), np.nan)
     for row in crowd.items:
         if row.crowd_score is not None:

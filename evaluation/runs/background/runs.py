@@ -74,6 +74,7 @@ def find_version(
     )
     versions = question_set.versions.order_by("-number")
     if answered:
+        # Exists and not a join, which would repeat a version for each of its answers.
         versions = versions.filter(Exists(answers.filter(submission__version=OuterRef("pk"))))
     # More digits may exceed the 32 bits of the column, which PostgreSQL answers with an error.
     if number and number.isdecimal() and len(number) < 9:

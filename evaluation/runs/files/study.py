@@ -135,6 +135,7 @@ class StudyFolder:
 
     def _spent_on(self, wanted: Configuration) -> float:
         """Return the cost of all replies of one model, in all steps."""
+        # Over all steps, whatever their names: the budget is for the model.
         return sum(
             self._journal.spent(one)
             for one in self._journal.configurations.values()

@@ -119,6 +119,7 @@ def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_id(text: str) -> bool:
     try:
+        # UUID() reads other forms as well, such as one without hyphens.
         return str(UUID(text)) == text
     except ValueError:
         return False

@@ -159,6 +159,7 @@ class Turn:
                 output_field=DateTimeField(),
             ),
             stage=Value(stage),
+            # The database refuses more than the total (`run_does_no_more_than_all`).
             done=min(done, total),
             total=total,
         )

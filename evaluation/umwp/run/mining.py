@@ -283,6 +283,7 @@ def _select_candidates(
         if not _is_part_of_longer(pattern, patterns, replies_with)
     ]
     longest.sort(
+        # The text comes last, so that ties have one order.
         key=lambda pattern: (pattern.p_value, -pattern.positive, -len(pattern.text), pattern.text)
     )
     return longest[: parameters.most], len(frequent)
@@ -292,6 +293,7 @@ def _is_part_of_longer(
     pattern: _Pattern, patterns: dict[str, _Pattern], replies_with: dict[str, list[int]]
 ) -> bool:
     """Return whether a longer pattern contains this one and occurs in the same replies."""
+    # With spaces around both texts, only whole words match.
     return any(
         other.positive == pattern.positive
         and f" {pattern.text} " in f" {other.text} "

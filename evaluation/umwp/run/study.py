@@ -378,6 +378,7 @@ def evaluate_replies(
         missing = [
             {"system": system, "form": form, "item": item}
             for item in known
+            # A failed reply is counted by its status already.
             if item not in replied and (system, form, item) not in failed
         ]
         if missing:

@@ -119,6 +119,7 @@ class _ModelWork:
 
     def count(self, posts: Sequence[Post]) -> None:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
+        # Copies, and replies to requests that were never sent, are done but were not asked.
         kept = [post.kept for post in posts if post.kept is not None]
         errors = sum(one.reply.status.value == ERROR for one in kept)
         self._state = replace(

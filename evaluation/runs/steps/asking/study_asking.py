@@ -112,6 +112,7 @@ class StudyAsker:
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
         self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
+        # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _connect(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
