@@ -9,6 +9,7 @@ from evaluation.runs.background.leases import notify_if_needed
 from evaluation.runs.background.work import work_one_turn
 
 
+# Both flags: with acks_late alone the message is lost if only the child process of a pool dies.
 @shared_task(ignore_result=True, acks_late=True, reject_on_worker_lost=True)
 def work() -> None:
     """Work on the oldest free run for some minutes; store and re-raise a failure."""
@@ -17,5 +18,5 @@ def work() -> None:
 
 @shared_task(ignore_result=True)
 def ring_again() -> None:
-    """Requeue runs whose message was lost or whose background process died."""
+    """Send a new message if runs wait whose message was lost or whose background process died."""
     notify_if_needed(request_process.get_own_lane())

@@ -81,6 +81,7 @@ def errors_table(run: Run) -> Table:
 def replies_of(run: Run) -> QuerySet[LLMResponse]:
     """Return all replies that a finished run requested, including those stored earlier."""
     summary = AskSummary.of(run.summary)
+    # Matches nothing: an empty Q() would match every reply where a run asked no model.
     asked = Q(pk__in=())
     for one in summary.models:
         asked |= Q(model__public_id=one.id, asking=one.asking)
@@ -218,6 +219,7 @@ def _related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related
             others.setdefault((public_id, name, version), {})[run] = score
     made = []
     for (public_id, name, version), scores in others.items():
+        # Within a run only: its exemplary answers are the same for both models.
         differences = [scores[run] - own[run] for run in scores if run in own]
         if differences:
             n = len(differences)

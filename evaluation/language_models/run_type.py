@@ -1,6 +1,6 @@
 """Run type that asks registered language models the questions of a version.
 
-What it collects is graded like imported answers, by the next run of AQER. The room of its steps is
+Its answers are graded like imported ones, by the next run of AQER. Its steps are in
 `evaluation.runs.steps.asking`; its options are in `evaluation.runs.flow.asking.options`.
 """
 

@@ -141,6 +141,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     refuse_to_replace(request.output, (*FILES, *TABLES), (*inputs, vectors))
     loaded = _read_inputs(request)
     embed_texts, vector_hashes = load_precomputed(loaded.grading, loaded.answers, loaded.models)
+    # Before the first request: an embedder that fails must not cost replies.
     worker_scores, model_scores, embedding = compute_aqer_scores(
         loaded.grading, embed_texts, progress
     )

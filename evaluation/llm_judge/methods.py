@@ -105,6 +105,7 @@ class JudgeAnalysis:
         """
         rows, first, second = [], [], []
         for a, b in combinations(range(self.scores.shape[1]), 2):
+            # A sum is NaN where either score is missing.
             both = np.flatnonzero(~np.isnan(self.scores[:, a] + self.scores[:, b]))
             rows.append(both)
             first.append(self.scores[both, a])
@@ -221,6 +222,7 @@ class JudgeAnalysis:
 
         `too_few` is the reason if there are fewer than `FEWEST_WORKERS` workers.
         """
+        # Authors include models; only workers' means are correlated.
         people = self.people[rows]
         authors = self.authors[rows]
         n_workers = len(np.unique(authors[people]))
@@ -256,6 +258,7 @@ class JudgeAnalysis:
         ----------
         weight : reliance on the judge, see `powered_mean`; None estimates it.
         """
+        # Without models: the mean is that of workers' answers.
         rows = self.people
         return estimate_powered_mean(
             self.grades[rows], self.score[rows], self.questions[rows], weight

@@ -57,6 +57,7 @@ def read_score(reply: str) -> tuple[float | None, str | None]:
     number may occur twice. Two different numbers, such as the range "3-4", give no score.
     """
     text = _OUT_OF_FIVE.sub("", reply)
+    # Many languages write a decimal comma, and some models U+2212 as the minus sign.
     matches = {match.replace(",", ".").replace("−", "-") for match in _NUMBER.findall(text)}
     numbers = {float(match) for match in matches}
     if not numbers:

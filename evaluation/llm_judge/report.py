@@ -235,6 +235,7 @@ def _collect_model_keys(name: str, rows: Sequence[Sequence[Any]]) -> set[int]:
     if name == SCORES:
         keys = {row[1] for row in rows}
     elif name == PAIRS:
+        # A pair has its question, then kind and author of either answer.
         keys = {row[column + 1] for row in rows for column in (1, 3) if row[column] == MODEL}
     else:
         keys = {int(row[1]) for row in rows if row[0] == MODEL}

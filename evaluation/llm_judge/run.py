@@ -119,6 +119,8 @@ def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, 
         rng = np.random.default_rng(int.from_bytes(digest[:8], "big"))
         drawn: list[tuple[int, int]] = []
         n = len(rows)
+        # A code is a pair of rows in one number. Random codes may repeat, but need no list of all
+        # pairs, whose length grows with the square of the answers.
         for code in rng.permutation(n * n).tolist() if n * n <= MOST_PAIRS else _draw_codes(rng, n):
             if len(drawn) == most:
                 break

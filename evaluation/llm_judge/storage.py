@@ -445,6 +445,7 @@ def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:
 def _hash_inputs(loaded: JudgeInputs) -> str:
     """Return the SHA-256 of a run's answers, question texts and grades."""
     digest = hashlib.sha256(loaded.grading.hash().encode())
+    # Sorted: the hash must not depend on the order in which the query returns the questions.
     for question, text in sorted(loaded.to_judge.wordings.items()):
         digest.update(f"{question}\x1f{text}\x1e".encode())
     for row, expert, grade in loaded.grades:

@@ -136,6 +136,7 @@ def asking_of(options: Mapping[str, Any]) -> AskSettings:
     return AskSettings(
         **{name: options[name] for name in ("model", "name", "budget", "key_variable")},
         parameters=parameters,
+        # `_parameters` lets only null pass for the seed, which means that none is sent.
         seed=None if "seed" in given else options["seed"],
         prices=prices,
         keep_thinking=bool(options.get("keep_thinking")),

@@ -42,8 +42,8 @@ def add_option_arguments(
     Parameters
     ----------
     files : the command works on files, not on the database.
-    without : options that the command takes in a way of its own.
-    groups : groups of options that stand apart in the help, with a sentence for each.
+    without : options for which the command has its own arguments.
+    groups : groups of options that the help lists separately, with a sentence for each.
     """
     apart = {
         group: parser.add_argument_group(group, told) for group, told in (groups or {}).items()
@@ -60,8 +60,8 @@ def add_option_arguments(
 def chosen(of: type[Asked], options: Mapping[str, Any], *, files: bool) -> Asked:
     """Return the chosen option values; raise CommandError (2) if invalid.
 
-    Ids that come in a file, and models, are left out: they are read later, with what they belong
-    to. Options of the other place have their defaults, whatever arguments are called like them.
+    Ids in files, and models, are left out: the command reads them later. Options of the other
+    place have their defaults, even if an argument has the same name.
     """
     here = FILES if files else DATABASE
     known = {name: one for name, one in of.options().items() if here in one.places}
@@ -109,6 +109,7 @@ def _told(of: type[Parameters], option: Option) -> str:
     if isinstance(option, Switch):
         default = ("on" if default else "off") if option.negatable else None
     shown = "" if default in (None, "", (), {}) else f" (default: {default})"
+    # argparse formats help texts with %.
     return f"{told}{shown}".replace("%", "%%")
 
 

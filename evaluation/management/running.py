@@ -117,6 +117,7 @@ class RunCommand(SetCommand):
 
         owner = version.question_set.owner_id
         try:
+            # Trusted: who can start commands on the server is an operator, whoever owns the set.
             run = queue_run(
                 version, owner, parameters, kind.name, trusted=True, name=name, notes=notes
             )
@@ -190,8 +191,8 @@ def with_models(
 def ids_of_models(names: Sequence[str], question_set: QuestionSet) -> tuple[str, ...]:
     """Return the public ids of the owner's models from names or ids.
 
-    A name may also be that of a file with one on each line. CommandError (2) for one that is not
-    there.
+    A name may also be that of a file with one name or id per line. CommandError (2) for an unknown
+    one.
     """
     rows = LanguageModel.objects.filter(owner=question_set.owner_id)
     known = {row.name: str(row.public_id) for row in rows.exclude(spec="")}

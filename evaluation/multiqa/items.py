@@ -65,6 +65,7 @@ class Replies:
         self, system: str, item: int, variant: int, text: str, status: AnswerStatus, line: int = 0
     ) -> None:
         """Append a reply; an empty text with status TEXT gets the status EMPTY."""
+        # Files may call an empty cell a text; it must neither vote nor be embedded.
         if status is AnswerStatus.TEXT and not text.strip():
             status = AnswerStatus.EMPTY
         system_number = self.add_system(system)
@@ -171,6 +172,7 @@ def group_by_system(
     usable = np.array([bool(item.answers) for item in items], dtype=np.bool_)
     note_left_out_items(NO_ACCEPTED, items, np.flatnonzero(~usable), left_out)
     reply_systems, reply_items, variants, texts, statuses = replies.build_arrays()
+    # Over all systems, so that a column is the same wording of an item for each of them.
     columns, column_variants = _rank_variants(reply_items, variants, n)
     width = column_variants.shape[1]
     grouped = []

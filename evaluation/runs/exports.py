@@ -7,7 +7,7 @@ them to files, the admin streams them, the API may do either; `exchange.writing.
 formats.
 Our imports read every export back (grades excepted): export, import, export is the same file.
 
-On the web pass the user who asks, and everything is what that user may see; commands pass None.
+Pages and the REST API pass the user, who gets visible rows only; commands pass None.
 
 Pseudonyms of workers, which tell workers apart but do not reveal their ids. Define a table to
 download: columns, rows read while they are written, and its expected size. Export workers' answers
@@ -83,6 +83,7 @@ def assign_pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
     salt = f"crowdgrade.pseudonym.{question_set.public_id}"
 
     def name(panel: str, worker: str) -> str:
+        # With a separator, or two pairs of panel and worker id could have one digest.
         digest = salted_hmac(salt, f"{panel}\0{worker}", algorithm="sha256").digest()
         return "w-" + base64.b32encode(digest).decode()[:LENGTH].lower()
 
@@ -171,11 +172,11 @@ def answers(
 ) -> Export:
     """Return the table of all submitted answers of a version, one row each, in order of arrival.
 
-    Answers to practice and attention questions are in no run, so that they stand in a file of their
-    own: with `checks` these are written, without it all others.
+    Answers to practice and attention questions are in no run, so they have their own file: with
+    `checks` these are written, without it all others.
 
-    With a run, its scores of each answer and its grades of the worker stand beside them, empty
-    for what did not go into it. With `pseudonyms` nobody is named: ids are replaced, and cells
+    With a run, each row has its score of the answer and its grades of the worker, empty where the
+    run did not read them. With `pseudonyms` nobody is named: ids are replaced, and cells
     that were kept aside (which may hold ids of other panels) are left out.
     """
     rows = seen_by(user, Response.objects.all()).filter(
@@ -183,6 +184,7 @@ def answers(
     )
     if checks:
         rows = rows.exclude(question__role__in=GRADED)
+    # Only where there are such questions: the filter joins the question of every answer.
     elif version.questions.exclude(role__in=GRADED).exists():
         rows = rows.filter(question__role__in=GRADED)
     size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
@@ -193,6 +195,7 @@ def answers(
     def read() -> Iterator[Row]:
         grades = {} if run is None else _grades(run)
         for row in _values(rows, run).iterator(AT_ONCE):
+            # The 15 columns of `_values` before the signals.
             worker, panel, question, text, status, *facts, extra, worker_key = row[:15]
             first_draft, signals, *counts, language = row[15 : 16 + len(SIGNALS)]
             rejected, started, submitted, seconds, state, *times = facts
@@ -240,6 +243,7 @@ def _values(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any
         *READ_IN,
     ]
     if run is not None:
+        # Not a filter on scores__run, which would drop the answers without a score in this run.
         rows = rows.annotate(of_run=FilteredRelation("scores", condition=Q(scores__run=run)))
         columns += ["of_run__score", "of_run__score_leave_one_out", "of_run__contrast"]
     return rows.order_by("pk").values_list(*map(F, columns))
@@ -302,7 +306,7 @@ def chosen_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = 
     """Return the version's run with an id, or for "latest" the latest finished one.
 
     "record" is the official run, or the latest where none of the version is.
-    Raises `ChoiceError` where there is none, it is another version's, or it has no results.
+    Raises `ChoiceError` if there is none, or if the run is of another version or has no results.
     """
     runs = seen_by(user, Run.objects.all()).filter(version__question_set=version.question_set_id)
     runs = runs.select_related("version__question_set")
@@ -422,6 +426,7 @@ def model_answers(
     def read() -> Iterator[Row]:
         found, names = rows, list(columns)
         if run is not None:
+            # As for workers' answers: those without a score stay in the table.
             of_run = FilteredRelation("scores", condition=Q(scores__run=run))
             found = rows.annotate(of_run=of_run)
             names += ["of_run__score", "of_run__reason"]

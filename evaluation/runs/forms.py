@@ -433,6 +433,7 @@ def refusal(of: type[Parameters], error: OptionError) -> str:
 
 def hash_options(options: Parameters) -> str:
     """Return a SHA-256 of the options, by which a form proves that their cost was shown."""
+    # Sorted: equal options must have one hash, in whatever order a form or request has them.
     written = json.dumps(options.as_dict(), sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()
 

@@ -55,15 +55,16 @@ def import_model_answers(
 
     Models are the set's owner's, found by their names; unknown ones are made. A draft is
     published, as by `import_answers`. Raises `InputError` with every bad row: also a question the
-    version does not have, and an answer that is there with another text or status; and for a model
-    that who brings its answers, `imported_by` by a user's key, does not see: by its name alone its
-    details would be theirs. What is new can be taken out again by its `Import`. The thinking in an
-    answer goes into its `extra`, or with `keep_thinking` stays in the answer.
+    version does not have, and an answer that is stored with another text or status; and for a model
+    that the importing user (`imported_by`, a primary key) may not see, since its name alone would
+    give access to its details. The new rows can be removed again by their `Import`. The thinking
+    in an answer goes into its `extra`, or with `keep_thinking` stays in the answer.
     """
     file = read_model_answers(path, columns, keep_thinking)
     problems = Problems(file.name)
     first_lines = _first_lines(file, problems)
     with open_transaction(dry_run):
+        # Locked: of two imports at a time both would find the same answers missing.
         target = get_version(lock_set(question_set), version, file.name)
         questions = map_questions(target, first_lines, problems)
         problems.raise_if_any()
@@ -137,6 +138,7 @@ def _refuse_hidden(
         lines.setdefault(record.model, record.line)
     user = get_user_model()._default_manager.get(pk=imported_by)
     owned = LanguageModel.objects.filter(owner_id=question_set.owner_id)
+    # Sending answers makes a model visible; a name alone must not open the details of a hidden one.
     hidden = owned.exclude(pk__in=owned.visible_to(user).values("pk"))
     for some in split_in_chunks(lines, IDS):
         for name in hidden.filter(name__in=some).values_list("name", flat=True):
@@ -150,6 +152,7 @@ def _models(file: ModelAnswerFile, question_set: QuestionSet) -> tuple[dict[str,
     new: list[int] = []
     for name in dict.fromkeys(record.model for record in file.records):
         model, made = LanguageModel.objects.get_or_create(owner_id=question_set.owner_id, name=name)
+        # The deletion under way would take the new answers with it.
         if Removal.objects.filter(target_id=model.public_id, finished_at=None).exists():
             raise InputError.from_code(file.name, "model_being_deleted", name=name)
         keys[name] = model.pk

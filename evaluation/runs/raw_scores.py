@@ -52,8 +52,8 @@ class Spread:
 
     Attributes
     ----------
-    n : people with a score and answers enough for a rank. lowest, best : of them. half, fifth :
-        what at least half and a fifth of them reach.
+    n : workers with a score and enough answers for a rank. lowest, best : their lowest and highest
+        score. half, fifth : scores that at least half and a fifth of them reach.
     """
 
     n: int
@@ -69,6 +69,7 @@ def spread_of(scores: Mapping[int, RawScore]) -> Spread | None:
     if not known:
         return None
     n = len(known)
+    # ceil, so that at least the stated share of workers reaches the score, also with ties.
     return Spread(n, known[0], known[n - ceil(n / 2)], known[n - ceil(n / 5)], known[-1])
 
 
@@ -101,6 +102,7 @@ def scores_of(
         grades = grades.filter(worker__in=workers)
         answers = answers.filter(response__submission__worker__in=workers)
     # Grades with 0 in front, and how the answers' scores spread, with how many these are.
+    # One query by UNION ALL, whose halves need the same columns in number and type.
     nothing = Value(None, IntegerField())
     graded = grades.order_by().values_list(
         *(Value(0), "worker", "leave_one_out", "n_answers"),

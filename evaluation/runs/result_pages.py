@@ -95,7 +95,7 @@ class TabGroup:
 def kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
     """Return the run type of a run; 404 if it is unknown or has another summary.
 
-    404 for one that the site does not know (any more), and for one that stores another `summary`.
+    A run type is unknown if the site no longer has it, or had it in another version.
     """
     try:
         kind = get_run_kind(run)
@@ -128,6 +128,7 @@ def _tab(page: Page, run: Run, path: str) -> Tab:
         address = reverse(f"admin:{page.address}", kwargs=ids)
     else:
         address = reverse("admin:results-page", kwargs={**ids, "slug": page.slug})
+    # The address of the page without a slug is the beginning of all others.
     return Tab(page.title, address, path == address, bool(page.slug) and path.startswith(address))
 
 
@@ -136,8 +137,8 @@ def results_page(
 ) -> Callable[[Callable[..., Context]], View]:
     """Return a decorator that makes a view of a function returning a finished run's context.
 
-    It returns what the template shows, beside what every page does; a run that is not done gets a
-    page that says so, and one whose kind stores another `summary` than the page reads is not found.
+    The function returns its own part of the template context. A run that is not done gets a page
+    that says so; a run whose type stores another `summary` than the page reads gives 404.
     The function may name another `template`.
     """
 
@@ -155,6 +156,7 @@ def results_page(
                 "kind": kind,
                 "tabs": tabs_of(kind, found, request.path),
                 "about": build_about(found, kind.options),
+                # Reading a reverse one-to-one without a row raises, so hasattr is False.
                 "is_of_record": found.kind == GRADING and hasattr(found, "of_record"),
                 "status_link": status_link(found),
             }

@@ -454,6 +454,8 @@ def _read_replies_with_problems(
             exclusions.add(WITHOUT_TEXT, key)
         else:
             usable.append(reply)
+            # Partners are almost equal: in both halves they would make the held-out one look
+            # better.
             groups.append(_find_family(known[reply.item], known))
     pairs = zip(usable, draw_halves(groups, request.parameters.seed), strict=True)
     return [

@@ -230,6 +230,7 @@ def _find_similar_pairs(texts: Sequence[str], least: float) -> Iterator[tuple[in
         union = sizes[start : start + BLOCK, None] + sizes[None, :] - common
         jaccard = common / np.maximum(union, 1.0)
         for i, j in np.argwhere(jaccard >= least):
+            # The matrix is symmetric: each pair once, and no text with itself.
             if start + i < j:
                 # The division in single precision may give slightly more than 1.
                 yield int(start + i), int(j), min(1.0, float(jaccard[i, j]))

@@ -200,6 +200,7 @@ class LanguageModelViewSet(ApiViewSet):
 
 def _stored(model: LanguageModel) -> LanguageModel:
     try:
+        # A savepoint: after an IntegrityError the transaction around it could not continue.
         with transaction.atomic():
             model.save()
     except IntegrityError:

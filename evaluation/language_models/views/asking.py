@@ -137,6 +137,8 @@ class Takes:
             stored=sum(one.stored for one in estimates),
             prompt_tokens=sum(one.prompt_tokens for one in asked),
             completion_tokens=sum(one.completion_tokens for one in asked),
+            # Unknown if one part is unknown: the sum and the slowest of the others would be too
+            # low.
             cost=None if None in costs else sum(one for one in costs if one is not None),
             duration=None
             if None in durations
@@ -159,6 +161,8 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     options, shown = _options(form), {}
     if options is not None and version is not None and not label.errors:
         try:
+            # A hash of the previewed options: what was changed after the preview must be previewed
+            # again.
             has_seen = request.POST.get("seen") == hash_options(options)
             if request.POST.get("do") == "ask" and has_seen:
                 run = lifecycle.queue_run(
@@ -227,6 +231,7 @@ def _shared(previews: Sequence[Preview]) -> list[SharedPreview]:
         return one.prompt
 
     found = []
+    # groupby joins neighbours only, hence the sorting.
     for prompt, alike in groupby(sorted(previews, key=of_prompt), of_prompt):
         same = list(alike)
         names = tuple(one.model for one in same)
@@ -249,8 +254,8 @@ class Asked:
 
     Attributes
     ----------
-    came : the counts. has_prices : whether `came.cost` means anything.
-    end : how it ended, in words; "" where everything was asked. remedy : what to do about that.
+    came : the counts. has_prices : whether `came.cost` is known.
+    end : its end in words; "" if all requests were sent. remedy : advice on that end.
     errors : by kind, most first.
     """
 

@@ -117,6 +117,7 @@ class ModelForm(forms.Form):
         choices = [(place, PLACES[place]) for place in places]
         self.fields["place"] = forms.ChoiceField(label="Where it runs", choices=choices)
         self.fields["place"].initial = held
+        # From the raw data: which fields are required must be known before the form is cleaned.
         behind = (self.data.get("place") if self.is_bound else held) == ADDRESS
         for name, missing in NEEDED_BEHIND.items():
             self.fields[name].required = behind
@@ -167,6 +168,7 @@ class ModelForm(forms.Form):
             ADDRESS: f"{OPENAI}:{values['called']}@{values['url']}",
             HERE: LOCAL,
             NOWHERE: None,
+            # An operator's SPEC, such as a file of replies, has no field here and stays as it is.
             KEPT: self.model.spec or None,
         }
         return ModelOptions(

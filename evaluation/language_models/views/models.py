@@ -85,6 +85,7 @@ def place_of(model: LanguageModel, mine: bool = True) -> Place:
     if model.spec == LOCAL:
         return Place("on this machine", True)
     if host := urlsplit(parse_url(model.spec)).netloc:
+        # Without what precedes an @, which may be a user name and a password.
         return Place(f"at {host.rpartition('@')[2]}", True)
     if model.spec:
         return Place("as an operator set it up", True)

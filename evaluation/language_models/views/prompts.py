@@ -132,7 +132,7 @@ def prompts(request: HttpRequest) -> HttpResponse:
 def prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
     """Show a version of a prompt (`version`, else the latest) with a filled-in example.
 
-    `set` in the address names the question set whose first question is put into it.
+    The query parameter `set` names the question set whose first question is filled in.
     """
     shown = get_visible_or_404(request, StoredPrompt.objects.all(), prompt_id)
     versions = list(shown.versions.select_related("author").order_by("-number"))

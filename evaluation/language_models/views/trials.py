@@ -204,6 +204,7 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
     longest = int(PATIENCE.timeout) + 30
+    # `add` stores only if there is none, in one step: two requests at a time cannot both pass.
     if not cache.add(of_user, name, longest):
         raise TrialRefusedError("one_at_a_time")
     places = _places
@@ -221,12 +222,15 @@ def begin(user_id: int, prepared: Prepared, asked: Mapping[str, str]) -> str:
             cache.delete(of_user)
             places.release()
 
+    # A daemon: a slow server must not hold up the end of the web process.
     threading.Thread(target=run, name="trial", daemon=True).start()
     return name
 
 
 def look(user_id: int, name: str) -> Look | None:
     """Return a user's trial by its name; None if unknown or expired."""
+    # The name is from the address: some caches refuse keys with spaces or of great length. The key
+    # holds the user, so nobody sees the trial of another.
     found = cache.get(_key(user_id, name)) if NAME.fullmatch(name) else None
     return found if isinstance(found, Look) else None
 

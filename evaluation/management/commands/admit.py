@@ -64,6 +64,7 @@ class Command(SetCommand):
             raise CommandError(
                 "say in which set and how much: --earlier OTHER --at-least X", returncode=USAGE
             )
+        # The earlier set is looked up among those of the same owner, where names are unique.
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
         asked = (at_least, options["end"], options["score"])

@@ -61,6 +61,7 @@ class Command(BaseCommand):
                 drawn = random.Random(options["seed"]).sample(  # noqa: S311
                     range(len(chosen)), options["sample"]
                 )
+                # In the order of the file, not of the draw.
                 chosen = [chosen[at] for at in sorted(drawn)]
             lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in convert_to_json(chosen))
             with OutputFolder(output.parent) as folder:

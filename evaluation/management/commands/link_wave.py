@@ -63,6 +63,7 @@ class Command(SetCommand):
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
 
     def _link(self, question_set: QuestionSet, options: dict[str, Any]) -> None:
+        # Waves have one owner, so the earlier set is looked up among that owner's sets.
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
         match, replies = waves.link_waves(question_set, earlier, with_models=options["with_models"])

@@ -181,6 +181,8 @@ class Command(DeskCommand):
         currency = waiting[0].currency
         study = find_study(version, options["study"])
         self.stderr.write(UNVERIFIED)
+        # Nothing is sent without the sum: it confirms the list that was shown, which may have
+        # changed.
         if options["total"] is None:
             values = {"n": len(waiting), "total": total, "currency": currency, "study": study}
             self.stdout.write(SENDING.text("bonuses_would_be_paid", **values))

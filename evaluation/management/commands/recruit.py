@@ -78,6 +78,7 @@ class Command(DeskCommand):
             )
         version = self.version_of(options)
         user = self.decider(options, version) if options["by"] is not None else None
+        # Before anything is written, so that a command that cannot send leaves no file behind.
         client = self._client(options)
         try:
             line = ScoreThreshold(

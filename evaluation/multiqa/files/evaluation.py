@@ -102,6 +102,8 @@ def read_labelled_pairs(path: Path) -> list[LabelledPair]:
             add_problem(problems, line, "right", "flag_neither", flag=right[:40])
         if not answer or not reply or label is None:
             continue
+        # The question groups pairs into halves: pairs of one question must not both tune and
+        # measure.
         key = question or answer, reply
         if labels.setdefault(key, label) != label:
             add_problem(problems, line, "right", "pair_labels_differ", reply=reply[:60])
@@ -178,6 +180,7 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
         metric_cells = [format_csv_line(row) for row in _list_metric_cells(result)]
         mode = votes.mode[profiles]
         rows = np.arange(len(mode))
+        # Without votes the mode is -1, which would be the last column; such items are masked below.
         columns = panel.representatives[rows, np.maximum(mode, 0)]
         modal_texts = np.where(mode >= 0, replies.texts[rows, columns], NO_REPLY)
         system = format_csv_line((replies.system,))
@@ -302,6 +305,7 @@ def tune_cosine(
         errors = measure_labelled_pairs(pairs, parameters)
         hashes["labelled_pairs"] = make_source(pairs).digest()
         return replace(parameters, cosine=errors.threshold), errors
+    # Refused and not ignored: the user would take the untuned threshold for a tuned one.
     if parameters.tune_cosine and find_tuned_cosine(parameters) is None:
         refuse_tuning_without_pairs(parameters)
     return use_recorded_cosine(parameters), None

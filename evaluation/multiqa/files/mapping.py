@@ -47,6 +47,7 @@ def split_lettered_choices(text: str) -> tuple[list[str], list[str]] | None:
     and quotation marks around the choices are dropped. None for a text without two such letters.
     """
     starts: list[re.Match[str]] = []
+    # Letters are looked for in their order, so that "a)" within a choice does not begin a new one.
     for letter in LETTERS.lower():
         before = r"[\s,;'\"]*[,;][\s'\"]*" if starts else r"[\s\['\"]*"
         mark = re.compile(rf"{before}\(?{letter}\s*\)\s*", re.IGNORECASE)
@@ -115,6 +116,8 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
             first, first_line = items.setdefault(item.item, (item, line))
             if first is item:
                 continue
+            # Such a benchmark has a row for each answer: these rows are one item, and no
+            # repetition.
             if mapping.is_accepted and first == replace(item, answers=first.answers):
                 answers = tuple(dict.fromkeys([*first.answers, *item.answers]))
                 items[item.item] = (replace(first, answers=answers), first_line)

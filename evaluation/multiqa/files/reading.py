@@ -306,6 +306,7 @@ def _parse_variant(raw: str) -> int | None:
     """Return the variant number in a cell; None if invalid. Spreadsheets write 1 as 1.0."""
     text = raw.strip()
     text = text.removesuffix(".0")
+    # `int` reads digits of all scripts, and takes long for very long texts.
     if not text.isdecimal() or not text.isascii() or len(text) > 9 or int(text) > MOST_VARIANTS:
         return None
     return int(text)
@@ -359,6 +360,7 @@ def _parse_list(name: str, cells: dict[str, str], faults: list[Fault]) -> list[s
     if not cell:
         return []
     try:
+        # Numbers stay as typed: 1.50 read as a float would become 1.5, which is another answer.
         value: Any = json.loads(cell, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         value = None

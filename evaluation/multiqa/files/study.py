@@ -293,6 +293,7 @@ def _read_typed_wordings(
             problems.add(line, "variant_text", "the wording is missing", "Fill it in.")
         elif item not in known:
             left_out.add("unknown_item", {"item": item, "line": line})
+        # Other known items cannot be scored, so none of their wordings is asked.
         elif item in positions:
             rewordings.append(checker.accept_typed(positions[item], text.strip()))
     problems.raise_if_any()

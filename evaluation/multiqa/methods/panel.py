@@ -83,6 +83,7 @@ class Panel:
         exists = np.ones(codes.shape, bool) if has_reply is None else np.asarray(has_reply, bool)
         if codes.ndim != 2 or codes.shape != correct.shape or codes.shape != exists.shape:
             raise ValueError("answers, right and has_reply must have one shape (items, answers)")
+        # Accuracy and the tie rule of the plurality need the original wording of every item.
         if len(codes) and (not codes.shape[1] or not exists[:, 0].all()):
             raise ValueError("every item needs a reply to its original wording")
         if (~exists & (correct | (codes >= 0))).any() or (correct & (codes < 0)).any():
@@ -208,6 +209,7 @@ class Votes:
 
     def score_mode(self, panel: Panel) -> Floats:
         """Return, for each item, 1 if the most frequent answer is right, else 0."""
+        # Without votes the mode is -1, which would be the last column; such items are masked below.
         rows, mode = np.arange(len(self.mode)), np.maximum(self.mode, 0)
         if panel.right.size:
             right = panel.right[rows, panel.representatives[rows, mode]]
@@ -266,6 +268,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
     n_replies = has_reply.sum(axis=1)
     none, single = votes.n_votes == 0, votes.n_votes < 2
     one_possible = panel.n_possible < 2
+    # K_j of 1 would divide by log 1 = 0; such items become undefined below.
     log_k = np.log(np.maximum(panel.n_possible, 2))
     certainty = 1.0 + votes.compute_negative_entropy() / log_k
     k = np.maximum(panel.n_possible, 2).astype(np.float64)
@@ -295,6 +298,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
         "agreement": agreement,
         "free_marginal_kappa": free_marginal,
     }
+    # Holds because the modal answer is one of the replies, judged by the same matcher.
     least = np.minimum(values["plurality"], values["accuracy"])
     most = np.maximum(values["plurality"], values["accuracy"])
     assert (values["worst_case"] <= least).all()
@@ -343,6 +347,7 @@ def cluster(similarity: ArrayLike, present: ArrayLike, threshold: float) -> Ints
             break
         mean = sums[active] / (sizes[active][:, :, None] * sizes[active][:, None, :])
         flat = mean.reshape(len(active), r * r)
+        # argmax takes the first of equal maxima, so the earlier pair joins first.
         best = flat.argmax(axis=1)
         joins = flat[np.arange(len(active)), best] > threshold
         active, best = active[joins], best[joins]

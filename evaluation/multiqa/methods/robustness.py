@@ -147,6 +147,7 @@ class FleissKappa:
         ones = np.ones(len(items))
         # csr_array adds up equal coordinates, which gives the votes of each category and item.
         self._category_votes = sparse.csr_array((ones, (categories, items)), shape=shape)
+        # Tells the two reasons for no item apart: one wording only, or no votes.
         self._several = panel.answers.shape[1] > 1
 
     def __call__(self, weights: Floats) -> Floats:
@@ -347,6 +348,7 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
     }
     left_out["fleiss_kappa"] = _count_left_out(metrics, "agreement", times)
     for name in ("alpha", "alpha_paper"):
+        # Alpha needs the same number of wordings for all questions, see `_select_complete`.
         missing = len(panel) - coefficients[name].n
         left_out[name] = {FEWER_ANSWERS: missing} if missing else {}
     for name, estimate in estimates.items():
@@ -391,6 +393,7 @@ def _average_chance(panel: Panel, times: Ints) -> dict[str, SampleEstimate]:
         is_silent = bool((panel.n_guesses > 1).any())
         why = NO_VOTES if is_silent else NO_CHOICES if len(panel) else NO_ITEMS
         return {name: SampleEstimate(None, None, None, 0, why) for name in METRIC_NAMES}
+    # A few pairs of choices and votes occur very often, so each level is computed once.
     pairs, pair_numbers = np.unique(
         np.stack([panel.n_guesses[can_guess], votes[can_guess]]), axis=1, return_inverse=True
     )

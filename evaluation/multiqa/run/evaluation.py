@@ -211,6 +211,7 @@ def _compute_rates(
     statuses = judged.replies.statuses[members]
     n_replies = (statuses != NO_REPLY).sum(axis=1)
     shares = [
+        # Every counted item has a reply to its original; the maximum only avoids a warning.
         np.isin(statuses, codes).sum(axis=1) / np.maximum(n_replies, 1)
         for codes in (
             REFUSED,
@@ -304,6 +305,7 @@ def score_by_crowd(
     columns = zip(*(column.tolist() for column in replies.build_arrays()), strict=True)
     # AQER scores one answer for each model and question, so each wording is a model of its own.
     model_answers = ModelAnswers.of(
+        # System and variant in one integer, since AQER knows models by one key.
         (row, system << 32 | variant, items[item].item, replies.texts[text], STATUSES[status], 0)
         for row, (system, item, variant, text, status) in enumerate(columns)
     )
@@ -381,6 +383,8 @@ def _build_crowd_row(
         wording_scores.get(0),
         float(scores.min()),
         float(scores.max()),
+        # n - 1 in both spreads: their numbers of wordings and workers differ, and the divisor n
+        # would make the smaller group look less spread.
         float(scores.std(ddof=1)) if len(scores) > 1 else None,
         float(known.std(ddof=1)) if len(known) > 1 else None,
     )

@@ -193,6 +193,7 @@ class _TextMatcher:
                     self._answers[index] = min(read.choices)
                 else:
                     self._answers[index] = codes.assign(read.choices)
+                # The whole set must be equal: with several right choices a part of them is wrong.
                 self._right[index] = read.fault is None and read.choices == accepted
                 continue
             reply = normalised_texts.get(text)
@@ -258,6 +259,7 @@ def _count_guesses(item: MultiqaItem) -> int:
     if item.matcher != CHOICE or len(item.answers) < 2:
         return len(item.choices)
     n_right = len(find_accepted_choices(item, Choices(item.choices)))
+    # A guesser who knows the number of right choices picks one of the sets of this size.
     return min(comb(len(item.choices), n_right), MOST_GUESSES)
 
 

@@ -234,6 +234,7 @@ def judge_by_cosine(
     reranker = load_reranker(parameters.reranker)
     item_texts = _collect_texts(items, replies, systems, system_rows, used)
     all_texts = list(dict.fromkeys(text for texts in item_texts for text in texts))
+    # On all texts before the blocks, or tf-idf would have another vocabulary in each of them.
     embedder.fit(all_texts)
     # Blocks of items bound the memory of the vectors.
     n_truncated, done = 0, 0
@@ -328,6 +329,8 @@ def _judge_block(
         labels = cluster(
             np.where(forbidden, -np.inf, similarity),
             votes,
+            # At a threshold of 1 equal texts would fail by rounding, as `cluster` needs a greater
+            # cosine.
             min(parameters.cluster_cosine, ALL_BUT_1),
         )
         judgement.right[batch] = right

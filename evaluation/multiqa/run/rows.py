@@ -230,6 +230,7 @@ def build_reply_rows(
         item = items[wording.item].item
         reply = replies[wording.build_id(items), 0]
         key = (system, item, wording.variant)
+        # Failed replies, and those to items that are left out, are not judged.
         right, says, modal = judgements.get(key, (None, None, None))
         yield ReplyRow(
             *(system, item, wording.variant, wording.text, reply.answer, reply.status),
@@ -252,6 +253,7 @@ def build_comparison_rows(
     columns = {item: column for column, item in enumerate(item_ids)}
     if len(systems) < 2:
         return
+    # NaN where a system has no score: pairs are compared on their common items.
     scores = np.full((len(systems), len(columns)), np.nan)
     for row in crowd.items:
         if row.crowd_score is not None:

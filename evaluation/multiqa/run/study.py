@@ -101,10 +101,12 @@ def parse_rewordings(reply: str) -> list[str]:
     those that end in a colon.
     """
     lines = [line for line in reply.splitlines() if line.strip()]
+    # Numbered lines win: a model that numbers its list may add a sentence before or after it.
     for pattern in (_NUMBERED, _BULLET):
         texts = [match[1] for line in lines if (match := pattern.fullmatch(line))]
         if texts:
             return [_strip_markup(text) for text in texts]
+    # From the first to the last bracket, because the list may be inside a code block or a sentence.
     begin, end = reply.find("["), reply.rfind("]")
     if 0 <= begin < end:
         try:
@@ -220,6 +222,7 @@ class Checker:
             reason = OTHER_NUMBERS
         elif not has_same_names(question, text):
             reason = OTHER_NAMES
+        # Rejected ones too, so that the next attempt does not bring them up again.
         self._seen[item].add(key)
         return Rewording(item, attempt, text, None, reason)
 
@@ -247,6 +250,8 @@ class Checker:
         if self._nli is None or not pairs:
             return [None] * len(pairs)
         both = self._nli.probabilities([*pairs, *((b, a) for a, b in pairs)])
+        # Both ways: a rewording that drops a condition is entailed by its question, but not the
+        # reverse.
         return [float(min(forward, back)) for forward, back in both.reshape(2, -1).T]
 
 

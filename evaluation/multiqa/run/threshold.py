@@ -55,6 +55,7 @@ RECORDED: Mapping[str, tuple[ThresholdErrors, ThresholdErrors]] = {
 
 def find_recorded_errors(parameters: MultiqaParameters) -> ThresholdErrors | None:
     """Return the recorded errors of the embedder at the threshold in use; None without any."""
+    # The recorded errors are those of float32; another precision moves cosines near the threshold.
     if parameters.precision != "float32":
         return None
     recorded = RECORDED.get(parameters.embedder, ())

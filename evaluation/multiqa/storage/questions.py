@@ -168,6 +168,7 @@ def find_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | 
     if not loaded.items:
         return build_problem("no_text")
     for item in loaded.items:
+        # An item without accepted answers is scored by the crowd, which needs no matcher.
         fault = find_fault(item) if item.answers else None
         if fault is not None:
             return build_problem("bad_question", question=item.item[:LONGEST_ID], reason=fault[1])
@@ -205,6 +206,7 @@ def _list_texts(values: object) -> list[str]:
 
 def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers | None:
     """Return workers' submitted answers, without excluded workers; None if none has text."""
+    # Questions without a text are no items, since they cannot be asked.
     rows = Response.objects.filter(
         question__version=version, question__role__in=GRADED, state=Response.State.SUBMITTED
     ).exclude(question__text="")

@@ -286,8 +286,10 @@ def _request_rewordings(
 
     Raises `RunInputError` if no rewording is accepted.
     """
+    # Stored last of all, so its presence says that all attempts are done; {} is present, too.
     silent = turn.kept(CHECKED)
     if silent is not None:
+        # JSON has no tuples: what was stored as one comes back as a list.
         loaded.left_out.found |= {reason: (n, names) for reason, (n, names) in silent.items()}
         return list(read_rows(in_turns.run, CHECKED, Rewording))
     sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}

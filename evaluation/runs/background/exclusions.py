@@ -41,7 +41,7 @@ class OtherSettingsError(RuntimeError):
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:
-    """Return the newest decision about each excluded worker whose answers counted in the run.
+    """Return the latest exclusion of each worker who had a vote in the run and is still excluded.
 
     Workers that the run's own settings exclude are not among them: they have no vote.
     """
@@ -54,16 +54,17 @@ def list_exclusions(run: Run) -> list[WorkerVerdict]:
 def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
     """Return the ids of the workers of a version who are excluded from its question set.
 
-    By their own ids, as people know them; by the platform's where several have the same.
+    Each by its external id, or by its public id if several workers have the same external id.
     """
     workers = [verdict.worker for verdict in WorkerVerdict.excluding(version.question_set)]
+    # `_WorkerIds` reads every worker of the version; a set without exclusions is spared that.
     return _WorkerIds(version).list_ids(workers) if workers else ()
 
 
 def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
     """Return run options that also leave out the workers excluded from the question set.
 
-    Options of a kind of run that reads no people's answers come back as they are.
+    Options of a run type that reads no workers' answers are returned unchanged.
     """
     if not has_exclusions(options):
         return options
@@ -88,14 +89,16 @@ def start_without_excluded(
 ) -> Run:
     """Start a new run with the same version and settings but without excluded workers.
 
-    Whom the run left out already stays out, and so does who was excluded in another run of the set.
-    `shown` are the ids of the decisions that whoever asks has seen, in any order. Raises
+    Workers whom the run left out or another run of the set excluded stay out.
+    `shown` are the ids of the decisions that the user has seen, in any order. Raises
     `NoExclusionsError`, `StaleDecisionsError`, `OtherSettingsError`, `OptionError` and `LabelError`
     as `runs.queue_run` does.
     """
     from evaluation.runs.background import runs as lifecycle  # loads all that a run may undo
 
     verdicts = list_exclusions(run)
+    # Compared as sets, because the order on a page is no part of what the user confirmed. Before
+    # the check for none: a user whose decisions were undone meanwhile must learn that they changed.
     if shown is not None and {_parse_uuid(one) for one in shown} != {
         verdict.public_id for verdict in verdicts
     }:
@@ -146,6 +149,7 @@ class _WorkerIds:
     def _choose_id(self, worker: Worker) -> str:
         """Return a worker's external id if unique and on one line, else the public id."""
         name = worker.external_id
+        # The option is typed as one id a line, where another id would be split or trimmed.
         one_line = len(name.splitlines()) == 1 and normalise_text(name) == name
         return name if one_line and self._times[name] == 1 else str(worker.public_id)
 

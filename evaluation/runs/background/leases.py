@@ -53,13 +53,14 @@ def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
 
 @dataclass(frozen=True)
 class Claim:
-    """A process's claim on a run; valid until another attempt at the run begins."""
+    """A process's claim on a run: valid for one attempt and while the run is running."""
 
     run_id: int
     attempt: int
 
     def held(self) -> Q:
         """Return the filter for the run under this claim, which matches nothing once it is lost."""
+        # The state too: cancelling and pausing a run leave its `attempt` as it is.
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
 
     @contextmanager
@@ -85,6 +86,8 @@ class Claim:
     def hand_over(self, lane: Lane) -> bool:
         """Release the run to another lane's queue; return False if the claim is lost."""
         with transaction.atomic():
+            # In one transaction: a run that is queued without its lane would return to the lane it
+            # left.
             if released := self.release():
                 RunData.objects.update_or_create(
                     run_id=self.run_id, name=LANE, defaults={"data": lane.value}
@@ -93,6 +96,8 @@ class Claim:
 
     def release(self) -> bool:
         """Put the claimed run back into the queue; return False if the claim is lost."""
+        # `heartbeat_at` orders the queue, so a run that gives up its turn goes behind the waiting
+        # ones.
         return bool(
             Run.objects.filter(self.held()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
@@ -103,7 +108,7 @@ class Claim:
 def filter_claimable(lane: Lane | None = None) -> Q:
     """Return the filter for runs that are queued or whose lease expired, in one lane or all.
 
-    Only of runs that go on in `lane`, where one is given.
+    With `lane` only runs whose next step belongs to that lane.
     """
     waits = Q(state=Run.State.QUEUED) | Q(state=Run.State.RUNNING, lease_until__lt=Now())
     return waits if lane is None else waits & filter_lane(lane)
@@ -114,19 +119,20 @@ def filter_lane(lane: Lane) -> Q:
     moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
     asks = Q(kind__in=list_asking_kinds())
     begins_here = asks if lane is Lane.ASKING else ~asks
+    # A stored lane replaces that of the run type, hence ~Exists: else a run would be in two lanes.
     return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
 
 
 def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
     """Claim the next queued run in fair order among owners; None if there is none.
 
-    Of one `lane` only, where it is given, and of none of the requesters in `busy`, by their keys.
+    With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`.
 
-    Whose runs had no turn for the longest time come first, so that many runs of one person, or a
-    long one that gives up its turn, hold up nobody else; of a person's runs it is the one that
-    waits longest, since its last turn or its beginning. Turns in another lane do not count: who has
-    a model asked for hours is not the last for whom something is computed. A run whose worker died
-    too often is not claimed but failed, with the reason.
+    The owner whose latest turn is the longest ago comes first, so that many runs of one owner, or a
+    long run that gives up its turn, delay no other owner. Of one owner's runs it is the one that
+    waits longest, since its last turn or its creation. Turns in another lane do not count: an owner
+    whose run asks a model for hours is not last in the computing lane. A run whose process died
+    `MOST_CRASHES` times is not claimed but stored as failed, with the reason.
     """
     turns = Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
     if lane is not None:
@@ -154,6 +160,7 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
         as_read = Run.objects.filter(
             filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"]
         )
+        # A killed process cannot count its own end, so the one that finds the expired lease does.
         if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
             as_read.update(
                 state=Run.State.FAILED,
@@ -168,6 +175,7 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
             state=Run.State.RUNNING,
             attempt=F("attempt") + 1,
             crashes=F("crashes") + (1 if crashed else 0),
+            # A run has many turns; its start is that of the first.
             started_at=Coalesce(F("started_at"), Now()),
             lease_owner=owner,
             lease_until=build_future_time(get_lease_time()),
@@ -180,7 +188,7 @@ def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = (
 class Heartbeat:
     """Renews the claim on a run from its own thread while a block is executed.
 
-    `lost` is set as soon as the claim no longer holds; work looks at it between its parts.
+    `lost` is set as soon as the claim is lost; the work checks it between its parts.
     """
 
     def __init__(self, claim: Claim) -> None:
@@ -221,6 +229,7 @@ class Heartbeat:
                     # Busy or away for a moment: the lease is six beats long, try again.
                     connection.close()
         finally:
+            # Django opens a connection per thread, and no other thread would close this one.
             connection.close()
 
 
@@ -238,7 +247,7 @@ def notify_on_commit() -> None:
 def notify() -> bool:
     """Wake the background processes; log and return False if the broker cannot take a message.
 
-    The run is in the database, and `notify_if_needed` will ring for it again.
+    The run is in the database, and `notify_if_needed` sends another message for it.
     """
     try:
         current_app.send_task(WORK)
@@ -251,8 +260,8 @@ def notify() -> bool:
 def notify_if_needed(lane: Lane | None = None) -> bool:
     """Wake the background processes if a run can be claimed or data has to be deleted.
 
-    Or an interim grading is due, or is done and not told yet. With `lane` only for runs in that.
-    Returns whether it rang.
+    Also if an interim grading is due, or done but not reported. With `lane` only runs in that lane.
+    Returns whether a message was sent.
     """
     waits = Run.objects.filter(filter_claimable(lane)).exists()
     removes = waits or Removal.objects.filter(finished_at=None).exists()

@@ -43,7 +43,7 @@ START = "import django, sys; django.setup(); " + (
 class Watch:
     """The turns of work that a background process reports, and whether it must be killed.
 
-    `clock` gives seconds.
+    `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,7 +54,7 @@ class Watch:
     def read_line(self, line: str) -> None:
         """Record a reported line: run and attempt of a turn that begins or made progress.
 
-        At its end `ENDED` stands before them.
+        A line for the end of a turn begins with `ENDED`.
         """
         claim = Claim(*map(int, line.removeprefix(ENDED).split()))
         if line.startswith(ENDED):
@@ -66,8 +66,9 @@ class Watch:
     def decide_kill(self) -> bool:
         """Return whether the process must be killed; first store runs without progress as failed.
 
-        Its other runs are then in the queue again: that it ends is not theirs to count.
+        The other runs of the process return to the queue first, so that they count no crash.
         """
+        # A list and not any(): every stuck run is to be stored as failed, not only the first.
         is_stuck = [claim for claim in self._signs if self._is_stuck(claim)]
         if not is_stuck:
             return False
@@ -81,6 +82,8 @@ class Watch:
         now = self._clock()
         run = Run.objects.filter(claim.held()).only("stage", "done", "total").first()
         if run is None:
+            # Not at once: work notices a lost claim at its next check, and may still save paid
+            # replies.
             return now - self._lost.setdefault(claim, now) >= GRACE_SECONDS
         self._lost.pop(claim, None)
         if now - self._signs[claim] < settings.STALL_SECONDS:
@@ -136,6 +139,7 @@ class _GuardPipe:
         with self._lock:
             if self._process is None or self._process.stdin is None:
                 return
+            # The new guard knows of the turns under way from their next signs of progress.
             if self._process.poll() is not None:
                 self.start()
             if prefix == ENDED:
@@ -181,6 +185,7 @@ def main(worker: int) -> None:
             received = os.read(0, 65536).decode()
             if not received:
                 return
+            # A read may end in the middle of a line.
             *lines, rest = (rest + received).split("\n")
             for line in lines:
                 watch.read_line(line)
@@ -189,6 +194,7 @@ def main(worker: int) -> None:
         except DatabaseError:  # away for a moment: nobody can say, so nothing is ended
             connection.close()
             continue
+        # The id of a process that has died may belong to another process by now.
         if has_to_kill and os.getppid() == worker:
             os.kill(worker, signal.SIGKILL)
             return

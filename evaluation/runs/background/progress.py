@@ -1,6 +1,6 @@
 """Progress of runs for their pages, and signs of life of background processes.
 
-Report which background processes are running: each writes a sign of life to the database. Compute
+Report which background processes are running; each writes a sign of life to the database. Compute
 the progress of a run for its page and the page's script.
 """
 
@@ -86,6 +86,7 @@ class Announcer:
                     BackgroundWorker.objects.update_or_create(
                         name=name, defaults={"seen_at": Now()}
                     )
+                    # For this process's own lane: it could not claim the runs of the other one.
                     notify_if_needed(request_process.get_own_lane())
                 except DatabaseError as error:
                     logger.warning("no sign of life could be given: %s", error)
@@ -93,6 +94,7 @@ class Announcer:
                 if self._stop.wait(self._every):
                     break
             BackgroundWorker.objects.filter(name=name).delete()
+            # Processes that were killed could not delete their own rows.
             BackgroundWorker.objects.filter(seen_at__lt=Now() - timedelta(days=1)).delete()
         except DatabaseError as error:
             logger.warning("the worker's name stays on the list: %s", error)

@@ -55,6 +55,7 @@ class Slot:
     def end(self) -> None:
         """Make the turn of this run end once its requests under way have returned."""
         if self.turn is not None:
+            # min: a turn that is ending already must not get a later deadline.
             self.turn.deadline = min(self.turn.deadline, self.turn.clock())
 
     @property
@@ -93,6 +94,7 @@ class Slots:
                 place.end()
             time.sleep(0.1)
         for place in slots:
+            # Or another process would have to wait for the end of the lease, and count a crash.
             place.claim.release()
 
     def _begin(self, claim: Claim) -> None:
@@ -124,6 +126,7 @@ class Slots:
         other_runs = Run.objects.filter(filter_claimable(Lane.ASKING)).exclude(
             owner__in={one.owner for one in slots}
         )
+        # order_by() drops any order: its columns would make the rows of one owner distinct.
         n_waiting = other_runs.order_by().values("owner").distinct().count()
         active = [one for one in slots if not one.is_ending]
         if n_waiting <= len(slots) - len(active):
@@ -195,6 +198,7 @@ class _ProcessKeeper:
             code = self._process.wait()
             if self._stopping.is_set():
                 return
+            # Doubled only if it died soon: one crash after long work is no reason to wait.
             pause = 1.0 if time.monotonic() - began > LONGEST_PAUSE else min(2 * pause, 30.0)
             logger.warning("the process that asks ended (%s); again in %.0f s", code, pause)
             if self._stopping.wait(pause):

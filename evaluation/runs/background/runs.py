@@ -36,10 +36,10 @@ from evaluation.runs.run_types import Kind, get_kind, get_run_kind
 
 
 def find_reserved_options(user: AnyUser, options: Parameters) -> list[Problem]:
-    """Return a problem for each option reserved for operators; none for an operator.
+    """Return a problem for each option that only operators may use; none for an operator.
 
-    Others name no file and no server, and of models that are loaded by a hub's name or from a
-    folder those that the installation offers (CROWDGRADE_MODELS).
+    Other users may not name a file or a server. Of models that are loaded by a hub's name or from a
+    folder they may name those that the installation offers (CROWDGRADE_MODELS).
     """
     return [] if is_operator(user) else options.reserved(settings.OFFERED_MODELS)
 
@@ -67,14 +67,16 @@ def find_version(
 ) -> QuestionSetVersion | None:
     """Return the set's version of a number, else the latest one; None if there is none.
 
-    One without answers is none, unless `answered` says that answers are not needed.
+    With `answered` only versions with an accepted text answer count.
     """
     answers = Response.objects.filter(
         state=Response.State.SUBMITTED, status=Response.Status.TEXT, rejected=False
     )
     versions = question_set.versions.order_by("-number")
     if answered:
+        # Exists and not a join, which would repeat a version for each of its answers.
         versions = versions.filter(Exists(answers.filter(submission__version=OuterRef("pk"))))
+    # More digits may exceed the 32 bits of the column, which PostgreSQL answers with an error.
     if number and number.isdecimal() and len(number) < 9:
         versions = versions.filter(number=int(number))
     return versions.first()
@@ -94,8 +96,8 @@ def queue_run(
 ) -> Run:
     """Store a run as queued, and wake the background processes after the commit.
 
-    `made_from` is the run with whose settings somebody began. `trusted` says that an operator
-    asks, in whomever's name: somebody at the command line. Raises `OptionError` where the options
+    `made_from` is the run whose settings were copied. `trusted` means that an operator queues the
+    run at the command line, in any owner's name. Raises `OptionError` where the options
     contradict each other, cannot be used with this version, or are not for the owner, or where the
     owner has too many runs under way; `LabelError` for a name or notes that are too long;
     ValueError where the options are of another kind.
@@ -141,7 +143,7 @@ def _refuse_too_many(owner_id: int) -> None:
     """Raise `OptionError` if an owner (not an operator) has too many unfinished runs.
 
     Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
-    requests at a time do not both find a place.
+    simultaneous requests cannot both pass the limit.
     """
     owner = get_user_model()._default_manager.select_for_update().get(pk=owner_id)
     most = settings.RUNS_PER_USER
@@ -177,7 +179,7 @@ def _check_length(field: str, text: str, most: int) -> str:
 def cancel_run(run: Run) -> bool:
     """Cancel a queued, running or paused run; return False if it has ended already.
 
-    Only the state is changed: the worker that has it finds its claim gone, and writes no more.
+    Only the state is changed: the process that works on it finds its claim lost and stops writing.
     """
     cancelled = Run.objects.filter(pk=run.pk, state__in=UNFINISHED).update(
         state=Run.State.CANCELLED, finished_at=Now(), lease_until=None
@@ -189,8 +191,9 @@ def cancel_run(run: Run) -> bool:
 def pause_run(run: Run) -> bool:
     """Pause a queued or running run until it is resumed; return False for other states.
 
-    As with `cancel` the worker that has it finds its claim gone; what it committed stays.
+    As with `cancel_run` the process that works on it finds its claim lost; committed work stays.
     """
+    # `resume_run` computes the length of the pause from `heartbeat_at`.
     paused = Run.objects.filter(pk=run.pk, state__in=ACTIVE).update(
         state=Run.State.PAUSED, lease_until=None, lease_owner="", heartbeat_at=Now()
     )
@@ -220,9 +223,9 @@ def resume_run(run: Run) -> bool:
 def repeat_run(run: Run, owner_id: int) -> Run:
     """Start a new run of the same version with the same parameters; the old run stays.
 
-    Raises `OptionError` where these are not for the owner, or will not do any more, or where the
-    owner has too many runs under way. A kind or
-    parameters that this version of the platform does not know make a run that fails and says so.
+    Raises `OptionError` where the owner may not use these, where they are no longer valid, or where
+    the owner has too many unfinished runs. A run type or parameters that this version of the
+    platform does not know start a run that fails with the reason.
     """
     try:
         kind = get_run_kind(run)

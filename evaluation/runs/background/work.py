@@ -49,12 +49,12 @@ def work_one_turn(
 ) -> bool:
     """Claim the oldest free run, and work on it until it is done or the turn's time is up.
 
-    `lane` is Lane.COMPUTING where another process does what waits for servers.
+    `lane` is Lane.COMPUTING where another process does the work that waits for servers.
 
     Returns
     -------
-    Whether there was a run, or something to delete. If so, the bell was rung for the next one, or
-    for the rest of it.
+    Whether there was a run, or something to delete. If so, a message was sent for the next run, or
+    for the rest of the deletion.
 
     Raises
     ------
@@ -97,6 +97,8 @@ def work_on(
             turn = Turn(claim.run_id, claim.fenced, check, deadline, clock, lane)
             on_turn(turn)
             kind.run(turn)
+        # The run is done by now: an error in here cannot mark it as failed, because `store_failure`
+        # changes running runs only.
         _admit_by_scores(claim.run_id)
     except OutOfTimeError:
         claim.release()
@@ -114,6 +116,7 @@ def work_on(
             claim.release()
         raise
     finally:
+        # After a failure as well: one message is for one turn, and other runs may wait.
         notify()
 
 

@@ -59,6 +59,7 @@ def read_vectors(
         precision=str(vectors.answers.dtype),
         dimension=vectors.answers.shape[1],
     )
+    # Only the rows with a text: what a file holds for the others is ignored.
     return Embedded(vectors.answers[list(rows)], model_vectors, info)
 
 
@@ -102,6 +103,7 @@ def _find_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, st
     if parameters.similarity == "euclidean":
         faults.append(
             (
+                # Only finite values: the others have a fault of their own, which is listed first.
                 (finite & (np.abs(part) > LARGEST)).any(axis=1),
                 f"a value is beyond {LARGEST:g}, where distances cannot be computed",
                 "divide all vectors by one number, or use --similarity cosine",

@@ -66,7 +66,7 @@ class AskSettings:
 
     Attributes
     ----------
-    model : a SPEC; `name` what it is called in the tables, None for that in the SPEC.
+    model : a SPEC; `name` is its name in the tables, None for that in the SPEC.
     parameters : sent with every request; one that is None is left out.
     seed : of the first sample; None sends none.
     budget : the most that may be spent on it; needs `prices`.
@@ -173,6 +173,7 @@ class _PreparedRequest:
 def estimate_requests(request: AskRequest) -> Estimate:
     """Return the expected number of requests, tokens and cost; sends and writes nothing."""
     asking = request.asking
+    # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
@@ -214,15 +215,16 @@ def ask_questions(
     Raises
     ------
     InputError
-        A file, an option or the folder cannot be used; nothing was asked.
+        A file, an option or the folder cannot be used; no request was sent.
     ChatError
-        The model cannot be had at all; nothing was asked.
+        The model's back-end cannot be opened; no request was sent.
     """
     _refuse_to_replace(request)
     asking = request.asking
     with Journal(request.output) as journal:
         prepared = _prepare(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
+        # What earlier commands spent on this model counts, or each repetition would begin anew.
         budget = Budget(
             asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
         )
@@ -272,6 +274,7 @@ def ask_until_signal(
 
     async def run_until_signal() -> Outcome:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        # Python sets signal handlers in the main thread only.
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop.set)
@@ -307,6 +310,7 @@ def _build_prompt(request: AskRequest) -> Prompt:
             raise InputError.single(
                 source_name, f"it cannot be read: {cause}", "Check it."
             ) from error
+        # Editors end a file with a line break, which would be part of every prompt and of its hash.
         template = template.rstrip("\r\n")
     try:
         return Prompt(strategy, template, request.system)

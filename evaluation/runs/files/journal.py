@@ -106,7 +106,7 @@ class Configuration:
 class ReplyRow:
     """The latest reply to a question and sample: one row of model_answers.csv.
 
-    `thinking` was put aside of the reply.
+    `thinking` is the thinking part that was separated from the reply.
     """
 
     configuration: str
@@ -164,6 +164,7 @@ class Journal:
         try:
             if not self.read_only:
                 self.folder.mkdir(parents=True, exist_ok=True)
+                # Unbuffered: a line that the kernel has survives the end of the process.
                 self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
                 # Non-blocking: a second command fails with a message instead of waiting.
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -223,6 +224,7 @@ class Journal:
                 self._index_row(replace(row, thinking=entry["thinking"]))
             else:
                 self._index_row(_upgrade_row(row))
+            # A copy has no raw answer of its own; that of the key stays in the first line.
             if not entry.get("copied"):
                 self._places[cells["key"]] = self._size - len(line)
         except (ValueError, KeyError, TypeError) as error:
@@ -237,6 +239,7 @@ class Journal:
         """Index a row as the latest reply of its question and sample."""
         self.rows[row.configuration, row.question, row.sample] = row
         if row.status is not AnswerStatus.ERROR:
+            # The first reply of a key stays: copies come after it.
             self._by_key.setdefault(row.key, row)
 
     def _discard_row(self, row: ReplyRow) -> None:
@@ -249,8 +252,8 @@ class Journal:
     def named(self, wanted: Configuration) -> Configuration:
         """Return the configuration under a name that no other one in this folder has.
 
-        The first one keeps the name that is wanted; a later one under the same name says behind
-        it how it differs, such as "small (temperature=1)".
+        The first configuration keeps the wanted name; to a later one the differences are appended,
+        such as "small (temperature=1)".
         """
         known = self.configurations.get(wanted.id)
         if known is not None:
@@ -309,6 +312,7 @@ class Journal:
     def spent(self, configuration: Configuration) -> float:
         """Return the cost of all replies of a configuration, rejected ones included."""
         which = configuration.id
+        # A rejected reply was paid for, too.
         rows = (*self.rows.values(), *self._dropped)
         return sum(row.cost for row in rows if row.configuration == which)
 
@@ -323,6 +327,7 @@ class Journal:
         line = text.encode("utf-8", "replace") + b"\n"
         try:
             written = 0
+            # A write may take only a part of the bytes.
             while written < len(line):
                 written += os.write(self._file, line[written:])
         except OSError:
@@ -335,6 +340,7 @@ class Journal:
     def _sync(self) -> None:
         """Flush the journal to the disk in a thread, at most once a second."""
         now = time.monotonic()
+        # fsync may take long on a slow disk, so it runs in a thread, and one at a time.
         if now - self._synced < SYNC_SECONDS or (self._syncing and not self._syncing.done()):
             return
         self._synced = now
@@ -342,6 +348,7 @@ class Journal:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
+        # A duplicate: the journal may be closed before the thread has run.
         self._syncing = loop.run_in_executor(None, _sync_file, os.dup(self._file or 0))
 
 
@@ -377,6 +384,8 @@ class JournalStore:
         """Return whether a request's question and sample has a reply that is no ERROR."""
         request = planned.request
         row = self._journal.rows.get((self._id, request.id, request.sample))
+        # The key as well: a question whose wording changed since has the same id, but needs a new
+        # reply.
         return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
 
     def known(self, key: str) -> bool:

@@ -60,7 +60,8 @@ def build_study_signature(
 ) -> str:
     """Return a study's signature: its name, all parameters, input hash and version.
 
-    `made` are parts beside or in place of the parameters: an embedder's model and revision.
+    `made` are parts that are added to or replace those of the parameters, such as an embedder's
+    model and revision.
     """
     parts = {
         **build_signature_parts(parameters),
@@ -86,8 +87,8 @@ def build_study_summary(
 
     Parameters
     ----------
-    input_hashes : SHA-256 of each input file, by what it is. counts : what there was, by its name.
-    made : see `build_study_signature`. more : what only this study says, by its key.
+    input_hashes : SHA-256 of each input file, by its role. counts : of the inputs, by name.
+    made : see `build_study_signature`. more : further entries of this study, by key.
     """
     input_hash = combine_hashes(input_hashes.values())
     return {
@@ -114,6 +115,7 @@ def refuse_to_replace(output: Path, written: Iterable[str], inputs: Iterable[Pat
 def _is_same_file(one: Path, other: Path) -> bool:
     """Return whether both paths are the same existing file."""
     try:
+        # Not by comparing paths: a link, or another spelling, may lead to the same file.
         return one.samefile(other)
     except (OSError, ValueError):  # one of them is not there
         return False

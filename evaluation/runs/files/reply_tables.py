@@ -73,6 +73,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
                 outcome.n_stored += len(group)
             elif reply is not None:
                 n_known += 1
+                # Only the first of equal requests was sent and costs; the others copy its reply.
                 _store_reply(group.pop(0), reply, store, budget, outcome)
                 outcome.statuses[reply.status] += len(group)
             for one in group:
@@ -83,6 +84,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
     except OSError as error:
         outcome.end = End.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
+    # A batch whose replies are all stored already is not another's.
     if replies and not n_known and not any(one.key in replies for one in planned):
         raise build_error(str(path), "batch_of_others")
     return outcome
@@ -92,6 +94,7 @@ def _store_reply(
     planned: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome
 ) -> None:
     """Store one reply with its cost, and count it in `outcome`."""
+    # Nothing is reserved, as nothing is sent; settle() expects a reservation and adds the cost.
     budget.reserve(0.0)
     cost = budget.settle(0.0, planned.request, reply)
     store.keep(planned, KeptReply(reply, 1, 0.0, cost))
@@ -165,6 +168,7 @@ def write_reply_tables(
     """Write model_answers.csv and summary.json, both or neither; return the number of rows."""
     configurations = list(journal.configurations.values())
     place = {one.id: number for number, one in enumerate(configurations)}
+    # By the first appearance of each configuration, so that rows keep their place in later runs.
     rows = sorted(
         journal.rows.values(), key=lambda row: (place[row.configuration], row.place, row.sample)
     )
@@ -200,6 +204,7 @@ def _summarise_model(configuration: Configuration, rows: list[ReplyRow]) -> dict
     """Return one model's entry of summary.json: counts by status and error, tokens, cost."""
     statuses = Counter(row.status.value for row in rows)
     cut_short = sum(is_cut_short(row) for row in rows)
+    # Reversed, so that the first message of each code stays.
     first_error = {row.error: row.message for row in reversed(rows) if row.error}
     return {
         **configuration.__dict__,

@@ -51,7 +51,7 @@ class StudyFolder:
     """The folder of a study and the model that it asks; locked inside a `with` block.
 
     `system` is the name of the model in the tables. Raises InputError: the folder cannot be used;
-    ChatError: the model cannot be had.
+    ChatError: the model's back-end cannot be opened.
     """
 
     def __init__(self, folder: Path, asking: AskSettings, progress: Progress) -> None:
@@ -85,6 +85,7 @@ class StudyFolder:
         asking = asking or self.asking
         model = asking.chat()
         parameters = asking.sent(step.parameters)
+        # The step is part of the name: steps of one model differ in prompt and parameters.
         configuration = self._journal.named(
             Configuration(
                 *(2 * (f"{asking.name_of(model)} ({step.name})",)),
@@ -134,6 +135,7 @@ class StudyFolder:
 
     def _spent_on(self, wanted: Configuration) -> float:
         """Return the cost of all replies of one model, in all steps."""
+        # Over all steps, whatever their names: the budget is for the model.
         return sum(
             self._journal.spent(one)
             for one in self._journal.configurations.values()

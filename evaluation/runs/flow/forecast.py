@@ -1,8 +1,8 @@
 """Forecast the consensus error with more workers, by the planner's formulas.
 
-Ten more people bring the consensus of questions nearer to what people without number would say.
-They do not narrow the intervals of those who have answered: these hang on how many questions each
-of them answered.
+With ten more workers the consensus of a question gets nearer to that of infinitely many workers.
+They do not narrow the intervals of the present workers, which depend on how many questions each
+worker answered.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TenMore:
 
     Attributes
     ----------
-    people : how many more; answers : what they would write in all.
+    people : number of further workers; answers : number of their answers.
     questions : how many have an answer; known : of how many one can tell anything.
     off, off_then : by how much the consensus of the middle question is expected to be off, 0 to 1.
     within : what counts as settled; n_wanting : questions that are off by more now.
@@ -111,6 +111,7 @@ def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -
         n, at = heapq.heappop(heap)
         more[at] += 1
         left -= 1
+        # One person answers a question once, so it gets at most one answer from each.
         if more[at] < people:
             heapq.heappush(heap, (n + 1, at))
     return more
@@ -122,7 +123,7 @@ class GradedQuestion:
 
     Attributes
     ----------
-    key, name : whatever names it to programs and to people.
+    key, name : its identifier, and its label.
     answers : how many people answered it. left_out : mean likeness of an answer to the consensus
         of the others; None for fewer than two answers.
     """
@@ -138,4 +139,5 @@ def estimate_likeness(question: GradedQuestion) -> float:
     if question.left_out is None or question.answers < 2:
         return math.nan
     # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.
+    # Minus 1: the score compares an answer with the consensus of the others only.
     return estimate_similarity_to_truth(min(1.0, max(0.0, question.left_out)), question.answers - 1)

@@ -103,7 +103,7 @@ class MethodRow:
     ----------
     kind : "aqer" (AQER and its variants), "baseline", "control": it reads no answer, or
         "supervised": it knows right answers.
-    full : on all questions; `rank` is Spearman's. held : on those that nothing was chosen by.
+    full : on all questions; `rank` is Spearman's. held : on the held-out questions.
     choosing : r on the others. lead : of `held` over that of the default.
     reason : why it could not be computed.
     run : options of a grading run that computes it, by name; None where no run does.
@@ -132,7 +132,7 @@ class GradedSummary(RunSummary):
     dealt : "" where the file names the workers; else how they were dealt from the answers: "best"
         ones of each question, or "random" ones.
     answers, workers, questions : that were used. compared : workers with enough graded answers.
-    held : questions that nothing was chosen by; 0 where there were too few to part.
+    held : number of held-out questions; 0 if there were too few to split.
     repetitions : crowds that were dealt; 1 for real workers. seed : of draws, deals and halves.
     verdict : see `Verdict`. method : what to trust. best : what was best on the choosing half.
     rival : what the lead is over. lead : of `method` (of `best`, where nothing is shown) over the
@@ -209,6 +209,7 @@ class GradedSummary(RunSummary):
         known = [row for row in self.rows if row.run is not None and row.choosing is not None]
         if not known:
             return
+        # By the choosing half, so that the held-out r beside it is not flattered by the choice.
         best = max(known, key=lambda row: row.choosing or 0.0)
         values = {
             "method": best.name,

@@ -81,7 +81,7 @@ class Exclusions:
 
     Attributes
     ----------
-    found : for each reason how many there are, and what names the first of them.
+    found : for each reason the count, and the ids of the first 1,000 items.
     """
 
     found: dict[str, tuple[int, list[Any]]] = field(default_factory=dict)
@@ -165,6 +165,7 @@ def compute_cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
 
 def find_different_numbers(texts: Sequence[str]) -> Bools:
     """Return a square table, true where two texts both hold numbers, and different ones."""
+    # 0 is the code of a text without numbers, which never differs from another by its numbers.
     known: dict[frozenset[str], int] = {frozenset(): 0}
     of = np.array(
         [known.setdefault(extract_numbers(text), len(known)) for text in texts], dtype=np.int64

@@ -13,10 +13,10 @@ downloads, to the REST API and to pages.
 
 Define views of language models: one number per model and question, read from tables.
 
-Several evaluations look at the same models and questions: how near an answer is to people's, how
-sure the model is, whether it says the same when asked otherwise, whether it notices that there is
-no answer. Each tells its number in a column of one of its tables, and the columns of a run's
-tables are those of the files, so that one declaration serves both.
+Several evaluations measure the same models and questions: how near an answer is to people's, how
+sure the model is, whether it answers rewordings alike, whether it recognises that there is
+no answer. Each stores its number in a column of one of its tables, and the columns of a run's
+tables are those of the files, so that one declaration is enough for both.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Stored:
     @classmethod
     def _get_adapter(cls) -> TypeAdapter[Any]:
         """Return the class's pydantic adapter, which converts from and to JSON; cached."""
+        # From the class's own __dict__: getattr would find the adapter of a base class.
         made: TypeAdapter[Any] | None = cls.__dict__.get("_made")
         if made is None:
             made = TypeAdapter(cls)
@@ -86,6 +87,7 @@ RowT = TypeVar("RowT")
 StudyT = TypeVar("StudyT")
 
 
+# eq=False: a frozen dataclass with eq hashes its fields, and the mapping `help` has no hash.
 @dataclass(frozen=True, eq=False)
 class ResultTable(Generic[RowT]):
     """Declaration of a result table: name, row type, file name, help on its columns.
@@ -167,12 +169,12 @@ class View:
     Attributes
     ----------
     name : in files and addresses; no two kinds may have the same.
-    side : the first view of a side that a set has stands for it where there is room for one.
-    title, words : what people call it, and what it says, in a sentence.
+    side : the first view of a side that a set has represents the side where only one is shown.
+    title, words : label, and explanation in a sentence.
     lowest, highest : ends of its range; None for an open one.
     better : "higher" or "lower" where that is better for a model, or surer; "" where it is neither.
-    of : whether it tells a number for each answer, for each question whoever answers it, or for
-        each model over all questions.
+    of : whether it has a number for each answer, for each question over all models, or for each
+        model over all questions.
     """
 
     name: str
@@ -238,11 +240,11 @@ class ViewSource:
         TABLE.csv.
     model, question, reason : columns with the model's name, the question's id in files, and the
         code of why there is no number; a table may lack the last.
-    only : rows that count, by cells of theirs; by default all.
-    merges : whether numbers of several runs may stand beside each other, each for its models; no
-        for what hangs on who else was in the run.
-    split : column by whose values the view falls apart into several, such as the form in which a
-        problem was put, where these must not be pooled; "" for none.
+    only : the rows to read, by column and cell; by default all.
+    merges : whether numbers of several runs may be shown together, each for its own models; False
+        for numbers that depend on the other models of the run.
+    split : column by whose values the view is split into several, such as the prompt form, where
+        these must not be pooled; "" for none.
     """
 
     view: View

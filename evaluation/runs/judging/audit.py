@@ -87,13 +87,14 @@ def load_drawable(run: Run) -> Drawable:
     """Return the run's answers with a score, from which samples are drawn; four queries.
 
     Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
-    those of workers whom the run left out, and whom people excluded from the set.
+    those of workers whom the run left out, and of workers excluded from the set.
     """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     excluded_workers = {one.worker_id for one in WorkerVerdict.excluding(run.version.question_set)}
     excluded_workers.update(WorkerGrade.of_excluded(run).values_list("worker_id", flat=True))
     if excluded_workers:
         answers = answers.exclude(response__submission__worker__in=excluded_workers)
+    # Anchors chose among rankings by these grades, so agreement with them would prove nothing.
     if run.parameters.get("anchors") and run.started_at is not None:
         ranking_grades = HumanJudgement.objects.filter(
             response__submission__version=run.version_id,
@@ -120,8 +121,9 @@ def draw_audit(
 ) -> Audit:
     """Return the run's random sample of at least `count` answers; keep those drawn before.
 
-    Where there are fewer, all. `design`, `with_models` and `seed` count in the first draw only;
-    `step`, beyond which experts disagree, each time it is given. Raises `CannotDrawError`.
+    If the run has fewer, all of them. `design`, `with_models` and `seed` have an effect in the
+    first draw only; a `step` (grades that differ by more disagree) replaces the stored one. Raises
+    `CannotDrawError`.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)
@@ -131,6 +133,7 @@ def draw_audit(
     if step is not None:
         audit.step = step
     drawable_answers = load_drawable(run)
+    # Of the stored seed, and workers before models: a later, larger draw must repeat this order.
     rng = np.random.default_rng(audit.seed)
     worker_order = _order_worker_answers(drawable_answers, audit.design, rng)
     model_order = rng.permutation(np.array(drawable_answers.models, dtype=np.int64)).tolist()
@@ -140,6 +143,7 @@ def draw_audit(
     audit.strata = dict(Counter(stratum for stratum, _ in order))
     audit.save()
     drawn = list(audit.items.order_by("place").values_list("response_id", "llm_response_id"))
+    # With the kind, because keys of workers' and of models' answers come from two tables.
     drawn_keys = {(llm is not None, response or llm) for response, llm in drawn}
     new_items = [
         (stratum, key) for stratum, key in order if (stratum == MODELS, key) not in drawn_keys
@@ -160,7 +164,7 @@ def draw_audit(
 def ask_for_audit(audit: Audit, expert: int) -> None:
     """Ask an expert to grade the answers of a sample, in an order drawn for the expert.
 
-    In an order of the expert's own, drawn with the seed of the sample.
+    The seed is that of the sample together with the expert, so that a repetition changes nothing.
     """
     items = list(
         audit.items.annotate(of_author=WorkerVerdict.of_author())
@@ -169,6 +173,7 @@ def ask_for_audit(audit: Audit, expert: int) -> None:
     )
     if not items:
         return
+    # Seeded by the sample and the expert: an order of their own, and the same one if asked again.
     rng = np.random.default_rng([audit.seed, expert])
     places = rng.integers(0, PLACES, max(item.place for item in items) + 1)
     # Only a sample that hangs on what the run found is one that "a run led to".
@@ -254,6 +259,7 @@ def _order_worker_answers(
         for place, name in enumerate(THIRDS)
         for turn, key in enumerate(lists[name])
     ]
+    # The thirds take turns, so that every beginning of the order has them in equal numbers.
     return [one for _, _, one in sorted(turns)]
 
 

@@ -67,8 +67,8 @@ class Part:
 class Exhibit:
     """An item for experts to judge: its key, and the texts that an expert may see.
 
-    `parts` must not tell whose it is, nor what anybody else said of it. `stratum` is never shown:
-    a sample holds the strata in their shares; all alike, it is a plain random one.
+    `parts` must not reveal the author or other judgements. `stratum` is never shown:
+    a sample holds the strata in their shares; with one stratum it is a simple random sample.
     """
 
     key: Key
@@ -92,15 +92,15 @@ class Judging:
     Attributes
     ----------
     name : in addresses and with what is stored; unique within the kind.
-    title : what people call it. one, many : what is judged: "answer", "answers".
-    words : what an expert should know before beginning.
+    title : label. one, many : noun of what is judged: "answer", "answers".
+    words : instruction for the experts.
     question : over the choices. choices : all with a grade, or all without.
     columns : names of the parts of a key, in tables. cluster : the place of the part that
         intervals are drawn by, as what belongs to one item is alike.
     value : the column of the judgement in tables; "grade" or "label" if "".
     exhibits : all that can be judged in a run that is done, always in the same order; empty
         where there is nothing. What is in random order within one is drawn by the generator.
-    machines : what programs said of the same, by who said it and by key: a grade of the same
+    machines : automatic judgements of the same items, by judge and by key: a grade of the same
         scale, or a code.
     """
 
@@ -248,6 +248,8 @@ def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[model
     drawn = list(models.Exhibit.objects.filter(run=run, judging=judging.name).order_by("place"))
     if len(drawn) >= count:
         return drawn[:count]
+    # The first seed stays: another one would change the order, of which the sample is the
+    # beginning.
     seed = drawn[0].seed if drawn else seed
     rng = np.random.default_rng(seed)
     exhibits = judging.exhibits(run, rng)
@@ -279,6 +281,7 @@ def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
     rows = list(exhibits)
     if not rows:
         return
+    # Seeded by the sample and the expert: an order of their own, and the same one if asked again.
     rng = np.random.default_rng([rows[0].seed, expert])
     places = rng.integers(0, PLACES, max(one.place for one in rows) + 1)
     JudgementRequest.objects.bulk_create(

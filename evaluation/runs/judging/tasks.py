@@ -43,8 +43,8 @@ class Dispute:
 
     Attributes
     ----------
-    grades : by expert, who each graded alone. adjudicator : the key of who was asked to settle it,
-        None for nobody. settled : the grade of this one, None as long as it is missing.
+    grades : by expert, given independently. adjudicator : primary key of the expert who was asked
+        to settle it, or None. settled : grade of the adjudicator, None while it is missing.
     """
 
     item: int
@@ -76,8 +76,10 @@ def list_disputes(audit: Audit) -> list[Dispute]:
         "pk", "response_id", "llm_response_id", "adjudicator_id"
     ):
         grades = given.get((response, llm), {})
+        # The adjudicator sees the others' grades, so that grade is no independent one.
         other_grades = {expert: grade for expert, grade in grades.items() if expert != adjudicator}
         settled = None if adjudicator is None else grades.get(adjudicator)
+        # A settled answer stays in the list if the experts change their grades and agree later.
         if settled is not None or has_disagreement(list(other_grades.values()), audit.step):
             disputes.append(Dispute(key, response, llm, other_grades, adjudicator, settled))
     return disputes
@@ -97,7 +99,7 @@ def list_parties(found: Iterable[Dispute]) -> set[int]:
 def ask_to_settle(audit: Audit, expert: int) -> int:
     """Ask an expert to settle all open disagreements; return the number of answers.
 
-    In an order of their own, drawn with the seed of the sample. Raises `CannotSettleError`.
+    The order is drawn from the sample's seed and the expert. Raises `CannotSettleError`.
     """
     # The run's row makes two who ask at once wait for each other.
     Run.objects.select_for_update().get(pk=audit.run_id)
@@ -110,6 +112,7 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
         raise CannotSettleError(
             f"{name} graded some of these answers: somebody else has to settle them."
         )
+    # The 1 makes the order another than that in which the sample itself was asked.
     places = np.random.default_rng([audit.seed, expert, 1]).integers(0, PLACES, len(open_disputes))
     # Who was asked about the sample, too, settles what they have not graded instead.
     JudgementRequest.objects.bulk_create(
@@ -131,7 +134,7 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
 def list_grades_to_settle(asked: JudgementRequest) -> list[float]:
     """Return the differing grades of the answer that an expert is to settle, ascending.
 
-    Nothing tells who gave which. Empty where it is not asked to be settled.
+    The grades do not reveal their experts. Empty if the expert is not asked to settle the answer.
     """
     thing = {"response": asked.response_id, "llm_response": asked.llm_response_id}
     mine = AuditItem.objects.filter(**thing, adjudicator=asked.expert_id)
@@ -222,7 +225,7 @@ def request_answers(run: Run | None, responses: Iterable[Response], expert: int)
 def load_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> Progress:
     """Return an expert's progress over all items of a question set, by two queries.
 
-    By one where it is known that the expert `is_asked` to judge something.
+    By one query if the caller knows that the expert `is_asked` to judge something.
     """
     return compute_progress(_load_rows(question_set, expert, known=is_asked))
 
@@ -266,7 +269,7 @@ def store_judgement(
 ) -> UUID | None:
     """Store an expert's choice, replacing an earlier one; return the next open request.
 
-    None when all of that sort are judged. Sending it twice changes nothing. Raises
+    None when all items on that scale are judged. Sending it twice changes nothing. Raises
     `NotAskedError`.
     """
     queue_rows, index = _find_place(_load_rows(question_set, expert), request)
@@ -278,6 +281,7 @@ def store_judgement(
         expert_id=expert,
         defaults={"grade": choice.grade, "label": label},
     )
+    # What follows comes first, then skipped items before it: the list is a circle.
     undone = [row.task for row in queue_rows[index + 1 :] + queue_rows[:index] if not row.done]
     return undone[0] if undone else None
 
@@ -390,6 +394,7 @@ def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, A
     """
     own_judgements = HumanJudgement.objects.filter(expert=expert)
     done = [Exists(own_judgements.filter(**{thing: OuterRef(thing)})) for thing in THINGS]
+    # A subquery in IN needs no order.
     set_ids = sets.order_by().values("pk")
     of_sets = (
         Q(
@@ -435,7 +440,7 @@ def load_inbox(
 ) -> list[InboxEntry]:
     """Return what an expert is asked to judge in some sets, unfinished first; three queries.
 
-    What has something left comes first, then the newest set. `known` to be asked, it is two.
+    Unfinished entries come first, then the newest set. Two queries if `known` to be asked.
     """
     if not (known or is_asked(expert)):
         return []

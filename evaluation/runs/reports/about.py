@@ -119,6 +119,7 @@ def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
 
 def _is_id(text: str) -> bool:
     try:
+        # UUID() reads other forms as well, such as one without hyphens.
         return str(UUID(text)) == text
     except ValueError:
         return False
@@ -130,6 +131,7 @@ def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     if not ids:
         return {}
     models, *others = (
+        # Without an order: SQLite allows none in the parts of a UNION.
         rows.filter(public_id__in=ids).order_by().values_list("public_id", name)
         for rows, name in (
             (LanguageModel.objects.all(), "name"),

@@ -64,6 +64,7 @@ def select_official_runs(user: AnyUser) -> QuerySet[Run]:
     """
     done = filter_unarchived(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     of_set = done.filter(version__question_set=OuterRef("version__question_set"))
+    # nulls_last: PostgreSQL puts NULL first in a descending order, so runs that are not official.
     chosen = of_set.order_by(F("of_record__pk").desc(nulls_last=True), "-pk").values("pk")[:1]
     return Run.objects.visible_to(user).filter(
         kind=GRADING, state=Run.State.DONE, pk=Subquery(chosen)
@@ -128,6 +129,7 @@ def load_counted_runs(user: AnyUser) -> Counted:
         *(f"parameters__{name}" for name in SCALE),
     )
     runs = {row["pk"]: _build_counted_run(row) for row in rows.order_by("finished_at", "pk")}
+    # Newest first: of equal counts `most_common` returns the one that was counted first.
     often = Counter(run.scale for run in reversed(runs.values()))
     scale = often.most_common(1)[0][0] if often else ()
     return Counted(runs, scale)

@@ -77,5 +77,6 @@ def find_own_domain(question_set: QuestionSet) -> OwnDomain | None:
 
 def _rank_key(row: MethodRow) -> tuple[bool, float]:
     """Return a method's sort key: held-out correlation, else the overall one, None last."""
+    # The held-out value first: on the questions that chose a method it looks better than it is.
     r = row.full.value if row.held.value is None else row.held.value
     return r is None, 0.0 if r is None else -r

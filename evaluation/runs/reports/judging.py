@@ -184,9 +184,9 @@ class JudgedAnswer:
     Attributes
     ----------
     stratum : of the sample; "" for an answer that was judged without being sampled.
-    worker, model : who wrote it, one of the two; `author` is the name.
+    worker, model : public id of the author, one of the two; `author` is the name.
     score : of a worker's answer the leave-one-out score. grades : by expert, who each graded alone.
-    settled, settled_by : the grade of who settled a disagreement, and who that is; None and "".
+    settled, settled_by : grade and name of the adjudicator of a disagreement; None and "" without.
     given_at, judged_at : when the first was given and the last one given or changed.
     """
 
@@ -252,7 +252,7 @@ class ExpertsCheck:
 def find_audit(run: Run) -> Audit | None:
     """Return the graded sample of answers that applies to a run; None without any sample.
 
-    Its own; where that has none yet, the newest of another run over the same version that has.
+    The run's own sample; if that has no grades, the newest graded one of the version's runs.
     """
     audits = Audit.objects.filter(run__version=run.version_id).select_related("run")
     items = AuditItem.objects.filter(audit=OuterRef("pk"))
@@ -293,7 +293,7 @@ def load_experts_check(run: Run, found: Mapping[str, list[Numbers]] | None = Non
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     """Return the graded answers with a score: of the sample, else all workers' answers.
 
-    Without those of workers whom the run left out.
+    Answers of workers whom the run left out are not among them.
     """
     items, strata = [], None
     if audit is not None:
@@ -321,7 +321,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
 def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
     """Return the answers of a sample, and those for which a settling expert was asked.
 
-    By place; each with the key of its sample, its stratum and who was to settle it.
+    Each with the key of its sample, its stratum and the name of its adjudicator; by place.
     """
     wanted = Q(audit__run__version=run.version_id, adjudicator__isnull=False) | Q(audit=audit)
     columns = ("response", "llm_response", "audit", "stratum", "adjudicator__username")
@@ -417,6 +417,7 @@ def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -
         # What was there when the run began chose its ranking; what came later may confirm it.
         later = [one for one in worker_answers if one.given_at > run.started_at]
         chose, worker_answers = bool(worker_answers) and not later, later or worker_answers
+    # The check shows one pair: the one with the most answers in common is known best.
     pairs = sorted(compare_experts(worker_answers), key=lambda pair: -pair.found.n)
     experts = {expert for one in worker_answers for expert in one.grades}
     return ExpertsCheck(
@@ -465,6 +466,8 @@ def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list
     counts: dict[str, int] = {}
     for one in judged:
         counts[one.stratum] = counts.get(one.stratum, 0) + 1
+    # A sample by thirds holds as many answers of each, however many each has: without weights small
+    # strata would count too much.
     return [audit.strata.get(one.stratum, 0) / counts[one.stratum] for one in judged]
 
 

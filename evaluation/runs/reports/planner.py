@@ -76,6 +76,7 @@ def build_planner_report(run: Run) -> PlannerReport:
         fewest=Min("n_answers"),
         most=Max("n_answers"),
     )
+    # Weighted by the answers of each question, so that it is the mean over answers.
     left_out = totals["total"] / totals["answers"] if totals["answers"] else None
     mean = totals["mean"] or 0.0
     reason = _find_reason(run, left_out)
@@ -94,6 +95,7 @@ def build_planner_report(run: Run) -> PlannerReport:
             plan_error(similarity, count + MORE, DELTA),
         )
         curve_end = max(40, 2 * count + MORE)
+        # About 200 points: more would not be seen in the chart.
         step = max(1, curve_end // 200)
         curve_points = sorted({*range(1, curve_end + 1, step), count, count + MORE})
         curve = [plan_error(similarity, workers, DELTA) for workers in curve_points]

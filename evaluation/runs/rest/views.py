@@ -80,6 +80,7 @@ def find_experts(request: Request, run: Run, names: list[str], field: str = "") 
     """
     shares = Share.objects.of_experts(run.version.question_set)
     known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
+    # Users may name themselves, also without a share as an expert.
     known[request.user.get_username()] = get_user_id(request)
     for at, name in enumerate(names):
         if name not in known:

@@ -216,8 +216,7 @@ def build_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
 def write_data(kind: Kind, run: Run, output: Path) -> list[str]:
     """Write a run's files into a folder, or one .zip or .xlsx file; return the file names.
 
-    Returns the names. All of them appear, or none. Raises `InputError` if the place cannot be
-    written to.
+    All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
     form = output.suffix.lower().lstrip(".")
     if form in FORMS:

@@ -64,12 +64,14 @@ class Part(Generic[Value]):
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
         """Return the part, imported if needed; on the class, the descriptor itself.
 
-        Raises ImportError for a name of nothing.
+        Raises ImportError if the dotted name does not exist.
         """
         if instance is None:
             if self.default is _NEEDED:
                 raise AttributeError(self.name)  # so that the dataclass asks for a value
             return self
+        # Through __dict__: the dataclasses are frozen, and reading the attribute would come back
+        # here.
         kept = vars(instance)
         if self.read not in kept:
             value = self.load(kept[self.name])
@@ -145,17 +147,16 @@ class Page:
 
     Attributes
     ----------
-    slug : its part of the address; "" for the first one, which stands where the results are.
+    slug : its part of the URL; "" for the first page, whose URL is that of the results.
     template : extends "evaluation/kind_base.html" and fills its block `results`.
-    context : what the template shows of a run. A door calls it, so it knows no request.
-    paged : the same of a list that goes on over several pages, in place of `context`: takes the
-        run and the place in the list where the page begins, from 0, which is `after` in the
-        address.
-    address : name of an address of the site, for a page that needs more than the run: what the
-        address asks for, pictures, a yes. Its view makes the page; template and context are unused.
-    group : pages of one group stand under one tab, which leads to the first of them; "" for a
-        page with a tab of its own.
-    offered : whether a run has what the page shows; another run's tabs leave it out.
+    context : returns the template context of a run. It takes the run only, not the request.
+    paged : in place of `context`, for a list in several pages: takes the run and the index, from
+        0, of the first entry of the page, which is `after` in the URL.
+    address : name of a URL, for a page that needs more than the run: the query of its URL, images,
+        a confirmation. Its view renders the page; template and context are unused.
+    group : pages of one group share one tab, which links to the first of them; "" for a page with
+        a tab of its own.
+    offered : whether a run has the data of the page; if not, its tabs leave the page out.
     """
 
     slug: str
@@ -184,11 +185,11 @@ class StartFile:
     ----------
     name : of the field. title, words : what the file holds, for people.
     accept : endings and media types that the page offers.
-    switches : boxes to tick beside it, by name, with what they say.
+    switches : checkboxes of the upload, by name, with their labels.
     upload : the slug of its kind of upload (`annotations.web.upload_kinds`), whose options are the
         switches: what it would add is shown before it is stored.
-    take : without `upload`, reads it at once into a question set, told which switches are on and
-        the key of the user who sent it; returns lines of what was read. Raises
+    take : without `upload`, reads the file at once into a question set; takes the switches and the
+        primary key of the user; returns lines on what was read. Raises
         `annotations.exchange.InputError`.
     """
 
@@ -214,14 +215,14 @@ class Start:
     Attributes
     ----------
     words : a further sentence about what the run is good for.
-    before : of the version that would be run over, None while there is none; it may have nothing
-        to say, which is None.
+    before : returns what a version (None if the set has none) holds for the run type; None to show
+        nothing.
     files : what may be uploaded on the page first.
-    foreseen : what a run of these options would ask of models, by a version, who asks, and valid
-        options; the page shows it on request, before anything is sent.
-    address : name of an address of the site whose page starts it instead, where the form of the
-        options does not do, such as a preview that has to be seen; it takes the public id of a
-        question set, and `version`. Nothing else counts then.
+    foreseen : forecasts the requests of a run from a version, a user and valid options; the page
+        shows it on request, before anything is sent.
+    address : name of a URL whose page starts the run instead, where a form of the options is not
+        enough, such as for a mandatory preview; it takes the public id of a question set, and
+        `version`. The other attributes are ignored then.
     """
 
     words: str = ""
@@ -238,8 +239,8 @@ class Command:
     Attributes
     ----------
     help, description, epilog : for the terminal.
-    groups : groups of options that stand apart in the help, with a sentence for each.
-    add_arguments : adds what there is beside the options of the kind.
+    groups : groups of options that the help lists separately, with a sentence for each.
+    add_arguments : adds the arguments that are no options of the run type.
     """
 
     help: str
@@ -255,8 +256,8 @@ class Evaluation(Command):
 
     Attributes
     ----------
-    run : takes the options, all arguments by name, and whom to tell how far it is; writes the
-        files and returns the report for the terminal.
+    run : takes the options, all arguments by name, and a function that reports progress; writes
+        the files and returns the report for the terminal.
     """
 
     run: Part[Callable[[Any, Mapping[str, Any], Progress], str]] = Part()
@@ -279,8 +280,9 @@ class Study(Command):
 
     Attributes
     ----------
-    run : takes the options, all arguments by name, how to ask, and whom to tell how far it is.
-        It asks by a `StudyFolder` and lets its `EndedEarlyError` out; the same command goes on.
+    run : takes the options, all arguments by name, the settings of requests, and a function that
+        reports progress. It sends requests by a `StudyFolder` and does not catch its
+        `EndedEarlyError`; the same command continues the study.
     """
 
     run: Part[Callable[[Any, Mapping[str, Any], AskSettings, Progress], Studied]] = Part()
@@ -311,38 +313,38 @@ class Kind:
     Attributes
     ----------
     name : stored with each run, in addresses and on the command line; at most 20 characters.
-    title, words : what people call it, and what it does, in a sentence.
-    options : how a run may be done; forms, requests, commands and signatures follow from them.
-    run : goes on with a claimed run until it is done, or ends with `OutOfTimeError` where the turn
-        is over; what it put aside by then is its checkpoint. Raises `RunInputError` for what the
-        requester can mend. Its end is `Turn.end`. None: a kind for files only, with no runs.
-    summary : what it stores in `Run.summary`. counts : what went into a run that is done, where
-        the summary alone does not say it.
-    tables : by name, in addresses; each reads a run that is done, row by row.
-    columns : what columns of its tables hold, by name, or by table and name ("items.score"), where
+    title, words : label, and what it does, in a sentence.
+    options : class of the options of a run; forms, REST API, commands and signatures use it.
+    run : continues a claimed run until it is done, or raises `OutOfTimeError` when the turn is
+        over; the data stored by then are its checkpoint. Raises `RunInputError` for faults that the
+        requester can correct. It ends with `Turn.end`. None: a run type for files only.
+    summary : class of `Run.summary`. counts : returns the counts of a finished run's inputs, where
+        the summary alone does not hold them.
+    tables : by name, as in URLs; each reads a finished run, row by row.
+    columns : descriptions of columns, by name, or by table and name ("items.score"), where
         `evaluation.runs.run_types.data_sheets` does not say it; for the README of the download.
-    files : further files of the download of all that a run found, by name, as bytes.
-    charts : pictures by name, in addresses, to take away; None where there is nothing to draw.
-    report : what a run found, as a dataclass; None where the summary tells it.
+    files : further files of a run's download, by name, as bytes.
+    charts : charts to download by name, as in URLs; each returns None without data.
+    report : returns the results of a run as a dataclass; None if the summary is enough.
     text : the same for a terminal; None shows the tables.
-    pages : of a run that is done. Without any, its report and its tables are shown.
-    named : what options that hold ids stand for, by option, where people read them.
-    standing : how a run stands, from its beginning on, as a part of its page: beside what every
-        run says, such as how far each model is. Its template is such a part.
-    judging : what experts judge of a run that is done, blindly: each has a page of its own, where
-        a random sample is drawn and experts are asked, and a table of what they said.
-    asks : whether its runs begin by asking models, so that they wait for a server first.
+    pages : result pages of a finished run; without any, its report and tables are shown.
+    named : returns the names behind the ids in a run's options, by option.
+    standing : a part of the run's page from its start on, such as the progress of each model, in
+        addition to that of every run. Its template is a fragment.
+    judging : items of a finished run that experts judge blindly: each has a page, where a random
+        sample is drawn and experts are asked, and a table of the judgements.
+    asks : whether its runs begin with model requests, so that they wait for a server first.
     needs_answers : whether a version without an answer is refused.
-    reads_answers : whether people's answers are read where there are some, though none is needed.
-    check : takes a version, who starts the run, and the options; returns what only the database
-        can tell to be wrong with them. Asked wherever a run is started from.
+    reads_answers : whether workers' answers are read if there are any, though none is needed.
+    check : takes a version, the user and the options; returns the problems that only the database
+        shows. Called for every start of a run, from any interface.
     evaluate, study : its commands on files.
-    action : what the button says that starts it; the title, if it is "".
+    action : label of the button that starts it; the title, if it is "".
     is_research : whether the page of a set offers it among further analyses, which are folded.
-    suits : takes some questions of a set; whether they are of the sort that it is made for.
+    suits : takes some questions of a set; returns whether the run type is made for such questions.
     start : the page that starts it.
-    views : numbers of models and questions in its tables, and in the files of `evaluate`, that
-        stand beside those of other kinds where a model is looked at from all sides.
+    views : numbers of models and questions in its tables, and in the files of `evaluate`, for the
+        model overview, which shows them next to those of other run types.
     """
 
     name: str

@@ -65,9 +65,9 @@ def get_options(run: Run) -> type[Parameters]:
 
 
 def find_judging(declared: JudgingKey) -> Judging:
-    """Return the declaration of experts' judgements with a key. Raises `UnknownKindError`.
+    """Return the declaration of experts' judgements with a key.
 
-    Raises `UnknownKindError` for a kind that is not there, or does not declare it (any more).
+    Raises `UnknownKindError` if the run type is unknown, or has no such declaration (any more).
     """
     from evaluation.runs.judging import ANSWERS
     from evaluation.runs.judging.tasks import OF_ANSWERS
@@ -83,5 +83,6 @@ def find_judging(declared: JudgingKey) -> Judging:
 @cache
 def _import_kinds(paths: tuple[str, ...]) -> Mapping[str, Kind]:
     """Return the run types at these dotted paths, by run type name; cached."""
+    # Cached by the paths and not once for all: another value of the setting has other run types.
     kinds: list[Kind] = [import_string(path) for path in paths]
     return {kind.name: kind for kind in kinds}

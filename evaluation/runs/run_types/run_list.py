@@ -30,9 +30,7 @@ class ListedRun:
 def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
     """Return the runs with titles and whether they are official, by at most two queries.
 
-    `is_of_record` is read from rows of `in_short`, which have it.
-
-    Whether one is of record comes with those of `in_short`.
+    Rows from `select_list_rows` hold `is_of_record`, which saves a query.
     """
     rows = list(runs)
     of_record = _find_official([run for run in rows if run.archived_at is None])
@@ -44,6 +42,7 @@ def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
 
 def _find_official(runs: list[Run]) -> set[int]:
     """Return the primary keys of those runs that are official for their question set."""
+    # Rows of `select_list_rows` are annotated with it; other rows need a query.
     if all(hasattr(run, "is_of_record") for run in runs):
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
     kept = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])

@@ -39,7 +39,7 @@ from evaluation.runs.steps.checkpoints import RunInputError
 def read_wordings(version_id: int) -> dict[int, str]:
     """Return the texts of a version's graded questions, by the question's primary key.
 
-    Where none is given, an id that reads as a wording is one.
+    For a question without text the id is its wording, if it reads as one.
     """
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
     found = rows.values_list("pk", "text", "external_id")
@@ -98,9 +98,9 @@ LISTED = 20
 
 
 def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by: int) -> list[str]:
-    """Store a set's file of graded answers, replacing an earlier one; return what was read.
+    """Store a set's file of graded answers, replacing an earlier one; return what it contains.
 
-    Workers become numbers, in the order in which they come.
+    Worker names are replaced by numbers, in the order of the file.
     """
     marked = read_marked(source)
     # The stored file needs no names: only which answers are of one person.
@@ -182,9 +182,9 @@ def find_worker_keys(
 ) -> list[int]:
     """Return primary keys of the graded workers named by external or public ids.
 
-    `voting` are the keys of those who are graded; of the others, whose answers were rejected, none
-    is returned. Raises `RunInputError` for an id that is of nobody, or of several: what `queue_run`
-    lets pass has none.
+    `voting` are the keys of the graded workers; the others, whose answers were rejected, are
+    left out. Raises `RunInputError` for an id of no worker or of several workers; options that
+    `queue_run` accepted have no such id.
     """
     if not ids:
         return []
@@ -193,6 +193,7 @@ def find_worker_keys(
         ids = ", ".join(wrong[:NAMED])
         raise RunInputError("run.unknown_workers", ids=ids, more=max(0, len(wrong) - NAMED))
     graded = set(voting)
+    # dict.fromkeys: a worker named by the own and by the platform's id counts once.
     return [key for key in dict.fromkeys(found.keys) if key in graded]
 
 
@@ -206,7 +207,7 @@ def find_worker_problems(
 ) -> list[Problem]:
     """Return the problems of worker ids in options: unknown, ambiguous, no worker left.
 
-    `needed` says that somebody must be left whose answers are read.
+    With `needed` it is a problem if the exclusions leave no worker.
     """
     wrong = []
     for option, code in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
@@ -283,8 +284,9 @@ def select_judgements(question_set: QuestionSet | QuestionSetVersion) -> QuerySe
 def compute_mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
     """Return the valid expert grade of each judged answer, by the answer's primary key.
 
-    The adjudicator's where experts disagreed and it was settled, else the mean.
+    The adjudicator's grade where a disagreement was settled, else the mean of the experts' grades.
     """
+    # Replaces the order by pk, which would be in GROUP BY and split the grades of an answer.
     rows = counting(select_judgements(version)).order_by("response_id").values_list("response_id")
     return dict(rows.annotate(mean=Avg("grade")))
 

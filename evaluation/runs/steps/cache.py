@@ -34,6 +34,7 @@ def embed_texts(
     Raises `BackendError`, and ends the turn between two parts when its time is up.
     """
     found = _embed_or_load(parameters, turn, answers, of_models)
+    # All vectors are stored by now, so the next turn, in the computing lane, embeds none again.
     turn.go_on_in(Lane.COMPUTING)
     turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
     return found
@@ -81,8 +82,8 @@ def load_or_embed_vectors(
 ) -> tuple[NDArray[np.float32], EmbedderInfo, int]:
     """Return one vector per text, the embedder's description, and how many texts were cut.
 
-    What is missing is embedded in parts; each part is committed on its own, and the turn may end
-    between two of them. Longest texts come first, so that the time left is not underestimated.
+    Missing vectors are computed in parts; each part is committed on its own, and the turn may end
+    between two parts. Longest texts come first, so that the time left is not underestimated.
     """
     embedder = load_embedder(spec, precision)
     distinct = list(dict.fromkeys(texts))

@@ -38,8 +38,8 @@ LONG = ("summary", "reasons", "warnings", "signature", "parameters", "notes")
 class Lane(StrEnum):
     """What a run's next step waits for: this machine's processor, or a server's replies.
 
-    A background process computes for one run at a time, and waits for servers beside that, for
-    several runs at once.
+    A background process computes for one run at a time; meanwhile its second process waits for
+    the servers of several runs.
     """
 
     COMPUTING = "computing"
@@ -87,7 +87,8 @@ class RunInputError(Exception):
 class RunEnd:
     """What a run stores when it is done, beside its results: signature, summary, warnings.
 
-    `signature` says how it was made, `input_hash` out of what; `reasons` why cells are empty.
+    `signature` names the options and versions, `input_hash` is the hash of the inputs; `reasons`
+    say why cells are empty.
     """
 
     signature: str
@@ -104,10 +105,10 @@ class Turn:
     Attributes
     ----------
     run_id : the run.
-    fenced : opens a transaction that goes on only if the claim still holds.
+    fenced : opens a transaction, and raises if the claim is lost.
     check : raises if the claim is known to be lost.
     deadline : reading of `clock` after which no new part is begun.
-    lane : what this turn is for; None where it is for everything.
+    lane : the lane of this turn; None for a process that works on both.
     """
 
     run_id: int
@@ -132,7 +133,7 @@ class Turn:
     def go_on_in(self, lane: Lane) -> None:
         """Raise `OtherLaneError` unless this turn may do work of the lane.
 
-        Call it where a checkpoint stands: the next turn begins from there, in that lane.
+        Call it at a checkpoint: the next turn continues from there, in that lane.
         """
         if self.lane not in (None, lane):
             raise OtherLaneError(lane)
@@ -140,8 +141,8 @@ class Turn:
     def report(self, stage: str, done: int, total: int) -> None:
         """Store the run's progress, at most once a second; raises if the claim is lost.
 
-        Inside `fenced` the row is ours already; outside, a lost claim changes nothing that
-        matters, because only progress is written.
+        Inside `fenced` the run's row is locked already; outside, a lost claim does no harm, because
+        only progress is written.
         """
         self.check()
         now = self.clock()
@@ -158,6 +159,7 @@ class Turn:
                 output_field=DateTimeField(),
             ),
             stage=Value(stage),
+            # The database refuses more than the total (`run_does_no_more_than_all`).
             done=min(done, total),
             total=total,
         )
@@ -174,7 +176,7 @@ class Turn:
     def end(self, ending: RunEnd) -> None:
         """Store the run as done with its summary; call it inside `fenced`.
 
-        The first of its kind that is done counts for its set.
+        The first finished run of its type becomes the official run of its question set.
         """
         Run.objects.filter(pk=self.run_id).update(
             state=Run.State.DONE,
@@ -220,8 +222,9 @@ def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[
 def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
     """Store a table's rows, replacing earlier ones, in `fenced`; return the number of rows.
 
-    `table` has at most 30 characters. Returns how many rows there are.
+    `table` has at most 30 characters.
     """
+    # An earlier attempt may have stored more parts than this one writes.
     RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()
     adapter, left, n = _build_adapter(row_type), iter(rows), 0
     # An empty table has one empty part: it is known to be empty.
@@ -239,6 +242,7 @@ def read_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
     """Yield a table's stored rows in the order of writing; none if it was never stored."""
     adapter = _build_adapter(row_type)
     parts = RunData.objects.filter(run=run, name__startswith=_build_prefix(table)).order_by("name")
+    # One part in memory at a time: each may have several hundred kilobytes.
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
 

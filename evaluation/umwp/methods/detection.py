@@ -57,6 +57,7 @@ def find_majority(votes: Integers, n_labels: int) -> Integers:
     """
     counts = count_labels(votes, n_labels)
     most = counts.max(axis=1)
+    # argmax would take the first of tied labels, which no majority chose.
     is_unique = (counts == most[:, None]).sum(axis=1) == 1
     return np.where(is_unique & (most > 0), counts.argmax(axis=1), MISSING_LABEL)
 
@@ -134,6 +135,7 @@ def compute_classifier_agreement(
     def compute_statistics(sums: Floats) -> Floats:
         plain, weighted = _reshape_to_squares(sums[..., :4]), _reshape_to_squares(sums[..., 4:])
         same = divide_where_positive(np.trace(plain, axis1=-2, axis2=-1), plain.sum(axis=(-2, -1)))
+        # Rows are people's labels, which are the truth here; columns are the classifier's.
         fn, fp, tp = weighted[..., 1, 0], weighted[..., 0, 1], weighted[..., 1, 1]
         statistics = [same, compute_kappa_of_tables(plain), compute_kappa_of_tables(weighted)]
         statistics += [
@@ -209,6 +211,7 @@ def _estimate_from_sums(
     distinct, index = np.unique(problems, return_inverse=True)
     # A draw of problems is a weighted sum of these rows, so no reply is copied.
     by_problem = np.zeros((len(distinct), parts.shape[1]))
+    # add.at and not +=, which counts a problem that occurs several times only once.
     np.add.at(by_problem, index, parts)
     return compute_drawn_intervals(
         statistic(by_problem.sum(axis=0)),
@@ -390,6 +393,7 @@ def choose_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Bool
     -------
     The middle between two neighbouring similarities.
     """
+    # One candidate below all similarities and one above all: they bound the range on both sides.
     distinct = np.unique(similarity)
     bounds = np.concatenate([[distinct[0] - 0.02], distinct, [distinct[-1] + 0.02]])
     middles = (bounds[1:] + bounds[:-1]) / 2
@@ -441,6 +445,7 @@ def measure_separation(
     precision = np.divide(hits, every, out=np.full(len(hits), np.nan), where=every > 0)
     # P(X >= hits), X hypergeometric: Fisher 1935. `sf` is P(X > x), hence the 1.
     p = stats.hypergeom.sf(hits - 1, n_positive + n_negative, n_positive, every)
+    # Rounding of the survival function may lead a little out of the range.
     p_value = np.clip(np.asarray(p, dtype=np.float64), 0.0, 1.0)
     return Separation(precision, hits / n_positive, p_value, benjamini_hochberg(p_value))
 

@@ -55,6 +55,7 @@ def _list_exhibits(run: Run, _rng: np.random.Generator) -> list[Exhibit]:
     exhibits = []
     for row in running.read_items(run):
         text = texts.get((row.system, row.item, row.form), "").strip()
+        # Failed, refused and empty replies have no text to label.
         if row.taken_as in (None, REFUSED) or not text:
             continue
         parts = (Part("The problem", problems[row.item]), Part("The reply", text, quoted=True))
@@ -101,6 +102,7 @@ UNRELATED_LABELS = replace(
     "problem, a topic that the problem does not mention, or text without sense. A wrong number "
     "or a wrong step is not unrelated.",
     question="Does this reply contain content unrelated to the problem?",
+    # The classifier does not judge unrelated content.
     machines=lambda _: {},
 )
 
@@ -235,6 +237,7 @@ def build_unrelated_table(run: Run) -> Table:
 
 def _restore_judged_reply(row: ItemRow) -> JudgedReply:
     """Return the classified reply of a stored row, without texts, to match with labels."""
+    # Without texts, which were read already: labels and weights need the class only.
     reply = WordProblemReply(0, row.system, row.item, row.form, "", AnswerStatus.TEXT)
     problem = WordProblem(row.item, "", (), row.answerable, row.category, (), row.source, 0)
     classified = Classification(row.taken_as or "", row.decided_by or "")
@@ -262,6 +265,7 @@ def _build_benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:
         if is_people or row.group.startswith(SAMPLE):
             groups.setdefault((row.system, row.group), {})[row.metric] = row
     forms = {row.system: row.group for row in rows if row.group.startswith("form:")}
+    # Workers first. The sort is stable, so the models keep their order.
     for (system, group), metrics in sorted(groups.items(), key=lambda item: item[0][0] != PEOPLE):
         form = group.partition(",form:")[2] or forms.get(system, "").removeprefix("form:")
         numbers = {name: build_number(metrics.get(name)) for name in RATES}

@@ -349,7 +349,9 @@ def tune_threshold(
     """
     agreed = [labelled for labelled in replies if labelled.first == labelled.second]
     nearest = [similarity.find_nearest(list_windows(labelled.reply)) for labelled in agreed]
+    # -1 is the least cosine: a reply without words is above no threshold.
     greatest = np.array([match[0] if match else -1.0 for match in nearest])
+    # These are positive at any threshold: the tuned F1 is that of both rules together.
     has_expression = np.array([find_expression(labelled.reply) is not None for labelled in agreed])
     is_unanswerable = np.array([labelled.first == UNANSWERABLE for labelled in agreed])
     tune = np.array([labelled.half == TUNE for labelled in agreed])

@@ -39,6 +39,7 @@ SHORTEST_PATTERN = 2
 _DIGIT = re.compile(r"\d")
 ADDS_NOTHING = "adds_nothing"
 NOT_PRECISE = "not_precise_as_a_template"
+# Of the p-values after Benjamini and Hochberg's correction.
 ALPHA = 0.05
 
 Progress = Callable[[str, int, int], None]
@@ -177,6 +178,7 @@ def extract_templates(
     positive = mined & unanswerable
     wrong = (hits & (mined & ~unanswerable)[:, None]).sum(axis=0)
     n_found = hits[positive].sum(axis=0)
+    # A product, because a candidate that finds nothing would divide 0 by 0.
     is_precise = n_found >= parameters.precision * (n_found + wrong)
     order = _order_candidates(hits[positive].T, before[positive], wrong, is_precise)
     near = compute_similarities(names, templates, parameters.encoder) if names else np.zeros((0, 1))
@@ -259,6 +261,7 @@ def _select_candidates(
             replies_with[text].append(i)
     frequent = {
         text: np.array(indices)
+        # Sorted: the order of a set of strings differs between processes.
         for text, indices in sorted(replies_with.items())
         if unanswerable[indices].sum() >= parameters.least
     }
@@ -280,6 +283,7 @@ def _select_candidates(
         if not _is_part_of_longer(pattern, patterns, replies_with)
     ]
     longest.sort(
+        # The text comes last, so that ties have one order.
         key=lambda pattern: (pattern.p_value, -pattern.positive, -len(pattern.text), pattern.text)
     )
     return longest[: parameters.most], len(frequent)
@@ -289,6 +293,7 @@ def _is_part_of_longer(
     pattern: _Pattern, patterns: dict[str, _Pattern], replies_with: dict[str, list[int]]
 ) -> bool:
     """Return whether a longer pattern contains this one and occurs in the same replies."""
+    # With spaces around both texts, only whole words match.
     return any(
         other.positive == pattern.positive
         and f" {pattern.text} " in f" {other.text} "

@@ -96,6 +96,7 @@ def build_person_rows(study: UmwpStudy) -> Iterator[PersonRow]:
     for worker, replies in study.people.items():
         for judged in replies:
             problem, classified = judged.problem, judged.classified
+            # A problem without an answer, or without a known number, has no right number.
             is_gradable = problem.answerable and problem.answers
             yield PersonRow(
                 worker,
@@ -145,6 +146,7 @@ def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
     for group, mask in groups:
         if mask.any():
             yield from study.compute_group_metrics(PEOPLE, group, detections.select(mask))
+        # By identity: the mask of a category may be true throughout as well.
         if mask is everything:
             yield _estimate_pair_accuracy(study, group)
     yield from _compute_sample_metrics(study, {answer.problem.id for answer in answers})
@@ -152,6 +154,7 @@ def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
 
 def _compute_sample_metrics(study: UmwpStudy, sample: set[str]) -> Iterator[MetricRow]:
     """Yield the metrics of each model on the problems whose ids are in `sample`."""
+    # Forms are never pooled: a system with several has a row for each.
     n_forms = Counter(system for system, _ in study.judged)
     for (system, form), replies in study.labelled.items():
         suffix = "" if n_forms[system] == 1 else f",{build_group_name('form', form)}"
@@ -190,6 +193,7 @@ def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
                 scores.setdefault((problem.id, other), []).append(float(judged.positive and right))
     if not scores:
         return MetricRow.of(PEOPLE, group, PAIRS, SampleEstimate(None, None, None, 0, NO_PARTNER))
+    # First the mean per pair: pairs that many people answered must not count more than others.
     shares = [float(np.mean(pair_scores)) for pair_scores in scores.values()]
     draws = (study.parameters.bootstrap, study.parameters.seed)
     return MetricRow.of(PEOPLE, group, PAIRS, compute_means([shares], *draws)[0])

@@ -345,6 +345,7 @@ def evaluate_replies(
         for reply in group
         for window in list_windows(reply.text, rules)
     ]
+    # Recorded and tuned thresholds hold for the project's templates; others get the paper's.
     tuned_threshold = (
         RECORDED_THRESHOLDS.get(parameters.encoder)
         if own and parameters.threshold is None
@@ -366,6 +367,7 @@ def evaluate_replies(
     def judge_in_order(group: Sequence[WordProblemReply]) -> list[JudgedReply]:
         return [
             judge(reply, known[reply.item], similarity, threshold, rules)
+            # A bootstrap draw is by position: in another order the intervals would differ.
             for reply in sorted(group, key=lambda reply: order[reply.item])
         ]
 
@@ -376,6 +378,7 @@ def evaluate_replies(
         missing = [
             {"system": system, "form": form, "item": item}
             for item in known
+            # A failed reply is counted by its status already.
             if item not in replied and (system, form, item) not in failed
         ]
         if missing:

@@ -284,6 +284,8 @@ def build_trend_rows(rows: Iterable[SizeRow]) -> list[TrendRow]:
 def _compute_trend(form: str, tuning: str, rows: Iterable[SizeRow]) -> TrendRow:
     """Return F1's rank correlation with model size, and its slope per tenfold size."""
     known = [
+        # On the logarithm: sizes span powers of ten, and the largest alone would decide a line over
+        # them.
         (float(np.log10(row.parameters)), row.f1)
         for row in rows
         if row.parameters is not None and row.f1 is not None

@@ -72,9 +72,9 @@ class UmwpSummary(StudySummary):
     ----------
     systems, forms : in the order in which they were asked.
     counts : of problems and replies, as in summary.json of ``evaluate umwp``.
-    unknown : questions of which nobody said whether they have an answer; in no number.
-    errors : replies that could not be fetched. requests : that were sent in this run; `reused`
-        were kept by an earlier run of the owner. cost : of this run; None where a model has no
+    unknown : questions without a label (answerable or not); they enter no metric.
+    errors : failed requests. requests : sent in this run; `reused` : replies of earlier runs of
+        the owner. cost : of this run; None where a model has no
         prices.
     tuned : how well the threshold does on labelled replies; None where it was given.
     exclusions : what was left out, by reason. encoder : how vectors were made.
@@ -179,6 +179,7 @@ def ask_and_classify(turn: Turn) -> None:
     replies = _ask_models(asking, models, problems, parameters)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.first_fault())
+    # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
     turn.go_on_in(find_lane_of_embedder(parameters.encoder))
     turn.between_parts()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))

@@ -2,8 +2,8 @@
 
 Limit the pace of requests: limits per minute, and pauses of all requests.
 
-`ask` tells the flow. A reply is stored before the next request of its turn goes out, so that at
-most `at_once` requests are repeated after the process was killed.
+`ask` is the flow. Each task stores its reply before it sends its next request, so that at
+most `at_once` requests are repeated if the process is killed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LONGEST_PAUSE = 300.0
 class Pace:
     """Limiter of requests and tokens per minute, which also pauses when the server demands it.
 
-    Requests and tokens are spread evenly over the minute, without bursts. What the server tells
-    of its limits (x-ratelimit headers, Retry-After) and a server that is down hold up everybody.
+    Requests and tokens are spread evenly over the minute, without bursts. Limits that the server
+    reports (x-ratelimit headers, Retry-After) and a server that is down delay all requests.
     """
 
     def __init__(
@@ -68,9 +68,12 @@ class Pace:
         if self._request or self._token:
             now = time.monotonic()
             mine = max(self._next, now)
+            # Reserved before the wait, so that tasks that come meanwhile queue up behind this
+            # request.
             self._next = mine + max(self._request, tokens * self._token)
             if mine > now:
                 await asyncio.sleep(mine - now)
+        # A loop: another task may have prolonged the pause during the sleep.
         while (wait := self._open_at - time.monotonic()) > 0:
             await asyncio.sleep(wait)
 
@@ -116,9 +119,9 @@ class Settings:
     ----------
     at_once : requests at the same time.
     patience : attempts, timeout and waits.
-    requests_a_minute, tokens_a_minute : None for as fast as it goes.
-    seconds : after which no further request is begun; None for no end. What is under way then is
-        awaited, but not asked once more.
+    requests_a_minute, tokens_a_minute : None for no limit.
+    seconds : after which no further request is begun; None for no limit. Requests under way are
+        awaited then, but not repeated.
     stop_at_error : whether the first ERROR ends the asking.
     """
 
@@ -176,10 +179,10 @@ async def ask(
 ) -> Outcome:
     """Ask a model for all replies that the store lacks; put each into the store.
 
-    Ends early, with what came kept, when the budget or the time is used up, `stop` is set, the
-    store cannot keep a reply, or the model was given up: then the rest are ERRORs, too. `enough`
-    is set when the time is up for another reason than `settings.seconds`; `stop` does not wait for
-    what is under way. Raises ChatError: the back-end cannot be had at all.
+    Ends early, with the replies so far stored, when the budget or the time is used up, `stop` is
+    set, the store cannot keep a reply, or the model was given up: then the rest are ERRORs, too.
+    `enough` is an event that ends the time as `settings.seconds` does; `stop` does not wait for
+    requests under way. Raises ChatError if the back-end cannot be opened.
     """
     asker = _Asker(model, store, settings, budget or Budget(Prices()), progress)
     asker.outcome.n_planned = len(planned)
@@ -242,6 +245,7 @@ class _Asker:
         self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
         """Ask all groups of requests, `at_once` at a time, until done or a limit is reached."""
+        # One iterator for all tasks: each takes the next group, so that none is sent twice.
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
             self._end(End.TIME, "the time is used up")
@@ -260,6 +264,7 @@ class _Asker:
                     tasks.create_task(self._end_when_time_is_up(enough)),
                 ]
                 await asyncio.wait(workers)
+                # They wait for events that may never come.
                 for watcher in watchers:
                     watcher.cancel()
         if self.outcome.end is End.GIVEN_UP:
@@ -318,6 +323,7 @@ class _Asker:
             self._left.append(group)
             return False
         finally:
+            # Also after a cancellation: a reservation that is never settled would lower the budget.
             failed = Reply.failed(Fault("cancelled", "cancelled"))
             cost = self.budget.settle(price, request, reply or failed)
             self._settled.set()
@@ -415,6 +421,9 @@ class _Asker:
             return
         faults = self._faults_in_a_row
         faults.append(fault)
+        # One refused connection is enough if nothing has succeeded since the request began: then
+        # the server is down. Other passing faults need two rounds of all concurrent requests, which
+        # fail together in one outage.
         n_of_model = sum(one.code in OF_THE_MODEL for one in faults)
         n_passing = sum(one.again for one in faults)
         if (
@@ -428,6 +437,7 @@ class _Asker:
     async def _keep(self, group: list[Planned], kept: KeptReply) -> bool:
         """Store one reply for a group of equal requests; return False if the store fails."""
         try:
+            # First the reply itself: a store copies only what it has.
             await _await_all([self.store.keep(group[0], kept)])
             copied = kept.reply.fault is None
             await _await_all(

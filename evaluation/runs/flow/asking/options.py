@@ -322,9 +322,11 @@ class AskOptions(Parameters):
         if self.temperature is not None:
             parameters["temperature"] = self.temperature
         if self.max_tokens is not None:
+            # Under the name that the model's registration uses; the other one is null there.
             parameters[OTHER_NAME if parameters.get(OTHER_NAME) else "max_tokens"] = self.max_tokens
         if self.logprobs:
             parameters["logprobs"] = True
+        # Without the seed, of which each sample has its own (`plan_requests`).
         return {
             name: value
             for name, value in parameters.items()

@@ -43,7 +43,7 @@ def hash_prompt(system: str, template: str) -> str:
 class TemplateError(ValueError):
     """A prompt template cannot be used; the message says why and what to do.
 
-    `code` and `values` say the same to other doors than the terminal: "braces", "bare" (a field
+    `code` and `values` identify it for pages and the REST API: "braces", "bare" (a field
     with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".
     """
 
@@ -189,6 +189,7 @@ def derive_seed(seed: int, sample: int) -> int:
     """Return a sample's seed: `seed` for sample 0, else a hash of both, 0 to 2^31 - 1."""
     if not sample:
         return seed
+    # Not seed + sample: runs with neighbouring seeds would then share most of their seeds.
     digest = hashlib.sha256(f"{seed}:{sample}".encode()).digest()
     return int.from_bytes(digest[:8], "big") % MOST_SEEDS
 
@@ -196,8 +197,8 @@ def derive_seed(seed: int, sample: int) -> int:
 def compute_key(model: ChatModel, request: ChatRequest) -> str:
     """Return a request's key: the SHA-256 of all that its reply may depend on.
 
-    Back-end, address, model, messages, every parameter (the seed is one) and the sample; where
-    replies go by it, the item's id as well.
+    It covers back-end, address, model, messages, all parameters (with the seed) and the sample; for
+    back-ends that look replies up by id, the item's id as well.
     """
     parts: list[Any] = [model.kind, model.address, model.model]
     parts += [[dict(message) for message in request.messages], dict(request.parameters)]
@@ -214,6 +215,7 @@ def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
 
 
 def _serialize(value: Any) -> str:
+    # Sorted, because equal parameters in another order must have the same key.
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
@@ -234,7 +236,7 @@ class KeptReply:
 class Store(Protocol):
     """Protocol of a store of models' replies; a stored reply is never lost.
 
-    A store that takes its time returns what is awaited in place of None.
+    A store that works asynchronously returns an awaitable in place of None.
     """
 
     def has(self, planned: Planned) -> bool:

@@ -25,7 +25,7 @@ from evaluation.runs.flow.asking.plan import (
 class PromptWithReminder:
     """A prompt template, and the reminder to send after a reply that cannot be parsed.
 
-    `{passage}` stands for the text that a question is about, with a line of its own, or nothing.
+    `{passage}` is replaced by the question's passage, as a paragraph of its own, or by nothing.
     A brace itself is written twice. Raises TemplateError: an unknown field, or one but the passage
     that is missing.
     """
@@ -110,7 +110,7 @@ class AnswerColumns:
 
     Attributes
     ----------
-    authors : ids of who answered. people : whether that is a worker; others are models.
+    authors : ids of the workers and models. people : whether the author is a worker.
     questions : ids. texts : the answers.
     wordings, passages : of the questions, by their ids; a question without one has its id as
         wording, and no passage.
@@ -129,6 +129,7 @@ class AnswerColumns:
     def name(self, row: int) -> str:
         """Return the unique name of the answer in a row."""
         kind = "worker" if self.people[row] else "model"
+        # Quoted, or a slash in an id could make two answers have the same name.
         return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
 
     def fields(self, row: int) -> dict[str, str]:
@@ -142,6 +143,7 @@ class AnswerColumns:
     def codes(self) -> tuple[Integers, Integers, Booleans]:
         """Return the answers' question codes and author codes, and whether authors are workers."""
         asked = encode_labels(np.array([str(one) for one in self.questions], dtype=object))[0]
+        # With the kind in front, because a worker and a model may have the same id.
         who = [f"{int(p)}{a}" for p, a in zip(self.people, self.authors, strict=True)]
         author = encode_labels(np.array(who, dtype=object))[0]
         return asked, author, np.array(self.people, dtype=bool)
@@ -157,8 +159,8 @@ def read_replies(
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
     """Ask for replies and parse them; return values or reasons, and the number of re-asks.
 
-    By item and sample. A reply that says nothing is asked for once more, unless it is an ERROR
-    or was cut off, as it would be again; `nothing` is why of an empty one.
+    Both by item and sample. A reply without a value is asked for once more, unless it is an ERROR
+    or was cut off, as it would be again; `nothing` is the reason code of an empty reply.
     """
     if not items:
         return {}, 0

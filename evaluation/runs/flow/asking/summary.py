@@ -50,6 +50,7 @@ def estimate_prompt_tokens(request: ChatRequest) -> int:
 
 def estimate_tokens(text: str) -> int:
     """Return the estimated tokens of a text: one per 4 bytes of UTF-8, rounded up."""
+    # JSON may hold half of a surrogate pair, which has no bytes in UTF-8.
     return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
 
 
@@ -87,7 +88,7 @@ class Purse:
 class Budget:
     """Money for one model's requests: the highest price of each is reserved before it is sent.
 
-    So the limit is kept even with many requests at once, as far as tokens are reckoned right.
+    So concurrent requests cannot exceed the limit, as far as the token estimates are right.
     Models that are asked together share a `purse`, each with its prices.
     """
 
@@ -140,6 +141,7 @@ class Budget:
         purse.under_way -= 1
         # Sums of floats leave a trace behind, and would count it against the limit.
         purse.reserved = purse.reserved - price if purse.under_way else 0.0
+        # An error with counted tokens was generated, and is charged.
         came = reply.fault is None or reply.completion_tokens is not None
         cost = self.prices.cost(*count_tokens_used(request, reply)) if came else 0.0
         if not came and reply.fault is not None and reply.fault.code in MAYBE_CHARGED:
@@ -170,7 +172,7 @@ class Usage(Stored):
     reused : replies that an earlier run had asked for; they cost nothing.
     prompt_tokens, completion_tokens : of the requests, as the server counted them.
     cost : None where the model has no prices.
-    answered, empty, refused, cut_off : replies by what came, reused ones too; of a cut-off one the
+    answered, empty, refused, cut_off : replies by status, reused ones too; of a cut-off one the
         length was used up before an answer came. with_thinking : those that held thinking, which
         was put aside. error_codes : errors by code, such as error_in_reply (an error in an answer
         of status 200).
@@ -240,7 +242,7 @@ class AskedModel(Stored):
     id : public id of the model. asking : what its replies have in common (`LLMResponse.asking`).
     prompt : id of the prompt, `prompt_hash` that of its text.
     end : done, budget, given_up (its faults would have met every request) or failed (it cannot be
-        had at all); `reason` says why it is not done, for people.
+        opened); `reason` says why it is not done, in words.
     refused : of them `refused_prompt` before and `refused_generation` while it wrote.
     cut_off : their length was used up before an answer came. cut_short : of `answered` those whose
         end is missing for that reason. with_thinking : those that held thinking, which was put
@@ -248,7 +250,7 @@ class AskedModel(Stored):
     adapted : what was changed in requests, as the server wants it. max_tokens : that were sent as
         the longest reply, 0 for none.
     errors : errors by code.
-    stored : replies that were there before this run. asked : requests of this run that got a reply
+    stored : replies of earlier runs. asked : requests of this run that got a reply
         or an error.
     prompt_tokens, completion_tokens : of all replies that were counted, earlier ones too.
     cost : of this run. seconds : while it was asked. seconds_per_reply : mean; None without any.

@@ -1,8 +1,8 @@
 """Execute a run that asks models the questions of a set, from its options to its summary.
 
-The models are asked beside each other, in a thread with an event loop; this thread writes what
-comes, a short transaction for all that came meanwhile, tells how far the run is, and looks whether
-it was cancelled or paused. What is committed is never asked again: rows are the checkpoint.
+The models are asked concurrently, in a thread with an event loop; the turn's thread writes the
+replies that arrived in one short transaction, stores the progress, and checks whether the run
+was cancelled or paused. A committed reply is never requested again: rows are the checkpoint.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def _build_askings(run: Run) -> list[ModelAsking]:
 class _ModelWork:
     """One model's progress in one turn (some minutes) of the run.
 
-    The thread that asks sets `outcome` or `failure`, and `took`; all else is of the thread that
-    writes.
+    The asking thread sets `outcome` or `failure`, and `took`; only the writing thread changes the
+    rest.
     """
 
     def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
@@ -119,6 +119,7 @@ class _ModelWork:
 
     def count(self, posts: Sequence[Post]) -> None:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
+        # Copies, and replies to requests that were never sent, are done but were not asked.
         kept = [post.kept for post in posts if post.kept is not None]
         errors = sum(one.reply.status.value == ERROR for one in kept)
         self._state = replace(
@@ -225,6 +226,7 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
         cost=sum(one.cost for one in models),
     )
     input_hash = combine_hashes(
+        # With separators, so that text moved from one field to the next changes the hash.
         [f"{one.external_id}\x1f{one.public_id}\x1f{one.text}" for one in askings[0].questions]
         + [asking.hash for asking in askings]
     )
@@ -251,6 +253,8 @@ def _summarize_model(work: _ModelWork, run: Run) -> AskedModel:
     reasons = (
         select_stored_answers(asking).filter(status="text").values_list("finish_reason", flat=True)
     )
+    # Rows of other runs and copies count as replies, but neither as requests nor as cost of this
+    # run.
     statuses = Counter(status for status, _, _ in rows)
     limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
     failed = [extra for status, extra, _ in rows if status == ERROR]

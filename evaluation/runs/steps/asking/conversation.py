@@ -5,9 +5,9 @@ progress of each model of a run that asks, for the run's page.
 
 Ask several models within one turn: one thread asks, the turn's own thread writes replies.
 
-What comes is written in short fenced transactions, all that came meanwhile in one, and the asking
-waits until it is committed. Meanwhile the turn is looked at: whether it was cancelled or paused,
-and whether its time is up.
+Replies are written in short fenced transactions, all that have arrived in one, and each request
+waits until its reply is committed. Between transactions the turn is checked: whether the run was
+cancelled or paused, and whether the turn's time is up.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class MailboxClosedError(OSError):
 class Post(Generic[AskingT]):
     """A reply on its way to the database, or the key of a stored one to copy (`source`).
 
-    `asking` is what it was asked for: a model with its requests.
+    `asking` is the model with its requests that the reply belongs to.
     """
 
     asking: AskingT
@@ -119,11 +119,11 @@ class ModelProgress(Stored):
     Attributes
     ----------
     id : public id of the model.
-    done, total : replies that are there, stored ones too, and that there should be.
+    done, total : number of present replies (stored ones included), and of planned ones.
     asked : requests of this run that got a reply or an error; of them `errors`.
     cost : of this run. seconds : while it was asked.
-    end : how it ended (`evaluation.runs.flow.asking.summary.ENDS`); "" while it goes on. `reason`
-        says why it is not done.
+    end : code of its end (`evaluation.runs.flow.asking.summary.ENDS`); "" while it continues.
+        `reason` says why not all replies are there.
     """
 
     id: str
@@ -188,7 +188,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     Attributes
     ----------
-    stop, enough : for `evaluation.runs.flow.asking.asker.ask`; there once the asking has begun.
+    stop, enough : events for `evaluation.runs.flow.asking.asker.ask`, set up when it starts.
     """
 
     def __init__(self, turn: Turn, works: Sequence[WorkT]) -> None:
@@ -228,13 +228,14 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
     def run_until_over(self) -> None:
         """Ask and write replies until all have arrived or the turn is over.
 
-        Raises what ended it otherwise: a lost claim, a database that takes nothing.
+        Raises the error that ended it otherwise: a lost claim, or a database that fails.
         """
         thread = threading.Thread(target=self._run, name="asking", daemon=True)
         thread.start()
         try:
             while thread.is_alive():
                 self._write_and_check()
+            # Replies that were queued between the last look and the end of the thread.
             while posts := self.mailbox.take(0.0):
                 self._write(posts)
         except BaseException:
@@ -329,6 +330,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     def _signal(self, name: str) -> None:
         """Set the event named `name` in the asking thread's event loop."""
+        # An event of asyncio may be set only in the thread of its loop.
         if self._loop is not None and not self._loop.is_closed():
             with suppress(RuntimeError):  # it was closed just now
                 self._loop.call_soon_threadsafe(getattr(self, name).set)

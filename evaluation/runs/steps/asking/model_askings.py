@@ -73,7 +73,7 @@ class ModelAsking:
 
     Attributes
     ----------
-    chat : None where the model cannot be had; `reason` says why.
+    chat : None if no back-end can be opened; `reason` says why.
     questions : of the version, in their order; a request's place is that of its question.
     """
 
@@ -109,8 +109,8 @@ class ModelAsking:
     def stored_parameters(self) -> dict[str, Any]:
         """Parameters stored with each answer: SPEC, prompt hash, all that was sent, first seed.
 
-        Samples share the seed of the first one; theirs follow from it. With the prompt's hash,
-        for two prompts may say the same of a question.
+        All samples have the first seed here, from which theirs are derived. The prompt's hash is
+        included, because two prompts may give the same messages for a question.
         """
         seed = {} if self.seed is None else {"seed": self.seed}
         prompt = {"prompt": self.prompt.prompt.hash}
@@ -180,12 +180,13 @@ def select_prompt(
 def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return the options' problems that only the database shows: models, prompt, questions.
 
-    What is wrong with one model alone is no problem here, but a state of that model in the run;
-    `find_refused_models` tells it beforehand.
+    A fault of one model alone is no problem here, but the end state of that model in the run;
+    `find_refused_models` finds it before the start.
     """
     if not options.models:
         return [build_problem("no_models", "models")]
     models = select_models(user, options)
+    # Normalised first: two spellings of a UUID are one model, and none of them is missing.
     missing = len(set(map(_normalize_id, options.models))) - len(models)
     if missing:
         return [build_problem("unknown_models", "models", missing=missing)]

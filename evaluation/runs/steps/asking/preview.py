@@ -50,8 +50,8 @@ class Conversation:
 class Preview:
     """What one model will be asked: its first conversations, prompt and parameters.
 
-    `prompt` is its name and `parameters` what is sent beside the messages; `reason` says why the
-    model cannot be asked, "" where it can.
+    `prompt` is the prompt's name, and `parameters` are sent with the messages; `reason` says why
+    the model cannot be asked, "" if it can.
     """
 
     model: str
@@ -68,10 +68,10 @@ class Estimate:
     Attributes
     ----------
     id : public id of the model. reason : why it cannot be asked, "" where it can.
-    requests : replies that there should be, of which `stored` are there.
+    requests : number of planned replies, of which `stored` are present.
     prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
     cost : at most; None without prices.
-    duration : at the pace of earlier replies; None where there are none to go by.
+    duration : at the pace of earlier replies; None without any.
     """
 
     id: str
@@ -119,6 +119,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
     """Return one model's estimate; requests with equal keys count once."""
     store = Replies.of(asking)
     groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
+    # Equal requests are sent once, but each of them lacks a reply.
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
     n_open = sum(len(group) for group in groups if not store.known(group[0].key))
     read = sum(estimate_prompt_tokens(one.request) for one in open_)
@@ -139,6 +140,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
 
 def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
     """Return the expected time of requests, by the pace of the model's latest replies."""
+    # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     told = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
     seconds = [one for one in told if isinstance(one, int | float) and one > 0]
@@ -149,6 +151,7 @@ def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedel
     at_once = asking.options.concurrency
     if asking.chat is not None and asking.chat.at_once:
         at_once = min(at_once, asking.chat.at_once)
+    # The slower of the two: waiting for replies, or the limit of requests a minute.
     return timedelta(seconds=max(fmean(seconds) * len(open_) / at_once, at_limit))
 
 
@@ -162,8 +165,8 @@ class StepEstimate:
 
     Attributes
     ----------
-    step : what it is asked for, for people. requests : that will be sent; `stored` replies are
-        there already, of earlier runs.
+    step : label of the step. requests : number to be sent; `stored` : number of replies of earlier
+        runs.
     prompt_tokens, completion_tokens : to read, reckoned, and to write at most.
     cost : at most; None without prices. reason : why it cannot be asked, "" where it can.
     """
@@ -184,8 +187,8 @@ class RequestForecast:
 
     Attributes
     ----------
-    takes : by step and model. shown : conversations as a model sees them, by a title.
-    notes : sentences on what cannot be known yet.
+    takes : estimates by step and model. shown : example conversations, by title.
+    notes : sentences on what is still unknown.
     """
 
     takes: tuple[StepEstimate, ...]
@@ -223,8 +226,8 @@ class RequestCounter:
     """Stand-in for `StudyAsker` that counts requests and returns placeholder replies.
 
     Every conversation gets a reply of its own, as long as the model may write (up to
-    `LONGEST_FILLER` tokens), so that what later steps show of it is reckoned as well. In the steps
-    of `unread` replies are ERRORs, which no study asks about again.
+    `LONGEST_FILLER` tokens), so that the prompts of later steps that quote it are counted in full.
+    In the steps in `unread` replies are ERRORs, which no study asks about again.
     """
 
     def __init__(self, user: AnyUser, unread: Collection[str] = ()) -> None:
@@ -255,10 +258,10 @@ class RequestCounter:
 
 
 def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
-    """Return requests, tokens and cost of one round of a step, `times` over for rewordings.
+    """Return requests, tokens and cost of one round of a step, multiplied by `times`.
 
-    `times` counts what is sent again in other words that are not known yet: each request is
-    reckoned that often, and only the first of them may be there already.
+    `times` is the number of wordings of each request, of which only the first is known: each
+    request counts that often, and only the first may have a stored reply.
     """
     model = round_.model
     try:

@@ -73,8 +73,8 @@ def convert_to_columns(options: ModelOptions) -> dict[str, Any]:
 def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
     """Return the model's chat back-end, which checks the address of each connection.
 
-    Raises ChatError where it has no SPEC, its owner may not have it asked (any more), or its
-    back-end cannot be had; InputError for a file of replies that cannot be used.
+    Raises ChatError if the model has no SPEC, its owner may not (or no longer) ask it, or its
+    back-end cannot be opened; InputError for an invalid file of replies.
     """
     if not model.spec:
         raise ChatError(f"{model.name} has no address: only its imported answers are known", "spec")
@@ -136,7 +136,7 @@ def load_registered_models(
 ) -> list[LanguageModel]:
     """Return the models with these ids, if the run's owner may ask them, in order.
 
-    Raises `RunInputError` where one is not there any more; `what` is its part in the run.
+    Raises `RunInputError` if one no longer exists; `what` is its role in the run, for the message.
     """
     wanted = _parse_distinct_ids(ids)
     found = _load_models(run.owner, wanted)
@@ -321,7 +321,7 @@ NOTICE = "A very small language model: good to see how asking goes, no measure o
 def register_local_model(address: str) -> list[str]:
     """Register the model served at a URL for each requester and operator.
 
-    One that is registered already gets the new address. Returns the names of the users.
+    A model that is registered already gets the new address. Returns the names of the users.
     """
     users = get_user_model()._default_manager.filter(is_active=True)
     names = []
@@ -342,6 +342,7 @@ def register_local_model(address: str) -> list[str]:
         spec = f"openai:{MODEL}@{address}/v1"
         if is_new or model.spec != spec:
             model.spec = spec
+            # Only the address: what the user changed in the registration stays.
             model.save(update_fields=["spec"])
         names.append(user.get_username())
     return names

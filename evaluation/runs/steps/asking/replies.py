@@ -1,8 +1,8 @@
 """Look up stored replies of a run that asks, and store new ones as `LLMResponse` rows.
 
-The asking runs in a thread of its own; only the worker's thread talks to the database. What came
-goes through a `Mailbox`, and the asking waits until it is committed: a reply that `keep` has
-returned from is not lost.
+Requests run in a thread of their own; only the turn's thread uses the database. Replies
+go through a `Mailbox`, and a request waits until its reply is committed: when the future that
+`keep` returns is done, the reply is safe.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Replies:
     ) -> Self:
         """Return the reply store of one model's asking, with its stored replies looked up.
 
-        An error of `run_id` itself is not asked again, that of another run is.
+        A request with an ERROR of `run_id` itself is not sent again; one of another run is.
         """
         found = cls(asking, mailbox or Mailbox())
         place = {question.pk: at for at, question in enumerate(asking.questions)}
@@ -105,7 +105,7 @@ def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
 def write_posts(posts: Sequence[Post], run_id: int) -> None:
     """Write replies as rows, in a transaction; a reply only replaces an ERROR.
 
-    An answer that is there stays as it is; an error gives way to whatever comes.
+    A stored answer is never changed; a stored ERROR is replaced by any new reply.
     """
     for post_group in _group_by_asking(posts):
         asking = post_group[0].asking
@@ -287,7 +287,7 @@ def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
 def convert_to_storable(value: Any) -> Any:
     """Return JSON values that every database accepts: no NUL, NaN or overlong text.
 
-    What is longer than `LARGEST_RAW` is cut, as text.
+    JSON of more than `LARGEST_RAW` characters is cut and stored as text.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,7 +1,7 @@
-"""Store the replies of a study's run as `RunData`; they are no answers of a question set.
+"""Store the replies of a study's run as `RunData`, apart from the answers of question sets.
 
-One is a row of `RunData` by the key of its request, so that no turn asks for it again. What an
-earlier run of the same owner was told in reply to the very same request is taken over.
+Each reply is a row of `RunData` named by the key of its request, so that no turn sends the request
+again. The reply to an identical request of an earlier run of the same owner is reused.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class StoredReply:
     status : an ERROR is final within its run, and asked again in another.
     cost : of this run; 0 where `reused` says that an earlier run asked for it.
     message : why it is an ERROR, for people; error is the code of that.
-    step, model : what it was asked for, and the public id of who was asked.
+    step, model : step of the study, and public id of the model.
     logprobs : where they were asked for and offered, in the server's own form.
-    thinking : what was put aside of the reply.
-    rejected : what it says could not be used, so that no later run takes it over.
+    thinking : the thinking part that was separated from the reply.
+    rejected : the reply could not be used, so that no later run reuses it.
     """
 
     text: str
@@ -67,7 +67,7 @@ class StoredReply:
     def of(cls, data: Mapping[str, Any]) -> StoredReply:
         """Return a reply from its stored JSON, also of earlier versions of the platform.
 
-        What is older than the separation of thinking is read anew.
+        Replies stored before thinking was separated are parsed again.
         """
         known = {name: value for name, value in data.items() if name in _FIELDS}
         text, status = data.get("text", data.get("answer", "")), AnswerStatus(data["status"])
@@ -162,6 +162,7 @@ def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
         rows = RunData.objects.filter(
             name__in=names[first : first + QUERIED], run__owner=owner_id
         ).exclude(data__status=AnswerStatus.ERROR.value)
+        # In the order of writing: a rejection cancels earlier replies, a later reply counts again.
         for name, rejected in rows.order_by("pk").values_list("name", "data__rejected"):
             if rejected:
                 found.discard(name)

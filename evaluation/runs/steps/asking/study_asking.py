@@ -4,8 +4,8 @@
     asked = StudyAsker(turn, run, models, budget=parameters.budget)
     replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
 
-What is committed is never asked again, neither by the next turn nor by another run of the owner
-that asks the very same. All models of a run share one budget, over all its turns.
+A committed reply is never requested again, neither by the next turn nor by another run of the owner
+that sends an identical request. All models of a run share one budget, over all its turns.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class StepAsker(Protocol):
 class StudyAsker:
     """Asks all models of a study's run, step by step, within turns of some minutes.
 
-    Raises `RunInputError` where one of them cannot be had, or not by its owner any more.
+    Raises `RunInputError` if a model's back-end cannot be opened, or its owner may not ask it.
     """
 
     def __init__(
@@ -112,6 +112,7 @@ class StudyAsker:
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
         self.purse = Purse(budget, sum(one.cost for one in read_replies(run.pk)))
+        # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _connect(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.kept(GAVE_UP) or {})
@@ -120,13 +121,13 @@ class StudyAsker:
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Ask for all missing replies of a step; return each round's (model's) replies.
 
-        A model that fails again and again is given up: what it was not asked is an ERROR that says
+        A model that fails repeatedly is given up: each request not sent gets an ERROR that says
         so, here and in later steps (`reason_given_up`).
 
         Raises
         ------
         OutOfTimeError
-            The turn is over; what came is kept.
+            The turn is over; the replies so far are stored.
         RunInputError
             The budget does not reach further.
         """
@@ -200,6 +201,7 @@ class StudyAsker:
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
         """Store which models are asked no more; raise if requests are left."""
+        # Stored before the exceptions below: the next turn must know who was given up.
         given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
         if given_up:
             self._given_up |= given_up
@@ -229,7 +231,7 @@ class StudyAsker:
 class _StepWork:
     """One model's requests in one step of a study, and the store of its replies.
 
-    The thread that asks sets `outcome` or `failure`; all else is of the thread of the turn.
+    The asking thread sets `outcome` or `failure`; only the turn's thread changes the rest.
     """
 
     def __init__(
