@@ -206,6 +206,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
         except InputError as error:
             staged.state = Upload.State.BAD
             note_problems(staged, error)
+            # Nothing can be done with a file that cannot be read: only its problems are kept.
             staged.drop_files()
         staged.save()
     return staged

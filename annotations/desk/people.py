@@ -141,6 +141,7 @@ class ShareForm(PersonForm):
             question_set=self.question_set,
             user=self.person,
             defaults={"role": role},
+            # Only of a new share: a changed role must not undo an accepted invitation.
             create_defaults={"role": role, "pending": is_only_invited(self.person)},
         )
         return share

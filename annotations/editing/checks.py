@@ -137,6 +137,7 @@ def list_findings(
             listed.append(finding)
     if any(count > MOST_LISTED and MESSAGES[code][0] == "error" for code, count in counts.items()):
         listed.append(Finding("more"))
+    # The sort is stable: within errors and warnings the order of the version stays.
     return sorted(listed, key=lambda finding: not finding.blocks)
 
 

@@ -156,6 +156,8 @@ class Parts:
         """Return the headings and bold phrases of a template."""
         headings = re.findall(r"^## (.+)$", template, re.MULTILINE)
         collected = re.findall(r"\*\*(.+?)\*\*", template)
+        # The first two headings are about the study, and the third bold phrase is about
+        # signals.
         return cls(tuple(headings[2:]), tuple(collected), collected[2])
 
 

@@ -166,6 +166,8 @@ class Keyset:
                 raise BadCursorError
             last_value = UUID(value) if is_id else value
             if name == "pk":
+                # A subquery: the cursor has the public id in place of the key, and the page
+                # stays one query.
                 last_value = model._base_manager.filter(public_id=last_value).values("pk")
             later = Q(**{f"{name}__{'lt' if field.startswith('-') else 'gt'}": last_value})
             if may_be_empty:

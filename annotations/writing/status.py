@@ -159,6 +159,7 @@ def _compute_agreement(project: WritingProject) -> Agreement:
         .values_list(F("problem"), "revision", "answerable", "category")
     ):
         votes.setdefault((problem, revision), []).append((answerable, category))
+    # Revisions still in checking would count as agreeing merely because votes are missing.
     complete = [rows for rows in votes.values() if len(rows) >= project.votes_needed]
     unanswerable = [rows for rows in complete if not any(answerable for answerable, _ in rows)]
     return Agreement(

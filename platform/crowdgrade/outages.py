@@ -142,6 +142,7 @@ def _classify_sqlite_error(error: BaseException) -> Outage | None:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in SQLITE_BUSY:
         return Outage.BUSY
+    # SQLite may report a full disk as a failed write or open, so the free space decides.
     if code == SQLITE_FULL or (code in SQLITE_FAILED and _has_no_room()):
         return Outage.FULL
     return Outage.SEALED if code == SQLITE_SEALED else None

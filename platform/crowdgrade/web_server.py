@@ -198,6 +198,7 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
     def is_over() -> bool:
         channels = [channel for channel in running.map.values() if isinstance(channel, Channel)]
         for channel in channels:
+            # So that no client sends another request over a connection that stayed open.
             if channel.waits:
                 channel.will_close = True
         is_busy = any(channel.requests or channel.total_outbufs_len for channel in channels)
@@ -246,6 +247,7 @@ def main(host: str, port: str, *files: str) -> None:
         stop.set()
         for dispatcher in running.map.values():
             if isinstance(dispatcher, WebServer):
+                # One trigger is enough: all servers of the process share one loop.
                 dispatcher.pull_trigger()  # wakes the loop, which then checks `stop`
                 return
 

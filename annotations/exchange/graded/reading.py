@@ -71,6 +71,7 @@ def _read_xml(path: Readable, all_problems: Problems) -> MarkedFile:
     for name, handle in _open_files(path):
         problems = Problems(name)
         content = handle.read(MOST_BYTES + 1)
+        # Of hashes, not of the bytes: joined bytes do not tell where one file ends.
         digest.update(hashlib.sha256(content).digest())
         read_semeval(io.BytesIO(content), problems, marked)
         try:
@@ -85,6 +86,7 @@ def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
     """Yield the name and the open handle of each XML file, sorted by name."""
     if _is_folder(place):
         folder = Path(str(place))
+        # Sorted, because the hash of the answers must not depend on the order of the file system.
         paths = sorted(file_path for file_path in folder.rglob("*.xml") if file_path.is_file())
         _refuse_count(folder.name, len(paths))
         for file_path in paths:

@@ -16,6 +16,7 @@ from annotations.exchange.reading.tables import open_table
 
 # The keys of columns whose names a user can choose.
 NAMED = ("question", "answer", "grade", "worker", "order", "text", "reference")
+# Any number of so many digits fits in 64 bits.
 MOST_DIGITS = 18
 
 

@@ -63,6 +63,7 @@ def get_target(
     _refuse_archived(question_set, file)
     if number is not None and not question_set._state.adding:
         return get_version(question_set, number, file)
+    # A related query of an unsaved set raises ValueError, so it is not run.
     latest = None if question_set._state.adding else question_set.latest_version()
     if latest is None and number is not None:
         raise InputError.from_code(

@@ -132,6 +132,7 @@ def build_fields(problem: WordProblem) -> dict[str, Any]:
 
 def _format_number(answer: float) -> str:
     """Return a number as text without a needless ".0": 460.0 as "460"."""
+    # From 2**53 on a float skips whole numbers, so its digits would pretend to be exact.
     return str(int(answer)) if answer.is_integer() and abs(answer) < 2**53 else repr(answer)
 
 

@@ -116,6 +116,7 @@ def read_answers(
             if replaces(record.text, first.text, duplicates):
                 seen[key] = record
     rows.finish()
+    # A later answer that replaced an earlier one has its place in `seen`, so sort by row again.
     records = sorted(seen.values(), key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
     facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)

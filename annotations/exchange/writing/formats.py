@@ -97,6 +97,7 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
             if isinstance(cell, str) and (len(cell) > LONGEST_CELL or "\0" in cell):
                 _refuse_nul(header, row)
                 _refuse_long(header, row, LONGEST_CELL)
+        # The last cell is that of the mark's column, which only its heading fills.
         writer.writerow([*cells, ""])
         if buffer.tell() >= PIECE:
             yield buffer.getvalue().encode()

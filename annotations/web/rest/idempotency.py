@@ -112,9 +112,11 @@ def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -
             response = action()
             stored.status = response.status_code
             stored.location = response.headers.get("Location", "")
+            # As sent: dates, UUIDs and decimals are no JSON values until they are rendered.
             stored.body = json.loads(JSONRenderer().render(response.data))
             stored.save()
             return response
+    # After the transaction, which on SQLite holds the only write lock: a replay runs GET views.
     if stored.request != request_hash:
         raise ApiProblem("key-reused", "Use a new key for another request.")
     for address in (request.path, stored.location):

@@ -236,6 +236,7 @@ def _split_sections(tokens: Sequence[Token]) -> Iterator[Section]:
 
 def _read_text(inline: Token) -> str:
     """Return the text of a Markdown line without its markup."""
+    # A line break is a token of its own: as a space it keeps the words around it apart.
     kinds = ("text", "code_inline")
     parts = (child.content if child.type in kinds else " " for child in inline.children or ())
     return " ".join("".join(parts).split())

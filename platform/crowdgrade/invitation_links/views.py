@@ -179,6 +179,7 @@ def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpR
 def _withdraw(request: HttpRequest, question_set: QuestionSet | None, link_id: UUID) -> None:
     """Delete an unused link; one used meanwhile stays. Http404 if it is unknown."""
     link = get_object_or_404(list_links(question_set), public_id=link_id)
+    # One statement, so that a link used between the look-up and here is not deleted.
     n_deleted, _ = InvitationLink.objects.filter(pk=link.pk, used_at=None).delete()
     if n_deleted:
         messages.success(request, "The link does not work any more.", "link_withdrawn")

@@ -76,6 +76,7 @@ class ApiToken(AbstractAuthToken):
         A token from before password marks gets the mark of the present password.
         """
         now = timezone.now()
+        # Updates by query, not `save`: they cannot bring back a token that was revoked meanwhile.
         row = ApiToken.objects.filter(pk=self.pk)
         if not self.password_mark:
             row.update(password_mark=self.user.get_session_auth_hash())
