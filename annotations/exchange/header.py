@@ -213,6 +213,7 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
     """
     headings = [clean_name(name) for name in names]
     marks = MARKS.intersection(headings)
+    # In such a file the names of columns are escaped like the cells.
     if DEFUSED in marks:
         headings = [clean_name(restore(name)) for name in headings]
     problems: list[Problem] = []

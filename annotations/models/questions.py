@@ -36,6 +36,7 @@ class Item(Record):
         """Return an unsaved copy with a new public id."""
         item = copy(self)
         item._state = copy(self._state)
+        # Relations that are loaded already belong to the old version.
         item._state.fields_cache = {}
         item._state.adding = True
         item.pk = None

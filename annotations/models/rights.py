@@ -63,6 +63,7 @@ def _check_cached_ties(
 ) -> Rights | None:
     """Return the user's rights from the cached teams and shares; None if nothing is cached."""
     key = int(user.pk or 0)
+    # Lists if they are cached; outside `cache_queries` these are subqueries, not run here.
     teams = ties.load_team_keys(key)
     visible, readable = (
         ties.load_shared_set_keys(key, roles) for roles in (VIEWERS_AND_EXPERTS, VIEWERS)

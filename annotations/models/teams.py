@@ -87,6 +87,7 @@ class Membership(Invited):
 
         A former member cannot look into the team, so their sets are not left to it.
         """
+        # Together with the membership, in one transaction: the team never keeps only one of them.
         n_removed = self.team.question_sets.filter(owner=self.user_id).update(team=None)
         self.delete()
         return n_removed

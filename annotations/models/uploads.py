@@ -166,6 +166,7 @@ def delete_old_uploads() -> int:
         _, names = storage.listdir("")
         # Other files in that folder are not ours.
         own_names = filter(PRIVATE_NAME.fullmatch, names)
+        # Only old ones: a file is written before its row, so a young one may be about to get it.
         old_names = [
             name
             for name in own_names

@@ -252,6 +252,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
                 direction = "ascending" if sort == column.up else "descending"
                 next_sort = {column.up: column.down, column.down: column.up}[sort] or first
             query = request.GET.copy()
+            # A cursor holds values of the present order, and no other order can read it.
             query.pop(AFTER, None)
             query[SORT] = next_sort
             heads.append(

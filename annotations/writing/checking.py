@@ -51,8 +51,8 @@ class Tasks:
 
 def list_tasks(project: WritingProject, validator: int) -> Tasks:
     """Return the tasks of a validator (user key) in a project; three queries."""
+    # A vote belongs to a revision: after a return the rewritten text is checked anew.
     own = ProblemVote.objects.filter(
-        # A vote belongs to a revision: after a return the rewritten text is checked anew.
         problem=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
     checking = _select_checkable(project, validator).annotate(has_own=Exists(own))

@@ -133,6 +133,7 @@ def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
     folded = [title.strip().casefold() for title in titles]
     if name.strip().casefold() in folded and name:
         return folded.index(name.strip().casefold())
+    # A sheet may be called "2", so a name goes before a number.
     number = int(name) if name.isdecimal() else 0
     return number - 1 if 1 <= number <= len(titles) else None
 
@@ -230,6 +231,7 @@ def _rows_of_text(source: Source) -> Sequence[Row]:
 
 
 def _evenness(records: Sequence[Row]) -> int:
+    # Rows of one cell fit every delimiter that the file does not contain.
     widths = Counter(len(cells) for _, cells in records if len(cells) > 1)
     return max(widths.values(), default=0)
 

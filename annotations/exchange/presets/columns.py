@@ -96,6 +96,7 @@ def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
         return "constant"
     if are_sentences(values):
         return "sentences"
+    # A worker may answer twice, so a named column need not differ in every row.
     least = LEAST_DIFFERENT if rank < BY_CELLS else LEAST_DIFFERENT_UNNAMED
     if is_wide and different < least * len(values):
         return "few_values"
@@ -126,6 +127,7 @@ def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()
 def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
     rank = min(_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
+    # The name decides last, so that the result does not depend on the order of the columns.
     return place, not all(head.cells(column)), normalise_name(column)
 
 
@@ -174,6 +176,7 @@ def free_text(
 ) -> tuple[str, ...]:
     """Return the columns whose cells read like written answers, else all that may be answers."""
     usable = [column for column in columns if not answer_problem(head, column, cell)]
+    # In a survey whose only text field is a remark, the remarks are the answers.
     if any(not _is_remark(head, column) for column in usable):
         usable = [column for column in usable if not _is_remark(head, column)]
     found, short = [], []
@@ -217,6 +220,7 @@ def is_of_question(head: Head, question: str, column: str) -> bool:
     for row in head.rows:
         if first.setdefault(row[key].strip(), row[of].strip()) != row[of].strip():
             return False
+    # If every question has one row, any column has one value per question.
     return len(first) < len(head.rows)
 
 

@@ -119,6 +119,7 @@ def with_header(given: Readable) -> Source | None:
     return Source(
         source.name,
         source.place,
+        # The stamp is that of the file as it is: it only has to change with the content.
         lambda: BytesIO(header + source.open().read()),
         source.stamper,
     )
@@ -127,6 +128,7 @@ def with_header(given: Readable) -> Source | None:
 def lay_out_trials(table: Table) -> None:
     """Add columns for question, answer or annotator to a jsPsych, psiTurk or doccano table."""
     header = table.header
+    # Reversed, so that of equal names the first one remains.
     plain = {normalise_name(name): name for name in reversed(header)}
     if "trialtype" in plain and any(normalise_name(name) in plain for name in TRIAL_PLACES):
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
@@ -160,6 +162,7 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
         for key, text in texts.items():
             question = asked if len(texts) == 1 and asked else ":".join(filter(None, (asked, key)))
             pair = (cells[worker] if worker is not None else "", question)
+            # Without a column of items two trials of one name cannot be told apart.
             if item is None and pair in taken:
                 raise InputError.from_code(name, "trials_alike", line=line, question=question)
             taken.add(pair)
@@ -198,6 +201,7 @@ def _trial_data(rows: Rows) -> Rows:
 
 def _name_annotator(table: Table) -> None:
     """Add a column with the annotator, taken from the file name, to a doccano table."""
+    # The rows can be read only once, so the peeked ones are put back in front.
     first = list(islice(table.rows, PEEKED))
     rest = table.rows
 

@@ -199,6 +199,7 @@ def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[s
 def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
     """Parse COLUMN=RIGHT ANSWER to (column, right answer); both may contain equal signs."""
     columns = [name for name in header if name and entry.startswith(f"{name}=")]
+    # The longest: a column name may contain an equal sign and begin with another one's name.
     column = max(columns, key=len, default="")
     right = entry[len(column) + 1 :].strip() if column else ""
     if not column and entry.partition("=")[0].strip() not in header:

@@ -119,6 +119,7 @@ def column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role
         **dict.fromkeys(times, Role.TIME),
         **dict.fromkeys((column for column, _ in mapping.checks), Role.CHECK),
         **dict.fromkeys(mapping.answers, Role.ANSWER),
+        # The later ones win: a column with several roles has the most important one.
         **single,
     }
     found = {}
@@ -188,6 +189,7 @@ def rows_of(
     `template` makes the wordings of the questions of Mechanical Turk out of its Input columns.
     """
     if preset.slug == "mturk":
+        # `MturkRows` takes globs; these are names, in which a bracket is no pattern.
         chosen = [glob.escape(name) for name in mapping.answers]
         return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
     is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
@@ -435,6 +437,7 @@ class MappedRows:
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
         """Record an error: a worker answered a question twice, with different answers."""
         key = (record.worker, first_line, record.line, of_flag)
+        # The others are only counted: a file may contradict itself in every row.
         if key in self._conflicts or len(self._conflicts) < KEPT:
             self._conflicts.setdefault(key, []).append(record.question)
         else:

@@ -259,6 +259,7 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
             yield user["user"], user["question"], value, ""
     for key in [one for one in record if one.endswith(OF_RESPONSES)]:
         values, users = record[key] or [], record.get(f"{key}.users") or []
+        # Answers and users are parallel lists; of unequal ones nobody knows who gave which answer.
         if not isinstance(values, list) or len(values) != len(users):
             raise InputError.from_code(file, "argilla_nobody")
         statuses = record.get(f"{key}.status") or [""] * len(users)
@@ -290,6 +291,7 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
         found: dict[str, list[str]] = {}
         for one in annotations:
             label = one.get("text", one.get("label")) if isinstance(one, dict) else None
+            # A span is a place in a text, and no answer that could be compared with others.
             if label is None or "start_offset" in one:
                 raise InputError.from_code(file, "doccano_spans")
             if not format_value(one.get("user", "")):

@@ -242,12 +242,14 @@ def gorilla_columns(head: Head) -> Mapping:
     pairs = {
         pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
     }
+    # Only if it tells the persons apart as well as the private id does.
     is_public = len({one for _, one in pairs if one}) == len(pairs)
     worker = public if is_public else private
     question, answer = head.named("Question Key"), head.named("Response")
     if question and answer:
         text = head.named("Question Text", "Question")
         return Mapping(worker, question, (answer,), text if text != question else "")
+    # Gorilla's own columns come first, up to this one.
     last = head.header.index(head.named("Task Version") or private)
     own = [*head.header[: last + 1], *_columns(head, GORILLA_ROWS)]
     own += [name for name in head.header if name.endswith(("-quantised", "-text"))]

@@ -90,6 +90,7 @@ class Head:
     @cached_property
     def positions(self) -> dict[str, int]:
         """Position of each column by its name; of equal names, the first one's."""
+        # Reversed, because the last of equal keys remains in a dict.
         return {name: at for at, name in reversed(list(enumerate(self.header)))}
 
     @cached_property
@@ -156,6 +157,7 @@ class Head:
             (
                 name
                 for part in parts
+                # Sorted, so that the result does not depend on the order of the columns.
                 for name in sorted(self.header)
                 if any(part in normalise_name(title) for title in self.titles(name))
             ),
@@ -212,6 +214,7 @@ def _turn(table: ForeignTable) -> None:
 
     The lines of the rows are the numbers of the columns.
     """
+    # All at once: the first person is complete only with the last row.
     rows = [cells for _, cells in table.rows]
     refuse_columns(table.name, len(rows) + 1)
     people = table.header[1:]
@@ -240,6 +243,7 @@ def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
     said = next(values)
     noted = [Problem(**one) for one in said["problems"]]
     problems.extend(noted)
+    # The process sends the problems that are stored; the others are only counted.
     problems.total += said["total"] - len(noted)
     return ForeignTable(
         source.name,

@@ -130,6 +130,7 @@ def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[Answ
             )
     repeating = {worker for worker, number in n_of_worker.items() if worker and number > 1}
     columns = [observed.finish_column(repeating) for observed in observers.values()]
+    # Without a proposed field nothing would be imported; the user can still choose.
     if columns and not any(column.is_answer for column in columns):
         for column in columns:
             column.echoes, column.of_worker, column.of_person = "", False, False
@@ -178,6 +179,7 @@ class _ColumnObserver:
         same = {
             name for name, cell in aside.items() if name.startswith(INPUT) and cell.strip() == value
         }
+        # Empty cells count, too: a field that is empty where the Input cell is not is no echo.
         self.inputs = same if self.inputs is None else self.inputs & same
         if not value:
             return
@@ -210,6 +212,7 @@ def _parse_task_answers(cell: str) -> dict[str, Any] | None:
         value = json.loads(cell)
     except (ValueError, RecursionError):
         return None
+    # Crowd HTML elements send a list with one object.
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, dict) else None

@@ -110,6 +110,7 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
         if item is None:
             continue
         first = seen.setdefault(item.id, item.line)
+        # `seen` did not grow: the id was there before.
         if len(seen) == len(items):
             problems.add_code(item.line, "id", "item_twice", item=item.id, first_line=first)
             continue

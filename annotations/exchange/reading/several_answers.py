@@ -379,6 +379,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
     if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
         return None
     keys = [key for key in ("logits", "top_logprobs") if entry.get(key) is not None]
+    # Exactly one: logits are of the whole vocabulary, log-probabilities of its likeliest part.
     if len(keys) != 1:
         return None
     numbers = _read_numbers(entry[keys[0]])
@@ -386,6 +387,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
     # Some programs write a whole number as 50257.0.
     if isinstance(vocabulary, float) and vocabulary.is_integer():
         vocabulary = int(vocabulary)
+    # In Python True is an int; in JSON it is no number.
     is_size = isinstance(vocabulary, int) and not isinstance(vocabulary, bool) and vocabulary > 0
     others = entry.get("others")
     if others is not None and (others := _read_others(others)) is None:

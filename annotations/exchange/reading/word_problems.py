@@ -130,6 +130,7 @@ def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
 
 def _restore_number(item: str) -> int | str:
     """Return an id as an int if it consists of digits, else unchanged."""
+    # Only if the number is written the same: 007 would come back as 7.
     return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
 
 
@@ -205,6 +206,7 @@ def _read_numbers(value: Any) -> tuple[float, ...] | None:
     """Return the right numbers of a problem; None if the value holds anything else."""
     numbers = []
     for entry in [] if value is None else _wrap_in_list(value):
+        # A bool is an int to Python: true would be the number 1.
         if isinstance(entry, bool) or not isinstance(entry, int | float | str):
             return None
         try:

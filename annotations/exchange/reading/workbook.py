@@ -112,6 +112,7 @@ def _unpack_in_process(
     bounds = compute_bounds(handle.seek(0, 2))
     arguments = [part.sheet, part.header_row, part.first_rows]
     rows = read_values(handle, name, unpack_sheet.__module__, arguments, bounds)
+    # If the consumer stops early, this ends the process now and not when memory is cleaned up.
     with closing(rows):
         for fields in rows:
             yield Sheet(*fields) if len(fields) == 2 else SheetRow(*fields)

@@ -130,6 +130,7 @@ def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -
 def hash_request(request: Request) -> str:
     """Return the SHA-256 of method, URL and body, in hexadecimal."""
     data = request.data
+    # Sorted: a client that repeats a request may write the keys in another order.
     body = data.sha256 if hasattr(data, "sha256") else json.dumps(data, sort_keys=True)
     text = json.dumps([request.method, request.get_full_path(), body])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -146,6 +147,7 @@ def _check_readable(request: Request, address: str) -> None:
         return
     get_request = copy(request._request)
     get_request.method, get_request.path = "GET", path
+    # Only the status counts, so of a list one row is enough.
     get_request.GET = QueryDict("limit=1")
     response = match.func(get_request, *match.args, **match.kwargs)
     if response.status_code == status.HTTP_404_NOT_FOUND:

@@ -143,4 +143,5 @@ def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
 
 def escape_pointer(key: str) -> str:
     """Return a key escaped for use in a JSON pointer (RFC 6901)."""
+    # First "~": the other way round, the "~" of "~1" would be escaped again.
     return key.replace("~", "~0").replace("/", "~1")
