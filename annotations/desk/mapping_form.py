@@ -1,4 +1,4 @@
-"""Form that gives each column of a file its role in an import of answers."""
+"""Form in which a user chooses the role of each column of a file in an import of answers."""
 
 from __future__ import annotations
 
@@ -285,6 +285,7 @@ class MappingForm(forms.Form):
             return Arrangement(sheet, row if row != current.get("header_row", 0) else 0, is_turned)
         if (row, is_turned) == (current.get("header_row", 0), current.get("is_turned", False)):
             return None
+        # An empty field means the first row; 0 would let the header row be detected.
         return Arrangement(sheet, row or 1, is_turned)
 
     def _build_mapping(self) -> Mapping:

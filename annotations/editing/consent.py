@@ -1,4 +1,4 @@
-"""Templates of consent texts; what is collected is filled in, the rest are gaps to fill."""
+"""Templates of consent texts: they list the collected data; the rest are gaps in brackets."""
 
 from __future__ import annotations
 

@@ -143,6 +143,7 @@ class Question(Item):
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="questions", db_index=False
     )
+    # RESTRICT and not PROTECT, which would also refuse to delete a version with both.
     passage = models.ForeignKey(
         Passage, on_delete=models.RESTRICT, null=True, blank=True, related_name="questions"
     )

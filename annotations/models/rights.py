@@ -33,8 +33,8 @@ class Rights:
 def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
     """Return the rights of a user on a question set, with at most one query.
 
-    Inside `ties.asked_once` there is no query: the cached teams and shares are compared with the
-    set's.
+    Inside `ties.cache_queries` there is no query: the cached teams and shares are compared with
+    those of the set.
     """
     if not user.is_authenticated or not user.is_active:
         return Rights()

@@ -38,10 +38,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """Tasks of a validator: `open` ones in random order, and `said`, votes that can still change.
+    """Tasks of a validator: `open` ones in random order, and `said` ones, with a vote already.
 
-    A vote can change while its problem is being checked. `n_said` counts all votes of the validator
-    in the project.
+    A vote can be changed while its problem is being checked. `n_said` counts all votes of the
+    validator in the project.
     """
 
     open: list[Task]

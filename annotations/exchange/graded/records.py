@@ -112,6 +112,7 @@ class MarkedFile:
             GradedAnswer(
                 answer.question,
                 answer.text,
+                # No grade is None here, which the type checker cannot know.
                 sum(grades[mark] or 0.0 for mark in answer.marks) / len(answer.marks),
                 answer.worker,
             )

@@ -381,6 +381,7 @@ def _create_submissions(
             (
                 new_public_id(),
                 key,
+                # What a file without states brings was handed in where it was collected.
                 staged.state or Submission.State.SUBMITTED.value,
                 staged.started_at,
                 staged.last_seen_at,

@@ -41,6 +41,7 @@ def create_import(
 
     `file` has its `name` and `sha256`. The caller holds the transaction.
     """
+    # Such an import has nothing that could be undone.
     if not counts["n_new"]:
         return None
     return Import.objects.create(
@@ -105,6 +106,7 @@ def hash_item(item: Passage | Question) -> str:
     fields = {name: getattr(item, name) for name in EDITABLE_FIELDS[type(item)]}
     languages = {row.language: row.texts for row in item.translations.all()}
     wordings = {} if isinstance(item, Passage) else _list_wordings(item)
+    # Sorted: PostgreSQL returns the keys of a JSON column in an order of its own.
     text = json.dumps([fields, languages, wordings], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -233,6 +233,7 @@ def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -
     """Fill a stored question that has no text with the values of a file record; return it."""
     for name, value in build_question_fields(record, passages).items():
         setattr(row, name, value)
+    # It belongs to the import of answers that created it and to this one, so to neither.
     row.brought_by = None
     return row
 

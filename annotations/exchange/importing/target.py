@@ -56,7 +56,7 @@ def get_target(
     """Return the version to import into, with its question set locked (not in a dry run).
 
     A version that does not exist yet has no key, and `get_questions` returns no questions of it.
-    Raises `InputError` as `version_of`.
+    Raises `InputError` as `get_version`.
     """
     if not dry_run:
         return get_version(lock_set(question_set), number, file)

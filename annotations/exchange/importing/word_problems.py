@@ -68,6 +68,7 @@ def import_word_problems(
             elif not row.text:
                 for name, value in build_fields(problem).items():
                     setattr(row, name, value)
+                # It belongs to the import of answers that created it and to this one: to neither.
                 row.brought_by = None
                 completed.append(row)
             elif differing_fields := [

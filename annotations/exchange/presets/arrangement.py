@@ -1,7 +1,7 @@
 """Locate the table in a file: its sheet, its header row, and whether its columns are people.
 
-What is not chosen is found out: of a workbook the sheet that has answers, of each sheet (and of
-CSV) the first row that heads a table, so that titles and notes above it are passed over.
+A sheet or header row that the user has not chosen is detected: the sheet that has answers, and
+the first row that heads a table, so that titles and notes above it are skipped.
 """
 
 from __future__ import annotations

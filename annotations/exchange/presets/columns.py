@@ -300,7 +300,7 @@ _QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
 def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
-    """List the columns that are not the workers' ids, each with the reason, for a message."""
+    """Return a text that lists the columns without worker ids, each with the reason."""
     found = []
     for column in dict.fromkeys(head.header):
         code = worker_problem(head, column, is_wide=is_wide)
@@ -311,7 +311,7 @@ def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
 
 
 def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], most: int = 8) -> str:
-    """List the columns, each with the reason why it holds no answers, for a message."""
+    """Return a text that lists the columns, each with the reason why it has no answers."""
     found = []
     for column in dict.fromkeys(head.header):
         code = answer_problem(head, column, cell)

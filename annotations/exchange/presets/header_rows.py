@@ -91,7 +91,7 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
 def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
     """Return whether the header row looks like a row of data, so that the header is missing.
 
-    One known name, such as "worker" or "Timestamp", and it is a header.
+    A row with one common heading (see `is_heading`) is a header.
     """
     if not rows or any(map(is_heading, header)):
         return False
@@ -116,7 +116,7 @@ def are_statements(header: Sequence[str]) -> bool:
 
 
 def is_heading(name: str) -> bool:
-    """Return whether many files have a column of this name, such as "worker" or "Timestamp"."""
+    """Return whether a name is a common column heading, such as "worker" or "Timestamp"."""
     return bool(
         normalise_name(name) in _NAMES
         or is_personal(name)

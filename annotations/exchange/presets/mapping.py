@@ -1,4 +1,4 @@
-"""Mapping that gives each column of a file its role: worker, question, answer, time and so on."""
+"""Mapping of a file's columns to their roles: worker, question, answer, time and so on."""
 
 from __future__ import annotations
 
@@ -174,6 +174,7 @@ class Mapping:
         worker = self.worker != ROW_NUMBER and self.worker
         named = sum(map(bool, (worker, self.question, self.text)))
         named += len(self.answers) + len(self.checks)
+        # `columns` has each name once: fewer names than roles mean a column with two roles.
         if len(self.columns) < named:
             raise InputError.from_code(file, "mapped_column_twice")
         positions = {name: at for at, name in enumerate(header)}

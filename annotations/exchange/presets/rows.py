@@ -104,7 +104,7 @@ def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
 
 
 def answering_rows(preset: Preset, head: Head) -> Head:
-    """Return the file's beginning without rows that are left out, unless all rows are."""
+    """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
     rows = [row for row in head.rows if not preset.reason_left_out(named_cells(head, row))]
     return replace(head, rows=rows) if rows else head
 
@@ -365,6 +365,7 @@ class MappedRows:
             text = self._preset.cell(cells[at[column]]).strip()
             text = "" if is_blank(text) else text
             known = self.passed[column]
+            # As for answers: an empty cell never replaces a text.
             if worker not in known or (self._is_last and text):
                 known[worker] = is_right(text, right)
             self._learn(column, column, "", line, right)

@@ -66,6 +66,7 @@ BROKEN_OFF = normalise_names(
 TIMING = re.compile(r"^((group|question) ?time\b.*|.+Time\d*$|(gruppenzeit|fragenzeit)\b.*)", re.I)
 CODED = re.compile(r"^(?P<code>[A-Za-z][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])*)\. (?P<text>\S.*)$", re.S)
 """A heading of LimeSurvey with the code and the wording of a question."""
+# REDCap has a column for each option of a checkbox.
 CHECKBOX = re.compile(r"___\w+$|\(choice=.*\)$", re.S)
 COMPLETE = re.compile(r".*complete$")
 OF_RECORDS = normalise_names(
@@ -87,8 +88,8 @@ def propose_wide(
 ) -> Mapping:
     """Return the column mapping of a survey export; the tool's own columns are no answers.
 
-    `respondents` are its ids of persons or responses, the first that is filled goes before other
-    columns that name no person, see `known_names.worker_rank`.
+    `respondents` are its columns of ids of persons or responses. The first filled one is the worker
+    column, unless another column has a rank below `least_rank` (see `known_names.worker_rank`).
     """
     own = set(own)
     worker = worker_column(head)

@@ -36,8 +36,8 @@ TEXT_AREA = "textarea"
 class Flattened:
     """Table rows made from a JSON document, each with its line in the file.
 
-    `fields` are the columns that annotators filled in, those of texts alone if there are any, and
-    `task` the columns of what they were shown, where the document distinguishes them.
+    `fields` are the columns that annotators filled in (only those of texts, if there are any),
+    `task` the columns of the task's data; both are empty if the document does not distinguish them.
     """
 
     rows: list[tuple[int, dict[str, str]]] = field(default_factory=list)
@@ -112,7 +112,10 @@ def _rows_of_item(
 
 
 def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what a Label Studio task showed, also if pandas flattened its keys; else None."""
+    """Return the data of a Label Studio task; None for another object.
+
+    pandas flattens the data to keys such as data.text; these are read too.
+    """
     data = item.get("data")
     if isinstance(data, dict):
         return data

@@ -190,7 +190,7 @@ class _ColumnObserver:
             self.of_workers[worker] = None
 
     def finish_column(self, repeating: set[str]) -> AnswerColumn:
-        """Return the field, with the reasons found why it is no answer (see `AnswerColumn`)."""
+        """Return the field with the evidence from all rows for or against being an answer."""
         name = self.column.name
         # A field "comment" is as often the task itself.
         self.column.is_remark = is_remark(name) and normalise_name(name) != "comment"

@@ -1,4 +1,4 @@
-"""Read what a requester knows besides the answers: untrusted workers and graded answers."""
+"""Read a requester's information for a run: ids of untrusted workers, and expert-graded answers."""
 
 from __future__ import annotations
 
@@ -106,6 +106,7 @@ def _is_plain(path: Path, column: str) -> bool:
         return False
     first = next(open_text(path).lines(newline=""), "")
     names = [clean_name(name.strip().strip('"')) for name in _DELIMITERS.split(first)]
+    # A first line without a delimiter is the header of a single column, or the first id.
     return len(names) == 1 and names[0] != column
 
 

@@ -310,5 +310,5 @@ def _read_reply_row(
 
 
 def normalise_form(written: str) -> str:
-    """Return a form of asking in its stored spelling: "In_Context" gives in-context."""
+    """Return the normalised name of a form of asking: "In_Context" gives in-context."""
     return "-".join(normalise_text(written).casefold().replace("_", " ").split()) or DIRECT
