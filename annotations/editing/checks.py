@@ -207,6 +207,7 @@ def _check_questions(
         if not question.text.strip():
             yield Finding("no_text_answered" if answered else "no_text", question)
             continue
+        # With the passage: "What is the main idea?" may be asked of each.
         key = (question.passage_id, normalize_text(question.text))
         if key in earlier:
             yield Finding("same_question", question)

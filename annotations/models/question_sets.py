@@ -95,6 +95,7 @@ class QuestionSet(Record):
         """
         published = self.versions.filter(published_at__isnull=False).order_by("-number")
         if answered:
+            # Tested by EXISTS: a join would repeat a version for each of its answers.
             with_answers = QuestionSetVersion.objects.filter(
                 pk=OuterRef("pk"), submissions__responses__state="submitted"
             )

@@ -15,8 +15,8 @@ from annotations.models.invitations import Invited
 class Team(Record):
     """Group of requesters who see and edit the question sets shared with the team.
 
-    The owner belongs to it without a membership. A member who is not a requester sees nothing by
-    it.
+    The owner belongs to it without a membership. A member who is not a requester sees nothing
+    through the team.
     """
 
     access = Access(owner="owner", people="memberships__user", waiting="memberships__pending")

@@ -100,6 +100,7 @@ def _load_cached(
     if cache is None:
         return None
     if (topic, subject) not in cache:
+        # One more than is cached shows that there are too many.
         result = list(rows()[: MOST_CACHED + 1])
         if len(result) > MOST_CACHED:
             _cached_rows.set(None)  # too many: no caching for the rest of the page

@@ -58,7 +58,7 @@ class Page(Generic[T]):
 
 
 def encode_cursor(name: str, *values: Any) -> str:
-    """Return a cursor: the sort values of a row, encoded for the list called `name`."""
+    """Return a cursor: the sort values of a row, encoded with the name of the list."""
     raw = json.dumps([name, *values], default=str).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 

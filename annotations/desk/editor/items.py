@@ -228,7 +228,7 @@ def _build_answer(
 ) -> HttpResponse | None:
     """Return the response after saving an item; None if the form has to be shown again.
 
-    After `do=another` the browser goes to a new question on the same passage.
+    After `do=another` the browser is redirected to the form of a new question on the same passage.
     """
     form_url = next_url = ""
     if saved.row is not None:

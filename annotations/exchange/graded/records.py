@@ -69,7 +69,7 @@ class MarkedFile:
 
     @property
     def has_workers(self) -> bool:
-        """Return whether the file says who wrote its answers."""
+        """Return whether the answers of the file have worker ids."""
         return bool(self.answers and self.answers[0].worker)
 
     @property

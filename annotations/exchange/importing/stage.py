@@ -1,7 +1,7 @@
 """Stage: a private temporary database that holds a file's answers between reading and storing.
 
-So a file of any size is checked to its end before the database is changed, whatever memory there
-is, and the transaction that stores it does not wait for reading.
+A file of any size is checked to its end before the database is changed, without holding it in
+memory, and the transaction that stores it does not wait for reading.
 """
 
 from __future__ import annotations

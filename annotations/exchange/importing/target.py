@@ -58,6 +58,7 @@ def get_target(
     A version that does not exist yet has no key, and `get_questions` returns no questions of it.
     Raises `InputError` as `get_version`.
     """
+    # Locked first, so that the version that is read stays the latest one.
     if not dry_run:
         return get_version(lock_set(question_set), number, file)
     _refuse_archived(question_set, file)

@@ -201,7 +201,7 @@ def _lacks_names(rows: Sequence[Row], header_row: int) -> bool:
 def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
     """Return whether a second header row labels columns that have no heading.
 
-    Survey tools write a question with several fields so: its heading stands over the first.
+    Survey tools write a question with several fields this way: only the first field has a heading.
     """
     table = [cells for number, cells in rows if number >= header_row and any(cells)]
     if len(table) <= FEWEST_TEXTS or not table[0][0].strip():

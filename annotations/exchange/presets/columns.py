@@ -88,6 +88,7 @@ def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
         return "empty"
     if mostly(is_json, values):
         return "json"
+    # Beside nested objects such an id is that of the record that holds the answers.
     if is_wide and ID_NAMED <= rank < PRIVATE and head.holds_json:
         return "record"
     if mostly(is_time, values) or (rank >= CERTAIN and mostly(is_epoch, values)):
@@ -174,7 +175,7 @@ def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) ->
 def free_text(
     head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
 ) -> tuple[str, ...]:
-    """Return the columns whose cells read like written answers, else all that may be answers."""
+    """Return the columns of free text; if there are none, all columns that may hold answers."""
     usable = [column for column in columns if not answer_problem(head, column, cell)]
     # In a survey whose only text field is a remark, the remarks are the answers.
     if any(not _is_remark(head, column) for column in usable):
@@ -227,7 +228,7 @@ def is_of_question(head: Head, question: str, column: str) -> bool:
 def wording_column(head: Head, columns: Sequence[str]) -> str:
     """Return the column with the questions' texts: by its name, else the longest texts.
 
-    Texts of several words go before ids, whatever the columns are called.
+    Columns of texts with several words are preferred to columns of ids, whatever their names.
     """
     filled = [name for name in columns if head.values(name)]
     if not filled:
@@ -273,7 +274,7 @@ def _agree_often(head: Head, question: str) -> bool:
 def _question_column(head: Head, worker: str) -> str:
     """Return the column of question ids; among several, the one that best separates the rows.
 
-    Ids go before the texts that stand beside them, one for each.
+    A column of ids is preferred to a column with one text for each id.
     """
     named = [head.named(name) for name in QUESTIONS]
     found = [name for name in dict.fromkeys(named) if name and name != worker]

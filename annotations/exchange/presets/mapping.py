@@ -184,7 +184,7 @@ class Mapping:
 def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[str, ...]:
     """Return the columns that names or globs such as Q* select; `InputError` if one selects none.
 
-    A name of the header is meant literally, whatever signs it holds.
+    A text that equals a column name selects that column only, even if it contains * or [.
     """
     exact = set(globs).intersection(header)
     wanted = dict.fromkeys(globs)

@@ -143,7 +143,7 @@ def refuse_answerless(head: Head) -> None:
 def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
     """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
 
-    It names the columns that were looked at, and why none of them will do.
+    The message names the columns of the file, each with the reason why it was not proposed.
     """
     if preset.slug == "mturk":
         return
@@ -220,7 +220,7 @@ class MappedRows:
     """Reader of the answers of another tool's file; it yields records like `AnswerRows`.
 
     `questions` (by their ids), `skipped` (rows that are no answers, by the reason) and `left_out`
-    (columns that say who or where somebody is) are complete when the rows have been gone through;
+    (columns that identify or locate a person) are complete when all rows have been read;
     `n_rows` counts answers: rows times columns of answers. Cells that are not mapped stay with the
     answers. Raises `InputError` at the first row if a mapped column is not there.
     """
@@ -360,7 +360,7 @@ class MappedRows:
     def _checks_of(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield a worker's answers to the attention checks, and record who passed them."""
+        """Yield a worker's answers to the attention checks, and record which checks were passed."""
         for column, right in self._mapping.checks:
             text = self._preset.cell(cells[at[column]]).strip()
             text = "" if is_blank(text) else text

@@ -79,7 +79,7 @@ def records_of(document: Any, file: str) -> Any:
 def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
     """Return the table rows of a record of a known tool; None for any other record.
 
-    Raises `InputError` for a record of a shape that does not say who answered.
+    Raises `InputError` for a record of a layout without the ids of its workers.
     """
     if isinstance(record.get(STATE), dict):
         return list(_of_state(record))
@@ -220,7 +220,7 @@ def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each user who responded to an Argilla record, a column per question.
 
-    Raises `InputError` where it is not said who responded.
+    Raises `InputError` if the responses have no user ids.
     """
     fields = record.get("fields")
     if not isinstance(fields, dict):

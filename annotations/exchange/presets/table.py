@@ -97,7 +97,7 @@ class Head:
     def places(self) -> dict[str, int]:
         """Position of each column by its normalised name (`column_names.normalise_name`).
 
-        A label of a second header row is a name too, unless a column is called so.
+        A label of a second header row is a name too, unless a column has that name.
         """
         found: dict[str, int] = {}
         for at, name in enumerate(self.header):
@@ -168,7 +168,7 @@ class Head:
 def head_of(given: Readable) -> Head:
     """Read the beginning of a file: its header and up to 200 rows.
 
-    Rows that are crooked are passed over: reading the file to its end reports them.
+    Malformed rows are skipped here; reading the whole file reports them.
     """
     table = open_foreign(given, Problems(make_source(given).name))
     return Head(

@@ -86,7 +86,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
 def has_shape(item: dict[str, Any], file: str) -> bool:
     """Return whether an object has a known tool's layout, with answers nested in it.
 
-    Raises `InputError` for one that does not say who answered.
+    Raises `InputError` for an object without the ids of its workers.
     """
     return _rows_of_item(item, file, {}, {}) is not None
 

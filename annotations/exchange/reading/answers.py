@@ -410,7 +410,7 @@ class _Checks:
     def finish(self, n_rows: int, table: OpenTable) -> None:
         """Raise `InputError` if any row was bad or the file has no data row.
 
-        What is to be noted of the ids goes into the warnings of the table.
+        Notes on cleaned or damaged ids are added to the warnings of the table.
         """
         if not n_rows and not self.problems.total:
             self.problems.add_code(None, None, "no_rows", what="answers")

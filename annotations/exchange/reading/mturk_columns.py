@@ -44,9 +44,9 @@ class AnswerColumn:
     """A form field of a batch, without the prefix `Answer.`, with evidence of what it holds.
 
     `samples` are its first different values, three at most. `echoes` is the Input column whose cell
-    it repeats in every row, "" if there is none; `of_worker` says that each worker who did several
-    assignments gave it one value, `of_person` that its name is that of a fact about the person,
-    `is_remark` that it is named like a remark on the task, such as feedback.
+    it repeats in every row, "" if there is none; `of_worker` is true if each worker with several
+    assignments has one value in it, `of_person` if its name is that of a fact about the person,
+    `is_remark` if it is named like a remark on the task, such as feedback.
     """
 
     name: str

@@ -116,6 +116,7 @@ def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[obj
     yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
         texts = [cell for cell in row if isinstance(cell, str)]
+        # XML has no NUL, not even as an escape.
         if any("\0" in text for text in texts):
             _refuse_nul(header, row)
         yield [*(defuse_cell(cell) for cell in row), ""]

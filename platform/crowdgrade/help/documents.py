@@ -119,6 +119,7 @@ def search(query: str) -> list[SearchResult]:
                 in_title = sum(bool(pattern.search(section.title)) for pattern in patterns)
                 result = SearchResult(document, section, _cut_excerpt(section.text, patterns))
                 ranked.append((-in_title, len(ranked), result))
+    # Without the result in the key: it has no order of its own.
     return [result for _, _, result in sorted(ranked, key=lambda row: row[:2])[:MOST_RESULTS]]
 
 
