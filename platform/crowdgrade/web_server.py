@@ -235,9 +235,11 @@ def main(host: str, port: str, *files: str) -> None:
     from crowdgrade.database_timeouts import bound_new_connections
     from crowdgrade.wsgi import application
 
+    # Only here: commands and background processes may have slower statements.
     bound_new_connections()
     bounded_process.limit_processes(settings.WEB_PROCESSES)
     settings.HOME.mkdir(parents=True, exist_ok=True)
+    # All web processes lock the same file, so that the site decodes one picture at a time.
     images.set_lock_file(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
     running = build_server(application, shared or listen(host, int(port)))

@@ -164,6 +164,7 @@ def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
     compared with stored answers is not compared again. None if it can run only inside the
     transaction. Then the rows are prepared, and one statement inserts them.
     """
+    # Other databases let everybody write while rows are inserted, so nothing would be gained.
     if not has_one_writer() or stage.is_ready:
         return
     stage.mark_all_new()

@@ -89,6 +89,7 @@ def _of_panel(head: Head) -> set[str]:
 
 def _qualtrics(head: Head) -> Mapping:
     named = (*OF_PANEL, "workerId", "ExternalReference", "ExternalDataReference", "ResponseId")
+    # By how surely they name a person: a response id names only what one person sent.
     order = [name for name in map(head.named, named) if name]
     worker = worker_column(head, first=order)
     known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_of_panel(head)}
@@ -183,6 +184,7 @@ def _potato(head: Head) -> Mapping:
     boxes = [name for name in labels if name.partition(":::")[2].startswith("text_box")]
     text = head.named("displayed_text", "text")
     schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
+    # Schemas of numbers are ratings or sliders.
     choices = [name for name in schemas if not mostly(is_number, head.values(name))]
     answers = tuple(boxes) or experiments.written_columns(head, choices, or_all=True)
     return Mapping(worker, head.named("instance_id", "id"), answers, text)

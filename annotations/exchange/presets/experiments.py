@@ -107,12 +107,14 @@ def with_header(given: Readable) -> Source | None:
         rows = [row for row in islice(csv.reader(text.lines("")), PEEKED) if row]
     except csv.Error:
         return None
+    # The ids, WORKER:ASSIGNMENT, tell files of psiTurk from others without a header.
     widths = {len(row) for row in rows}
     if len(widths) != 1 or not all(UNIQUE_ID.fullmatch(row[0]) for row in rows):
         return None
     (width,) = widths
     if width == OF_EVENTS and all(row[-1].replace(".", "").isdecimal() for row in rows):
         raise InputError.from_code(source.name, "psiturk_events")
+    # Any table may have four columns; psiTurk's fourth holds the trial as JSON.
     if width not in PSITURK or (width > len(PSITURK[3]) and not rows[0][-1].startswith("{")):
         return None
     header = (",".join(PSITURK[width]) + "\n").encode()

@@ -184,7 +184,7 @@ class Mapping:
 def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[str, ...]:
     """Return the columns that names or globs such as Q* select; `InputError` if one selects none.
 
-    A text that equals a column name selects that column only, even if it contains * or [.
+    A text that equals a column name always selects that column, also if it contains * or [.
     """
     exact = set(globs).intersection(header)
     wanted = dict.fromkeys(globs)
@@ -200,7 +200,7 @@ def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[s
 def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
     """Parse COLUMN=RIGHT ANSWER to (column, right answer); both may contain equal signs."""
     columns = [name for name in header if name and entry.startswith(f"{name}=")]
-    # The longest: a column name may contain an equal sign and begin with another one's name.
+    # The longest: a column may be named like another one, followed by an equal sign and more.
     column = max(columns, key=len, default="")
     right = entry[len(column) + 1 :].strip() if column else ""
     if not column and entry.partition("=")[0].strip() not in header:

@@ -296,6 +296,7 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
                 raise InputError.from_code(file, "doccano_spans")
             if not format_value(one.get("user", "")):
                 raise InputError.from_code(file, "doccano_nobody")
+            # Several labels of one annotator are one answer.
             found.setdefault(format_value(one["user"]), []).append(format_value(label))
         for user, labels in found.items():
             yield {**base, ANNOTATOR: user, LABEL: "\n".join(labels)}

@@ -130,6 +130,7 @@ def _write_row(number: int, row: Sequence[object]) -> str:
         raise InputError.from_code("export", "sheet_full", most=LAST_ROW)
     cells = []
     for cell in row:
+        # An empty cell keeps its place: cells have no references, so they count from the left.
         if cell is None or cell == "":
             cells.append("<c/>")
         elif isinstance(cell, str):
