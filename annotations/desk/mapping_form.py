@@ -166,6 +166,7 @@ class MappingForm(forms.Form):
     def _add_role_fields(self, fields: Sequence[AnswerColumn]) -> None:
         """Add the role selector and the field of the right answer for each selectable column."""
         preset, right = PRESETS[self._preset], dict(self._mapping.checks)
+        # Examples come from rows that count, and not from the author's previews.
         answering = answering_rows(preset, self._head)
         if self._preset == "mturk":
             columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}

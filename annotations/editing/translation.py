@@ -254,6 +254,7 @@ def add_language(draft: QuestionSetVersion, tag: str) -> str:
     if not draft.spoken:
         raise LanguageError("original_missing")
     language = canonical(tag)
+    # BCP 47 tags differ in case only by convention.
     if language.lower() in map(str.lower, draft.every_language):
         raise LanguageError("there_already", language=language)
     if len(draft.languages) >= MOST_LANGUAGES:

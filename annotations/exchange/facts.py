@@ -191,6 +191,7 @@ def read_seconds(name: str, cell: str, note: Note) -> float | None:
         value = float(cell) if cell.isascii() and "_" not in cell else math.nan
     except ValueError:
         value = math.nan
+    # NaN fails this comparison, too.
     if not 0 <= value < math.inf:
         note(name, "seconds_unreadable", cell=cell[:40])
         return None

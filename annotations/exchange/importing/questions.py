@@ -115,6 +115,7 @@ def import_questions(
     with open_transaction(dry_run):
         version = get_version(lock_set(question_set), None, file.name)
         passages = {row.external_id: row.pk for row in version.passages.all()}
+        # All at once, not a query for each row of the file.
         stored = {row.external_id: row for row in version.questions.all()}
         new_records: list[QuestionRecord] = []
         completed: list[Question] = []

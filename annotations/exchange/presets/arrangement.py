@@ -121,6 +121,7 @@ def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
         )
     if at is None:
         at = _sheet_with_answers(source.name, titles, rows)
+    # A workbook without a sheet is refused when its rows are read.
     if not titles:
         return Arranged(source)
     row = chosen.header_row or header_row_of(rows[at])

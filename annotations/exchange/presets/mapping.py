@@ -47,6 +47,7 @@ class Mapping:
     question: str = ""
     answers: tuple[str, ...] = ()
     text: str = ""
+    # Mappings of the same columns are equal, whether these were guessed or chosen.
     guessed: tuple[str, ...] = field(default=(), compare=False)
     checks: tuple[tuple[str, str], ...] = ()
     times: tuple[str, ...] | None = None

@@ -94,6 +94,7 @@ def propose_wide(
     own = set(own)
     worker = worker_column(head)
     ranks = [rank for title in head.titles(worker) if (rank := worker_rank(title)) is not None]
+    # A column that names a person, such as Prolific's id, is preferred to the tool's own ids.
     if not worker or min(ranks, default=least_rank) >= least_rank:
         worker = next((name for name in respondents if _are_ids(head, name)), worker)
     panel = {head.named(name) for name in (*OF_PANEL, "STUDY_ID", "SESSION_ID")}
@@ -104,6 +105,7 @@ def propose_wide(
 
 def _are_ids(head: Head, column: str) -> bool:
     cells = head.cells(column)
+    # Every row needs an id (`all`): an answer without a worker cannot be imported.
     different = len(set(cells))
     return (
         bool(cells) and all(cells) and different >= FILLED * len(cells) and not are_sentences(cells)
@@ -145,6 +147,7 @@ def is_google_forms(head: Head) -> bool:
 
 def google_forms_columns(head: Head) -> Mapping:
     """Return the column mapping of an export of Google Forms."""
+    # A quiz has a score and feedback beside each question.
     own = [name for name in head.header if re.search(r"\[(Score|Feedback)\]$", name)]
     return propose_wide(head, [head.header[0], *own])
 
@@ -278,6 +281,7 @@ def is_broken_off(row: Row) -> bool:
 def is_unsubmitted(row: Row) -> bool:
     """Return whether a LimeSurvey response was saved but never submitted."""
     cells = [cell for name, cell in row.items() if name in SUBMITTED]
+    # Only if the column is there: an export without it says nothing of submission.
     return bool(cells) and not any(map(str.strip, cells))
 
 

@@ -308,6 +308,7 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
     None for a large one with such objects.
     """
     plain = set(map(normalise_name, table.header))
+    # Our own form has no such cells, and `lay_out_trials` reads those of jsPsych.
     if plain >= OWN or "trialtype" in plain:
         return table
     first = list(islice(table.rows, COMPARED))

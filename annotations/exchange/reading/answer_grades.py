@@ -166,6 +166,7 @@ def _parse_weight(problems: Problems, line: int, cell: str) -> float:
         weight = float(cell)
     except ValueError:
         weight = math.nan
+    # NaN fails this comparison, too.
     if not 0 < weight < math.inf:
         problems.add_code(line, WEIGHT, "weight_unreadable", cell=cell[:40])
         return 1.0

@@ -190,6 +190,7 @@ def _read_questions(
             continue
         name, turns = question.get("questionid"), question.get("turns")
         n_problems = problems.total
+        # True is an int to Python, and would become the id "True".
         if isinstance(name, bool) or not isinstance(name, str | int) or not clean_id(str(name)):
             problems.add_code(question.line, "questionid", "questionid_missing")
         if not isinstance(turns, list) or not turns:

@@ -311,6 +311,7 @@ def _read_reply_line(
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
+    # A reply with answers or scores of its own has the status text even without a text.
     if not (is_parsed and status is AnswerStatus.TEXT):
         status = read.status
     return SeveralAnswersReply(
@@ -333,6 +334,7 @@ def _read_sample(problems: Problems, line: int, value: Any) -> int:
     if value is None or value == "":
         return 0
     text = normalise_id(value)
+    # Nine digits stay below 2**31.
     if text is not None and text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
     problems.add_code(line, "sample", "sample_no_number")

@@ -179,6 +179,7 @@ def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | No
 
 def _read_label(entry: dict[str, Any], note: Note) -> tuple[bool | None, tuple[float, ...], int]:
     """Return (answerable, right numbers, category); the category is 0 if there is none."""
+    # The default is no label: null says that the label is not known, a missing key is a fault.
     answerable = entry.get("answerable", "")
     if answerable is not None and not isinstance(answerable, bool):
         note("answerable", "answerable_unusable")
