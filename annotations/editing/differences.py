@@ -108,6 +108,7 @@ def compare_words(old: str, new: str) -> list[Part]:
 
 def _load_passages(version: QuestionSetVersion) -> dict[str, Passage]:
     """Return the passages of a version in order, as a dict by their id in import files."""
+    # An image is compared by type, size and hash; its bytes may be megabytes.
     rows = version.passages.select_related("image").defer("image__content")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 

@@ -159,6 +159,7 @@ def count_members() -> Coalesce:
 
 def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
     """Annotate teams with their numbers of people (with the owner) and of question sets."""
+    # The owner belongs to the team without a membership, and is counted as one more.
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
     return rows.annotate(
         n_members=count_members() + 1, n_sets=count_per_row(sets.values("team"), "pk")

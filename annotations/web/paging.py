@@ -69,6 +69,7 @@ def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
     Raises `BadCursorError` for a cursor of another list, or of none.
     """
     try:
+        # With the padding that `encode_cursor` leaves out.
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         raise BadCursorError from None

@@ -146,6 +146,7 @@ def _count_by(
 
     `key_name` names the column, `time_name` that of the time.
     """
+    # Without an order, which would split the groups.
     counted = rows.order_by().values_list(key_name).annotate(Count("pk"), Max(time_name))  # type: ignore[attr-defined]
     return {key: (n, last) for key, n, last in counted}
 

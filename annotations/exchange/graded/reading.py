@@ -51,6 +51,7 @@ def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> Mar
             problems.add_code(None, None, "answers_ungraded")
     _name_all_or_none(marked, problems)
     problems.raise_if_any()
+    # After the faults are raised, so that they name all rows and not only first attempts.
     first_attempts = _pick_first_attempts(marked.answers)
     marked.n_repeated, marked.answers = len(marked.answers) - len(first_attempts), first_attempts
     return marked

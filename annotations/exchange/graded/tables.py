@@ -75,6 +75,7 @@ def _add_row(
         marked.asked.setdefault(question, wording.strip())
     if reference.strip():
         marked.references.setdefault(question, reference.strip())
+    # The grade is the mean of the graders who gave one.
     filled = [mark for cell in marks if (mark := cell.strip()) and mark not in layout.unmarked]
     if not text.strip():
         marked.n_empty += 1

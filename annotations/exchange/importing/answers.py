@@ -303,6 +303,7 @@ def _create_workers(
     owner_workers = Worker.objects.filter(owner_id=question_set.owner_id)
     keys: dict[tuple[str, str], int] = {}
     n_new = 0
+    # In the order of panels, as `groupby` joins only neighbours.
     by_panel = sorted(stage.workers, key=lambda worker: worker.panel)
     for panel, staged_workers in groupby(by_panel, key=lambda worker: worker.panel):
         names = [worker.name for worker in staged_workers]
@@ -311,6 +312,7 @@ def _create_workers(
         unknown = [name for name in names if name not in known]
         n_new += len(unknown) + _count_hidden(known.values(), imported_by, question_set)
         if dry_run:
+            # Negative, so that no stored row has the key.
             known |= {name: -len(keys) - place for place, name in enumerate(unknown, 1)}
             keys |= {(panel, name): key for name, key in known.items()}
             continue

@@ -92,6 +92,7 @@ def mark_items(
     """
     for chunk in split_in_chunks(ids, BATCH):
         rows = _get_manager(model).filter(version=new_import.version_id, external_id__in=chunk)
+        # One query for each kind of related row, and not for each item.
         items = list(rows.prefetch_related(*RELATED_ROWS[model]))
         for item in items:
             item.brought_by, item.brought_as = new_import, hash_item(item)

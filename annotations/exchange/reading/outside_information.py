@@ -90,6 +90,7 @@ def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) 
     if Path(argument).is_file():
         return read_workers(argument, columns)
     try:
+        # Strict: a quote that is not closed would join all further ids to one.
         rows = list(csv.reader([argument], strict=True, skipinitialspace=True))
     except csv.Error as error:
         raise InputError.from_code(argument[:60], "worker_list_unquoted") from error
