@@ -206,6 +206,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
         except InputError as error:
             staged.state = Upload.State.BAD
             note_problems(staged, error)
+            # Nothing can be done with a file that cannot be read: only its problems are kept.
             staged.drop_files()
         staged.save()
     return staged
@@ -297,7 +298,10 @@ def _first(answers: list[AnswerRecord]) -> list[AnswerRecord]:
 
 
 def _apply_choice(posted: QueryDict) -> QueryDict:
-    """Return the posted form with the choice that was pressed beside a problem."""
+    """Return the posted form with the value of the button that solves a listed problem.
+
+    The button is named `choose` and has a value such as duplicates=last.
+    """
     option, _, value = posted.get("choose", "").partition("=")
     if option not in ("duplicates", "create_questions"):
         return posted

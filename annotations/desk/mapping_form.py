@@ -1,4 +1,4 @@
-"""Form that gives each column of a file its role in an import of answers."""
+"""Form in which a user chooses the role of each column of a file in an import of answers."""
 
 from __future__ import annotations
 
@@ -166,6 +166,7 @@ class MappingForm(forms.Form):
     def _add_role_fields(self, fields: Sequence[AnswerColumn]) -> None:
         """Add the role selector and the field of the right answer for each selectable column."""
         preset, right = PRESETS[self._preset], dict(self._mapping.checks)
+        # Examples come from rows that count, and not from the author's previews.
         answering = answering_rows(preset, self._head)
         if self._preset == "mturk":
             columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}
@@ -285,6 +286,7 @@ class MappingForm(forms.Form):
             return Arrangement(sheet, row if row != current.get("header_row", 0) else 0, is_turned)
         if (row, is_turned) == (current.get("header_row", 0), current.get("is_turned", False)):
             return None
+        # An empty field means the first row; 0 would let the header row be detected.
         return Arrangement(sheet, row or 1, is_turned)
 
     def _build_mapping(self) -> Mapping:

@@ -84,6 +84,7 @@ class MemberForm(PersonForm):
 
     def save(self) -> Membership:
         """Add the account to the team; one that has never signed in is only invited."""
+        # A second click finds the row of the first one.
         membership, _ = Membership.objects.get_or_create(
             team=self.team, user=self.person, defaults={"pending": is_only_invited(self.person)}
         )
@@ -141,6 +142,7 @@ class ShareForm(PersonForm):
             question_set=self.question_set,
             user=self.person,
             defaults={"role": role},
+            # Only of a new share: a changed role must not undo an accepted invitation.
             create_defaults={"role": role, "pending": is_only_invited(self.person)},
         )
         return share

@@ -67,6 +67,7 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
         text = f"It cannot be published yet. {item}{findings[0].words}{more}"
         messages.error(request, text, f"not_publishable {findings[0].code}")
         return redirect("admin:editor", question_set.public_id)
+    # False after a second click: the version is published once, by whichever request was first.
     elif latest.publish():
         messages.success(request, f"Version {latest.number} is published; its wording stays.")
     else:

@@ -63,6 +63,7 @@ def create_team(request: HttpRequest) -> HttpResponse:
 def show_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
     """Show a team's members and question sets; POST by its owner adds a member."""
     if request.method == "POST":
+        # Members see the page, but only the owner adds people.
         team = get_editable(request, Team.objects.all(), team_id)
     else:
         team = get_visible_or_404(request, Team.objects.all(), team_id)

@@ -160,6 +160,8 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
     staged = load_upload(request, question_set, token)
     may_move = staged.state == Upload.State.CHECKED and KINDS[staged.kind].brings_questions
     if request.POST.get("into") == "new" and may_move:
+        # Stored before the import: a second click from the old page then finds no upload there, and
+        # creates no second set.
         question_set = staged.question_set = _create_set(request, staged.name)
         staged.save(update_fields=["question_set"])
     if staged.state == Upload.State.CHECKED and staged.file:
@@ -219,6 +221,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         upload.report = {**report.as_dict(), "changed": report.changed}
         upload.problems, upload.n_problems = [], 0
         upload.lines = list(report.lines())
+        # A file that would change nothing cannot be confirmed, so it is not needed any more.
         if not dry_run or not report.changed:
             upload.drop_files()
     upload.save()
@@ -300,6 +303,7 @@ def _import_file(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run
     with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
         report = stage.store(into, rows, dry_run=dry_run, **storing_options)
         if dry_run and report.changed:
+            # SQLite writes to a path of this machine, which a storage need not have.
             with TemporaryDirectory(prefix="upload-") as folder:
                 path = Path(folder) / "rows"
                 rows.keep(path)

@@ -137,6 +137,7 @@ def list_findings(
             listed.append(finding)
     if any(count > MOST_LISTED and MESSAGES[code][0] == "error" for code, count in counts.items()):
         listed.append(Finding("more"))
+    # The sort is stable: within errors and warnings the order of the version stays.
     return sorted(listed, key=lambda finding: not finding.blocks)
 
 
@@ -206,6 +207,7 @@ def _check_questions(
         if not question.text.strip():
             yield Finding("no_text_answered" if answered else "no_text", question)
             continue
+        # With the passage: "What is the main idea?" may be asked of each.
         key = (question.passage_id, normalize_text(question.text))
         if key in earlier:
             yield Finding("same_question", question)

@@ -1,4 +1,4 @@
-"""Templates of consent texts; what is collected is filled in, the rest are gaps to fill."""
+"""Templates of consent texts: they list the collected data; the rest are gaps in brackets."""
 
 from __future__ import annotations
 
@@ -156,6 +156,8 @@ class Parts:
         """Return the headings and bold phrases of a template."""
         headings = re.findall(r"^## (.+)$", template, re.MULTILINE)
         collected = re.findall(r"\*\*(.+?)\*\*", template)
+        # The first two headings are about the study, and the third bold phrase is about
+        # signals.
         return cls(tuple(headings[2:]), tuple(collected), collected[2])
 
 

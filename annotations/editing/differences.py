@@ -12,6 +12,7 @@ from annotations.models import Passage, Question, QuestionSetVersion
 
 MOST_WORDS = 5_000
 """Most tokens of a text that is compared word by word; a longer one is shown old and new."""
+# White space is a token too, so that the joined parts are the texts again.
 TOKENS = re.compile(r"\s+|\w+|[^\w\s]")
 
 PartKind = Literal["same", "gone", "new"]
@@ -91,6 +92,7 @@ def compare_words(old: str, new: str) -> list[Part]:
     before, after = TOKENS.findall(old), TOKENS.findall(new)
     if max(len(before), len(after)) > MOST_WORDS:
         return [part for part in (Part("gone", old), Part("new", new)) if part.text]
+    # `autojunk` would ignore tokens that are frequent in a long text, such as spaces.
     parts: list[Part] = []
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
@@ -106,6 +108,7 @@ def compare_words(old: str, new: str) -> list[Part]:
 
 def _load_passages(version: QuestionSetVersion) -> dict[str, Passage]:
     """Return the passages of a version in order, as a dict by their id in import files."""
+    # An image is compared by type, size and hash; its bytes may be megabytes.
     rows = version.passages.select_related("image").defer("image__content")
     return {row.external_id: row for row in rows.order_by("position", "pk")}
 

@@ -41,6 +41,7 @@ class Order:
     @property
     def seen(self) -> str:
         """Short hash of this order, to detect a change by another editor."""
+        # Listed by passage, because the order of a dict's keys does not follow a move of passages.
         text = repr((self.passages, [self.questions[key] for key in self._list_passage_keys()]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -66,6 +67,7 @@ class Order:
             return False
         siblings.remove(item.pk)
         target = self.questions[passage_keys[new_index]]
+        # Upwards it comes last in the passage before, downwards first in the next: one step in all.
         target.insert(len(target) if step < 0 else 0, item.pk)
         return True
 

@@ -47,12 +47,13 @@ MOST_PARTS: Final = 1_000
 """Most choices, or right answers, of one question."""
 
 
+# Compared by identity: pieces are keys of a dict, and their lists have no hash.
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """Text of a version and its translation; both are lists for choices and accepted answers.
 
-    `original` is the text, `said` its translation. `was` is the hash of the original from which it
-    was translated.
+    `original` is the text in the original language, `said` its translation. `was` is the hash of
+    the original text at the time of the translation.
     """
 
     row: Row
@@ -253,6 +254,7 @@ def add_language(draft: QuestionSetVersion, tag: str) -> str:
     if not draft.spoken:
         raise LanguageError("original_missing")
     language = canonical(tag)
+    # BCP 47 tags differ in case only by convention.
     if language.lower() in map(str.lower, draft.every_language):
         raise LanguageError("there_already", language=language)
     if len(draft.languages) >= MOST_LANGUAGES:

@@ -18,6 +18,7 @@ LONGEST_LABEL = 4
 @lru_cache(4096)
 def normalise_name(name: str) -> str:
     """Return the letters and digits of a column name in lower case, without accents."""
+    # NFKD splits an accent from its letter, and `isalnum` then drops it.
     parts = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in parts if c.isalnum())
 
@@ -203,6 +204,7 @@ def is_personal(name: str) -> bool:
     if len(re.findall(r"\w+", name)) <= LONGEST_LABEL and any(
         part in plain for part in _PERSONAL_PARTS
     ):
+        # A question of the study may contain such a word: "Which surname is older?"
         return "?" not in name or bool(_OWN.search(name))
     return bool(_OWN.search(name) and _OWN_THINGS.search(name.strip()))
 

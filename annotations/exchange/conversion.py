@@ -41,6 +41,7 @@ def convert(
     are included. `questions` is the path of a second table, of the questions. Raises `InputError`,
     and then nothing is written.
     """
+    # Before the file is read, so that a wrong ending fails at once.
     kinds = [(file, find_format(file)) for file in (output, questions) if file is not None]
     with stage_mapped(path, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
         is_graded = _build_condition(stage)

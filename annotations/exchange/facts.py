@@ -154,6 +154,7 @@ def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
     """Parse how a model was asked (sample, prompt, parameters); bad cells go to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
+    # Ten digits hold the largest sample; a longer text would only cost time to convert.
     number = int(sample) if sample.isdecimal() and len(sample) <= 10 else -1
     if not 0 <= number <= MOST_SAMPLES:
         note("sample", "sample_unreadable", cell=sample[:40])
@@ -172,6 +173,7 @@ def read_time(name: str, cell: str, note: Note) -> datetime | None:
         return None
     try:
         value = datetime.fromisoformat(cell)
+        # A time without a zone is refused: an export of ours always has one.
         if value.tzinfo is not None:
             return value.astimezone(UTC)
     except (ValueError, OverflowError):
@@ -189,6 +191,7 @@ def read_seconds(name: str, cell: str, note: Note) -> float | None:
         value = float(cell) if cell.isascii() and "_" not in cell else math.nan
     except ValueError:
         value = math.nan
+    # NaN fails this comparison, too.
     if not 0 <= value < math.inf:
         note(name, "seconds_unreadable", cell=cell[:40])
         return None

@@ -213,6 +213,7 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
     """
     headings = [clean_name(name) for name in names]
     marks = MARKS.intersection(headings)
+    # In such a file the names of columns are escaped like the cells.
     if DEFUSED in marks:
         headings = [clean_name(restore(name)) for name in headings]
     problems: list[Problem] = []
@@ -220,6 +221,7 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
     for column in columns:
         positions = column.find_positions(headings, marked=column.mark in marks)
         wanted.append(positions[0] if positions else None)
+        # All missing columns are collected, so that the user corrects the file once.
         if not positions and column.required:
             problems.append(_build_missing_problem(column, headings, file, line))
         if len(positions) > 1:

@@ -19,6 +19,7 @@ INVISIBLE = (
 """Characters that leave no trace on a screen, as a class of a regular expression."""
 BLANKS = "\\s\u2800"
 SHOWN = 5
+# Words without a letter do not count: an id such as "block 2 14" is no wording.
 FEWEST_WORDS = 3
 QUESTION_MARKS = ("?", "\uff1f", "\u061f")
 _INVISIBLE = re.compile(f"[{INVISIBLE}]+")

@@ -17,7 +17,7 @@ THINKING_KEPT = "thinking_kept"
 
 
 class Finish(StrEnum):
-    """Why a model stopped generating, whatever word its provider uses for it."""
+    """Reason why a model stopped generating, the same for all providers."""
 
     OTHER = "other"
     LENGTH = "length"
@@ -53,7 +53,7 @@ _PREFIXES = ("finish_reason_", "finishreason_", "finishreason.", "stop_reason_")
 
 
 def read_finish(reason: str) -> Finish:
-    """Return what a provider's finish reason means: "MAX_TOKENS" and "length" give LENGTH."""
+    """Return the `Finish` of a provider's finish reason: "MAX_TOKENS" and "length" give LENGTH."""
     word = reason.strip().casefold().replace("-", "_").replace(" ", "_")
     for prefix in _PREFIXES:
         word = word.removeprefix(prefix)

@@ -51,6 +51,7 @@ STATUSES = (
 HANDED_IN = frozenset({AWAITING, APPROVED, REJECTED, PARTIALLY})
 """Statuses of submissions that the participant completed."""
 
+# Prolific approves no submission that timed out.
 PAST_APPROVING = frozenset({APPROVED, PARTIALLY, RETURNED, TIMED_OUT, SCREENED_OUT})
 """Statuses that cannot be approved any more, or need not be."""
 

@@ -145,6 +145,7 @@ def separate_thinking(text: str) -> SeparatedReply:
         return SeparatedReply(text)
     separated = _split_channels(text) or _split_words(text) or _split_marks(text)
     answer = _strip_tokens(separated.answer)
+    # Unchanged to the last blank: a text without thinking is stored as it was written.
     if answer == text:
         return SeparatedReply(text)
     if separated.answer != text:
@@ -236,6 +237,7 @@ def _split_marks(text: str) -> SeparatedReply:
     marks = sum(1 for _ in _OPENING.finditer(rest)) + sum(1 for _ in _CLOSING.finditer(rest))
     if not marks:
         return SeparatedReply(text)
+    # Each mark is judged with the text around it, which takes quadratic time.
     if marks > _MOST_MARKS:
         return _split_at_last_mark(rest)
     outside: list[str] = []
@@ -362,6 +364,7 @@ def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
     ]
     for closing in closings:
         inside = sum(mark.end() <= closing.start() for mark in openings)
+        # Every opening mark before it needs a closing one; the earlier ones are used up.
         depth = 1 + inside - closings.index(closing)
         if depth <= 1:
             return closing
@@ -382,6 +385,7 @@ def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
 def _find_lone_closing(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
     """Return the last closing tag, before the first opening one, that ends thinking."""
     end = len(text) if opening is None else opening.start()
+    # The last one: what stands between two closing marks is thinking, too.
     last_closing = None
     for closing in _CLOSING.finditer(text, 0, end):
         if _get_family(closing) != "details" and _is_end(text, closing):
@@ -418,6 +422,7 @@ def _unwrap(answer: str) -> str:
         return answer
     end = _find_last(_ANSWER_ENDS, answer, begin.end())
     inner = answer[begin.end() : end.start() if end else len(answer)]
+    # Empty tags would leave no answer of a reply that has a text.
     return inner if inner.strip(_BLANK) else answer
 
 

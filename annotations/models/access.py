@@ -156,6 +156,7 @@ class Access:
             # One filter call, so that both conditions hold for the same related row.
             not_waiting: dict[str, Any] = {self.waiting: False} if self.waiting else {}
             rows_of_user = model._base_manager.filter(**{self.people: user.pk}, **not_waiting)
+            # A subquery: a join would repeat a row that reaches the user in several ways.
             condition |= Q(pk__in=rows_of_user.values("pk"))
         return condition
 

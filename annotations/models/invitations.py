@@ -69,6 +69,7 @@ class Invited(Record):
 
     def accept(self) -> bool:
         """Accept the invitation; return False if it was withdrawn meanwhile."""
+        # An update and no `save`, which would insert again a row that was withdrawn meanwhile.
         self.pending = False
         return bool(type(self)._base_manager.filter(pk=self.pk).update(pending=False))
 

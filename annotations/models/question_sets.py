@@ -95,6 +95,7 @@ class QuestionSet(Record):
         """
         published = self.versions.filter(published_at__isnull=False).order_by("-number")
         if answered:
+            # Tested by EXISTS: a join would repeat a version for each of its answers.
             with_answers = QuestionSetVersion.objects.filter(
                 pk=OuterRef("pk"), submissions__responses__state="submitted"
             )
@@ -207,11 +208,13 @@ class QuestionSetVersion(Record):
             language=self.language,
             languages=self.languages,
         )
+        # Ids decide between equal positions, so the copy has the order that pages show.
         order = ("position", "id")
         passages = {old.pk: old.copy_unsaved(draft) for old in self.passages.order_by(*order)}
         is_other_set = question_set.pk != self.question_set_id
         if is_other_set:
             _copy_images(list(passages.values()), question_set)
+        # Before the questions, which need the keys of their passages.
         draft.passages.bulk_create(passages.values(), batch_size=1000)
         questions = {}
         for old in self.questions.order_by(*order):
@@ -246,6 +249,7 @@ class QuestionSetVersion(Record):
 
 def _copy_images(passages: list[Any], question_set: QuestionSet) -> None:
     """Copy the images of passages into another set, and let the passages use the copies."""
+    # Each image is copied once, although several passages may show it.
     images = apps.get_model("annotations", "Image")._default_manager
     originals = images.in_bulk(
         {passage.image_id for passage in passages if passage.image_id is not None}

@@ -36,6 +36,7 @@ class Item(Record):
         """Return an unsaved copy with a new public id."""
         item = copy(self)
         item._state = copy(self._state)
+        # Relations that are loaded already belong to the old version.
         item._state.fields_cache = {}
         item._state.adding = True
         item.pk = None
@@ -142,6 +143,7 @@ class Question(Item):
     version = models.ForeignKey(
         QuestionSetVersion, on_delete=models.CASCADE, related_name="questions", db_index=False
     )
+    # RESTRICT and not PROTECT, which would also refuse to delete a version with both.
     passage = models.ForeignKey(
         Passage, on_delete=models.RESTRICT, null=True, blank=True, related_name="questions"
     )

@@ -33,8 +33,8 @@ class Rights:
 def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
     """Return the rights of a user on a question set, with at most one query.
 
-    Inside `ties.asked_once` there is no query: the cached teams and shares are compared with the
-    set's.
+    Inside `ties.cache_queries` there is no query: the cached teams and shares are compared with
+    those of the set.
     """
     if not user.is_authenticated or not user.is_active:
         return Rights()
@@ -63,6 +63,7 @@ def _check_cached_ties(
 ) -> Rights | None:
     """Return the user's rights from the cached teams and shares; None if nothing is cached."""
     key = int(user.pk or 0)
+    # Lists if they are cached; outside `cache_queries` these are subqueries, not run here.
     teams = ties.load_team_keys(key)
     visible, readable = (
         ties.load_shared_set_keys(key, roles) for roles in (VIEWERS_AND_EXPERTS, VIEWERS)

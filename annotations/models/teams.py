@@ -15,8 +15,8 @@ from annotations.models.invitations import Invited
 class Team(Record):
     """Group of requesters who see and edit the question sets shared with the team.
 
-    The owner belongs to it without a membership. A member who is not a requester sees nothing by
-    it.
+    The owner belongs to it without a membership. A member who is not a requester sees nothing
+    through the team.
     """
 
     access = Access(owner="owner", people="memberships__user", waiting="memberships__pending")
@@ -87,6 +87,7 @@ class Membership(Invited):
 
         A former member cannot look into the team, so their sets are not left to it.
         """
+        # Together with the membership, in one transaction: the team never keeps only one of them.
         n_removed = self.team.question_sets.filter(owner=self.user_id).update(team=None)
         self.delete()
         return n_removed

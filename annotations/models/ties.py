@@ -1,7 +1,7 @@
 """Teams, shares and writing roles of a user, cached during one request.
 
 The access rules (`annotations.models.access`) depend on them. As nested subqueries they would be
-evaluated again for each list of a page. Inside `asked_once` they are read when the first list
+evaluated again for each list of a page. Inside `cache_queries` they are read when the first list
 needs them, and each list gets the keys.
 """
 
@@ -100,6 +100,7 @@ def _load_cached(
     if cache is None:
         return None
     if (topic, subject) not in cache:
+        # One more than is cached shows that there are too many.
         result = list(rows()[: MOST_CACHED + 1])
         if len(result) > MOST_CACHED:
             _cached_rows.set(None)  # too many: no caching for the rest of the page

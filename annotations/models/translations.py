@@ -27,8 +27,8 @@ class Translation(Scoped):
     """Translation of a passage, of a question, or (both keys None) of a version's own texts.
 
     `texts` has the translations by field name; choices and right answers are lists. `originals` has
-    the hash of each translated original (`mark`), so that a later change is noticed. The languages
-    of a version are listed in its `languages`.
+    the hash of each translated original (`hash_original`), so that a later change is noticed. The
+    languages of a version are listed in its `languages`.
     """
 
     access = Access(question_set="version__question_set", readers=VIEWERS_AND_EXPERTS)
@@ -58,6 +58,7 @@ class Translation(Scoped):
     originals = models.JSONField(default=dict)
 
     class Meta:
+        # One index for each kind of row: in one over all columns, NULLs would never be equal.
         constraints = [
             models.UniqueConstraint(
                 fields=["version", "language"],

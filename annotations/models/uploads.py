@@ -99,6 +99,7 @@ class Upload(Record):
     @contextmanager
     def whole(self) -> Iterator[None]:
         """Delete files added in the block if it fails, so that no file is left without a row."""
+        # Files of a stored row stay: the row still names them.
         before = set() if self._state.adding else {self.file.name, self.checked.name}
         try:
             yield
@@ -119,6 +120,7 @@ class Upload(Record):
         with TemporaryDirectory(prefix="upload-") as folder:
             path = Path(folder) / "rows"
             with self.checked.storage.open(self.checked.name or "", "rb") as stored:
+                # Private before the rows are in it: they hold the ids of workers.
                 path.touch(mode=0o600)
                 with path.open("wb") as file:
                     for chunk in stored.chunks():
@@ -166,6 +168,7 @@ def delete_old_uploads() -> int:
         _, names = storage.listdir("")
         # Other files in that folder are not ours.
         own_names = filter(PRIVATE_NAME.fullmatch, names)
+        # Only old ones: a file is written before its row, so a young one may be about to get it.
         old_names = [
             name
             for name in own_names

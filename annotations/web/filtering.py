@@ -94,6 +94,7 @@ def build_orders(
     orders = {}
     for sign, label in (("-", falling), ("", rising)):
         if label:
+            # The name is in each cursor, so a cursor of one order is refused by another.
             keyset = Keyset(
                 f"by{sign}{name}",
                 (f"{sign}{field}", "public_id"),
@@ -135,6 +136,7 @@ class FlagField(forms.NullBooleanField):
 
     def to_python(self, value: Any) -> bool | None:  # type: ignore[override]
         """Return True, False, or None if not set; raise ValidationError for other values."""
+        # Django's own field takes any other text for "not set", and a typo would filter nothing.
         values = {"": None, None: None, "true": True, "false": False, True: True, False: False}
         try:
             return values[value]
@@ -252,6 +254,7 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
                 direction = "ascending" if sort == column.up else "descending"
                 next_sort = {column.up: column.down, column.down: column.up}[sort] or first
             query = request.GET.copy()
+            # A cursor holds values of the present order, and no other order can read it.
             query.pop(AFTER, None)
             query[SORT] = next_sort
             heads.append(

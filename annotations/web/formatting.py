@@ -80,6 +80,7 @@ def _level_headings(tokens: Iterable[Token], top: int) -> None:
     level = top - 1
     for token in tokens:
         if token.type == "heading_open":
+            # HTML has no heading below h6.
             level = min(top + int(token.tag[1]) - 1, level + 1, 6)
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{level}"

@@ -45,13 +45,16 @@ def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = Fals
 
     `rows` name the grouping column in `values`.
     """
+    # Without an order, whose columns would be added to the grouping and split the counts.
     counts = rows.order_by().annotate(n=Count(field, distinct=distinct)).values("n")
+    # No row, no group: the subquery is then NULL, which sorts and prints as no number.
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
 def count_questions() -> Coalesce:
     """Return an SQL expression for the number of questions of a question set, over its versions."""
     questions = Question.objects.filter(version__question_set=OuterRef("pk"))
+    # By their ids in files, which the versions share: a later version repeats the questions.
     return count_per_row(questions.values("version__question_set"), "external_id", distinct=True)
 
 
@@ -156,6 +159,7 @@ def count_members() -> Coalesce:
 
 def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
     """Annotate teams with their numbers of people (with the owner) and of question sets."""
+    # The owner belongs to the team without a membership, and is counted as one more.
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
     return rows.annotate(
         n_members=count_members() + 1, n_sets=count_per_row(sets.values("team"), "pk")

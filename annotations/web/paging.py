@@ -58,7 +58,7 @@ class Page(Generic[T]):
 
 
 def encode_cursor(name: str, *values: Any) -> str:
-    """Return a cursor: the sort values of a row, encoded for the list called `name`."""
+    """Return a cursor: the sort values of a row, encoded with the name of the list."""
     raw = json.dumps([name, *values], default=str).encode()
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
@@ -69,6 +69,7 @@ def decode_cursor(name: str, cursor: str, n: int = 1) -> list[Any]:
     Raises `BadCursorError` for a cursor of another list, or of none.
     """
     try:
+        # With the padding that `encode_cursor` leaves out.
         values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         raise BadCursorError from None
@@ -166,6 +167,8 @@ class Keyset:
                 raise BadCursorError
             last_value = UUID(value) if is_id else value
             if name == "pk":
+                # A subquery: the cursor has the public id in place of the key, and the page
+                # stays one query.
                 last_value = model._base_manager.filter(public_id=last_value).values("pk")
             later = Q(**{f"{name}__{'lt' if field.startswith('-') else 'gt'}": last_value})
             if may_be_empty:

@@ -70,6 +70,7 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
     rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
+    # One query tells both whether the user sees the row (404) and may change it (403).
     row: Any = get_object_or_404(
         rows_to_see.with_right_to_change(request.user), public_id=public_id
     )
@@ -92,6 +93,7 @@ def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) 
 def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
     """Return the set if the user may see its answers; Http404 otherwise, as for experts."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), public_id)
+    # 404 as for an unknown set: experts judge blindly, and learn nothing of the answers.
     if not rights(request.user, question_set).answers:
         raise Http404
     return question_set

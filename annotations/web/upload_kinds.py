@@ -164,6 +164,7 @@ register(
         ColumnNames.parse,
         import_mapped,
         CHOICES,
+        # `STORING` are the last of the choices: all others are options of reading.
         stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
     )
 )

@@ -38,10 +38,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Tasks:
-    """Tasks of a validator: `open` ones in random order, and `said`, votes that can still change.
+    """Tasks of a validator: `open` ones in random order, and `said` ones, with a vote already.
 
-    A vote can change while its problem is being checked. `n_said` counts all votes of the validator
-    in the project.
+    A vote can be changed while its problem is being checked. `n_said` counts all votes of the
+    validator in the project.
     """
 
     open: list[Task]
@@ -51,6 +51,7 @@ class Tasks:
 
 def list_tasks(project: WritingProject, validator: int) -> Tasks:
     """Return the tasks of a validator (user key) in a project; three queries."""
+    # A vote belongs to a revision: after a return the rewritten text is checked anew.
     own = ProblemVote.objects.filter(
         problem=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
@@ -72,6 +73,7 @@ def list_tasks(project: WritingProject, validator: int) -> Tasks:
             "problem__public_id", "problem__text", "answerable", "category", "note"
         )
     ]
+    # Over all revisions and states: `voted` has only the votes that can still change.
     n_voted = ProblemVote.objects.filter(validator=validator, problem__project=project).count()
     return Tasks([Task(*row) for row in open_rows], voted, n_voted)
 
@@ -135,6 +137,7 @@ def vote(
             defaults={"answerable": answerable, "category": category, "note": checked_note},
         )
         _decide(current, validator)
+    # After the commit, so that the lock is not held while the list is read.
     following = list_tasks(project, validator).open
     return following[0].id if following else None
 
@@ -151,6 +154,7 @@ def _decide(problem: WrittenProblem, by: int) -> None:
         return
     categories = Counter(row.category for row in votes)
     unanswerable = not any(row.answerable for row in votes)
+    # More than half, so of two validators both have to name the author's category.
     if unanswerable and 2 * categories[problem.category] > len(votes):
         problem.state, problem.decided_at = State.ACCEPTED, timezone.now()
         problem.save(update_fields=["state", "decided_at", "updated_at"])

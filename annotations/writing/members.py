@@ -61,6 +61,7 @@ def find_invitation_error(project: WritingProject, person: User, role: str) -> s
             f"“{name}” is a {member.get_role_display()} and has begun: who writes cannot check, "
             "nor the other way round."
         )
+    # Votes are independent only if nobody sees those of others before voting.
     if role == Role.VALIDATOR and can_see_votes(person, project.version.question_set):
         return (
             f"“{name}” sees everything of this question set, what others say of a problem too, so "
@@ -92,6 +93,7 @@ def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[st
     people = (
         User.objects.filter(is_active=True)
         .filter(Q(pk=team.owner_id) | Q(memberships__team=team, memberships__pending=False))
+        # The owner may also be a member, and joins over memberships repeat accounts.
         .distinct()
         .order_by("username")
     )

@@ -97,6 +97,7 @@ def note_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> N
 def lock_problem(pk: int) -> WrittenProblem:
     """Return a problem as stored now, locked until the transaction ends."""
     return (
+        # Only the problem's own row: locking the joined project would make all writers wait.
         WrittenProblem.objects.select_for_update(of=("self",))
         .select_related("project", "original")
         .get(pk=pk)

@@ -146,6 +146,7 @@ def _count_by(
 
     `key_name` names the column, `time_name` that of the time.
     """
+    # Without an order, which would split the groups.
     counted = rows.order_by().values_list(key_name).annotate(Count("pk"), Max(time_name))  # type: ignore[attr-defined]
     return {key: (n, last) for key, n, last in counted}
 
@@ -159,6 +160,7 @@ def _compute_agreement(project: WritingProject) -> Agreement:
         .values_list(F("problem"), "revision", "answerable", "category")
     ):
         votes.setdefault((problem, revision), []).append((answerable, category))
+    # Revisions still in checking would count as agreeing merely because votes are missing.
     complete = [rows for rows in votes.values() if len(rows) >= project.votes_needed]
     unanswerable = [rows for rows in complete if not any(answerable for answerable, _ in rows)]
     return Agreement(

@@ -79,6 +79,7 @@ def take(project: WritingProject, author: int) -> WrittenProblem:
         original=original,
         author_id=author,
         number=(last or 0) + 1,
+        # Cut at MOST_CHARACTERS: the draft has to be one that can be saved.
         text=original.text[:5000],
     )
     note_event(problem, WritingEvent.Kind.BEGUN, author)

@@ -17,6 +17,8 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from annotations.models import is_operator
 from crowdgrade.models import ApiToken
 
+# Django's own pages of both go by Django's permissions, which do not count here. Groups only
+# bundle such permissions, so they get no page.
 admin.site.unregister(User)
 admin.site.unregister(Group)
 

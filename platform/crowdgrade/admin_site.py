@@ -96,6 +96,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         from crowdgrade.invitation_links.views import join
 
         return [
+            # Before the site's own URLs: those end in a pattern for any path, behind the login.
             path("first-account/", create_first_account, name="first-account"),
             path("join/<str:token>/", join, name="join"),
             *super().get_urls(),
@@ -129,6 +130,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
                 context = {"title": "There is no such page"}
                 response = TemplateResponse(request, "admin/missing.html", context, status=404)
             if isinstance(response, TemplateResponse) and not response.is_rendered:
+                # Only an unrendered response still takes a context.
                 own = response.context_data or {}
                 # The title of the window mentions the error: screen readers read it first.
                 wrong = {"is_wrong": response.status_code in INVALID_STATUSES}

@@ -46,12 +46,14 @@ class Channel(filesystem.Channel):
 
         File names begin with the monotonic time, so that sorting them gives the order.
         """
+        # Padded to 20 digits, the most of a 64-bit number, because names are sorted as texts.
         name = f"{time.monotonic_ns():020}_{uuid.uuid4()}.{queue}.msg"
         _write_file(Path(self.data_folder_out) / name, payload)
 
     def _get(self, queue: str) -> dict[str, Any]:  # type: ignore[override]
         """Remove and return a queue's first readable message; raise Empty without one."""
         for path in sorted(Path(self.data_folder_in).iterdir()):
+            # An unfinished file begins with a dot and ends in UNFINISHED, so it never matches here.
             if path.name.partition(".")[2] != f"{queue}.msg":
                 continue
             try:
@@ -139,6 +141,8 @@ def _read_table(path: Path) -> list[exchange_queue_t]:
 
 def _write_file(path: Path, content: Any) -> None:
     """Write a file atomically, by renaming; on an error leave no file and raise."""
+    # In the same folder, because a rename is atomic only within one file system. No fsync: a
+    # message lost in a power failure delays a run by seconds.
     fresh = path.with_name(f".{path.name}.{uuid.uuid4().hex}{UNFINISHED}")
     try:
         try:

@@ -57,6 +57,7 @@ def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Ite
         yield group
         for name in names:
             if name in commands:
+                # 27 columns precede the summary: two spaces, a name of 24, and one space.
                 first = textwrap.shorten(
                     read_summary(commands[name], name), width - 27, placeholder=" ..."
                 )

@@ -26,6 +26,7 @@ SET_NAME = "Demo: tides and the telegraph"
 
 def build_environment() -> dict[str, str]:
     """Return the demo's environment variables: its own folder, database and broker."""
+    # These are the real site's: with its DATABASE_URL the demo would write into its database.
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -48,6 +49,7 @@ def ensure_login(home: Path) -> None:
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
         return
+    # The file is written first: an account without it would have a password that nobody knows.
     password = secrets.token_urlsafe(12)
     with open(home / LOGIN_FILE, "w", opener=_open_private, encoding="utf-8") as file:
         file.write(f"username: {USERNAME}\npassword: {password}\n")
@@ -66,6 +68,7 @@ def read_password(home: Path) -> str | None:
 def _open_private(path: str, flags: int) -> int:
     """Open a file with mode 600, whatever the umask (an opener for `open`)."""
     handle = os.open(path, flags, 0o600)
+    # The mode of `open` is used only for a new file, not for one that is there already.
     os.fchmod(handle, 0o600)
     return handle
 

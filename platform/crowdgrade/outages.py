@@ -96,6 +96,7 @@ def _is_behind(error: BaseException) -> bool:
     if not any(_is_missing_table(cause) for cause in _iterate_causes(error)):
         return False
     try:
+        # A defect may name a missing column, too: only migrations that were not run are an outage.
         executor = MigrationExecutor(connection)
         return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
     except DatabaseError:
@@ -105,6 +106,7 @@ def _is_behind(error: BaseException) -> bool:
 def _is_missing_table(error: BaseException) -> bool:
     """Return whether an error says that a table or column does not exist."""
     if isinstance(error, sqlite3.OperationalError):
+        # An INSERT says "table T has no column named C".
         return str(error).startswith(("no such table", "no such column", "table "))
     return isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn)
 
@@ -142,6 +144,7 @@ def _classify_sqlite_error(error: BaseException) -> Outage | None:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in SQLITE_BUSY:
         return Outage.BUSY
+    # SQLite may report a full disk as a failed write or open, so the free space decides.
     if code == SQLITE_FULL or (code in SQLITE_FAILED and _has_no_room()):
         return Outage.FULL
     return Outage.SEALED if code == SQLITE_SEALED else None

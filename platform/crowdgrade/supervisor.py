@@ -27,6 +27,7 @@ class AlreadyRunningError(Exception):
     """Another supervisor is running and holds the lock file."""
 
 
+# A BaseException, so that no `except Exception` on the way swallows the request to stop.
 class Stopped(BaseException):
     """Exception raised in the supervisor when SIGTERM or Ctrl-C arrives."""
 
@@ -89,6 +90,7 @@ class Child:
 
     def end(self) -> None:
         """Close the listening sockets and send SIGTERM to the process."""
+        # While a socket listens here, the kernel lets clients connect whom no process would serve.
         for listener in self.sockets:
             listener.close()
         if self.process is not None and self.process.poll() is None:
@@ -103,6 +105,7 @@ class Child:
             self.process.wait(max(0.1, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             with contextlib.suppress(ProcessLookupError):
+                # A session leader's pid is also its group's number, so its own children end too.
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
         self._close_lifeline()
@@ -163,6 +166,7 @@ def supervise(
             time.sleep(LOOK_EVERY)
     finally:
         for child in children:
+            # All get the signal before any is waited for: they end at once, within one deadline.
             child.end()
         deadline = time.monotonic() + SECONDS_TO_END
         for child in children:

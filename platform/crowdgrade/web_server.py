@@ -198,6 +198,7 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
     def is_over() -> bool:
         channels = [channel for channel in running.map.values() if isinstance(channel, Channel)]
         for channel in channels:
+            # So that no client sends another request over a connection that stayed open.
             if channel.waits:
                 channel.will_close = True
         is_busy = any(channel.requests or channel.total_outbufs_len for channel in channels)
@@ -234,9 +235,11 @@ def main(host: str, port: str, *files: str) -> None:
     from crowdgrade.database_timeouts import bound_new_connections
     from crowdgrade.wsgi import application
 
+    # Only here: commands and background processes may have slower statements.
     bound_new_connections()
     bounded_process.limit_processes(settings.WEB_PROCESSES)
     settings.HOME.mkdir(parents=True, exist_ok=True)
+    # All web processes lock the same file, so that the site decodes one picture at a time.
     images.set_lock_file(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
     running = build_server(application, shared or listen(host, int(port)))
@@ -246,6 +249,7 @@ def main(host: str, port: str, *files: str) -> None:
         stop.set()
         for dispatcher in running.map.values():
             if isinstance(dispatcher, WebServer):
+                # One trigger is enough: all servers of the process share one loop.
                 dispatcher.pull_trigger()  # wakes the loop, which then checks `stop`
                 return
 

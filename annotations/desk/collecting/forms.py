@@ -160,6 +160,7 @@ class SettingsForm(CollectionModelForm):
         super().__init__(data, instance=copy(collection), initial=initial)
         excludes: Any = self.fields["excludes"]
         owner = collection.version.question_set.owner_id
+        # Workers belong to the owner of a set, so only sets of one owner can share workers.
         self.visible_sets = visible_sets.filter(owner=owner)
         excludes.queryset = self.visible_sets.order_by("name")
         excludes.widget = forms.CheckboxSelectMultiple(choices=excludes.choices)

@@ -1,4 +1,4 @@
-"""The page of a collection while workers answer, and its section that a script keeps current."""
+"""The page of a collection while workers answer, with a section that a script reloads."""
 
 from __future__ import annotations
 

@@ -196,6 +196,7 @@ def _find_or_build_collection(question_set: QuestionSet) -> Collection:
     latest = question_set.latest_version()
     if latest is None:
         raise Http404("it has no questions yet")
+    # Of the latest version only: a new version is published with a collection of its own.
     stored = Collection.objects.filter(version=latest).select_related("version__question_set")
     defaults: dict[str, Any] = {
         "places": 40,

@@ -58,6 +58,7 @@ class EditorForm(ModelForm):
         name = clean_id(self.cleaned_data.get("external_id", ""))
         if self.draft is None:
             return name
+        # Checked here, as the model's own check leaves out constraints on fields not in the form.
         rows = type(self.instance)._default_manager.filter(version=self.draft)
         others = rows.exclude(pk=self.instance.pk)
         if not name:

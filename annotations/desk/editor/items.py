@@ -228,7 +228,7 @@ def _build_answer(
 ) -> HttpResponse | None:
     """Return the response after saving an item; None if the form has to be shown again.
 
-    After `do=another` the browser goes to a new question on the same passage.
+    After `do=another` the browser is redirected to the form of a new question on the same passage.
     """
     form_url = next_url = ""
     if saved.row is not None:
@@ -273,6 +273,7 @@ def _render_page(
         "item": item,
         "noun": "texts" if isinstance(form, TextsForm) else form.instance._meta.verbose_name,
         "seen": mark,
+        # The same id after a refusal, so that a repeated request finds the item of an earlier one.
         "new_id": request.POST.get("new_id") or new_public_id(),
         "why": saved.why or (saving.PUBLISHED if published else ""),
         "said": saving.MESSAGES.get(saved.why, ""),

@@ -160,6 +160,7 @@ def _save_texts(
     do = request.POST.get("do", "")
     try:
         with lock_draft(question_set, anew=do == NEXT_VERSION) as draft:
+            # Another user may have removed it since the page was shown.
             if language not in draft.languages:
                 raise Http404
             sheet = Sheet(draft, language, _select_posted_rows(draft, typed))
@@ -170,6 +171,7 @@ def _save_texts(
             }
             if errors := _find_too_long(typed, sheet):
                 return SaveOutcome(errors=errors)
+            # Without a changed text nothing would be overwritten, so there is no conflict.
             if texts and request.POST.get("seen") != sheet.seen and do != NEXT_VERSION:
                 return SaveOutcome("changed", CHANGED_MESSAGE)
             sheet.store(texts)

@@ -122,6 +122,7 @@ def save(
     except PublishedError:
         latest = question_set.latest_version()
         assert latest is not None
+        # The typed text is shown on the published row, or as a new one if it has none there.
         row = find(latest) or make(latest)
         return SaveResult(build_form(row, latest), why=PUBLISHED)
 

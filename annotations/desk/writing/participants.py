@@ -63,6 +63,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
     problem = get_object_or_404(
         _select_own_problems(request, member).select_related("original"), public_id=own_id
     )
+    # For the page only: the rules check it again under the lock.
     is_own = problem.state in rules.EDITABLE_STATES and member.project.closed_at is None
     initial = {"text": problem.text, "category": problem.category}
     form = ProblemForm(request.POST if request.method == "POST" else None, initial=initial)

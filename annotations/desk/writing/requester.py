@@ -109,6 +109,7 @@ def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> Http
     """Show a problem with its votes and history; POST sends it back to its author or drops it."""
     question_set = get_answered_set(request, set_id)
     if request.method == "POST":
+        # Viewers see a problem with its votes, but do not decide about it.
         get_editable(request, QuestionSet.objects.all(), set_id)
     problem = get_object_or_404(
         select_visible(request, WrittenProblem.objects.all())

@@ -16,14 +16,14 @@ class Layout:
 
     Attributes
     ----------
-    slug, title : what summaries and people call it. source : who published it, and where.
+    slug, title : name in summaries and name for people. source : publisher and publication.
     known_by : columns that a table of it has, in any case; empty for what is no such table.
     question, answer, worker : names that these columns may have, the preferred first.
     marks : columns of grades, all of them; the grade is the mean of those that are filled.
     grade : names that one column of grades or labels may have, where `marks` is empty.
     order : names of a column that numbers the attempts of a worker at a question.
     text, reference : names of columns with the question's wording and with a right answer to it.
-    unmarked : cells of answers without a grade, beside an empty cell.
+    unmarked : cell values that mean "no grade", as an empty cell does.
     labels : the default grades of its labels.
     bare_quotes : whether its TSV has quotes that belong to the answers, so that a row is a line.
     student : finds the worker, and the number of the attempt, in the id of an answer.

@@ -51,6 +51,7 @@ def read_marked(path: Readable, columns: Mapping[str, str] | None = None) -> Mar
             problems.add_code(None, None, "answers_ungraded")
     _name_all_or_none(marked, problems)
     problems.raise_if_any()
+    # After the faults are raised, so that they name all rows and not only first attempts.
     first_attempts = _pick_first_attempts(marked.answers)
     marked.n_repeated, marked.answers = len(marked.answers) - len(first_attempts), first_attempts
     return marked
@@ -71,6 +72,7 @@ def _read_xml(path: Readable, all_problems: Problems) -> MarkedFile:
     for name, handle in _open_files(path):
         problems = Problems(name)
         content = handle.read(MOST_BYTES + 1)
+        # Of hashes, not of the bytes: joined bytes do not tell where one file ends.
         digest.update(hashlib.sha256(content).digest())
         read_semeval(io.BytesIO(content), problems, marked)
         try:
@@ -85,6 +87,7 @@ def _open_files(place: Readable) -> Iterator[tuple[str, BinaryIO]]:
     """Yield the name and the open handle of each XML file, sorted by name."""
     if _is_folder(place):
         folder = Path(str(place))
+        # Sorted, because the hash of the answers must not depend on the order of the file system.
         paths = sorted(file_path for file_path in folder.rglob("*.xml") if file_path.is_file())
         _refuse_count(folder.name, len(paths))
         for file_path in paths:

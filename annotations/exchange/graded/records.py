@@ -69,7 +69,7 @@ class MarkedFile:
 
     @property
     def has_workers(self) -> bool:
-        """Return whether the file says who wrote its answers."""
+        """Return whether the answers of the file have worker ids."""
         return bool(self.answers and self.answers[0].worker)
 
     @property
@@ -112,6 +112,7 @@ class MarkedFile:
             GradedAnswer(
                 answer.question,
                 answer.text,
+                # No grade is None here, which the type checker cannot know.
                 sum(grades[mark] or 0.0 for mark in answer.marks) / len(answer.marks),
                 answer.worker,
             )

@@ -140,5 +140,6 @@ class _Handler(ContentHandler):
             if match := pattern.search(answer_id.strip()):
                 worker = match["worker"]
                 name = f"{self._module}.{worker}" if worker.isdecimal() else worker
+                # Cut: Python refuses to convert the thousands of digits of a crafted id.
                 return clean_id(name), int(match["order"][:18])
         return "", None

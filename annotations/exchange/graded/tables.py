@@ -16,6 +16,7 @@ from annotations.exchange.reading.tables import open_table
 
 # The keys of columns whose names a user can choose.
 NAMED = ("question", "answer", "grade", "worker", "order", "text", "reference")
+# Any number of so many digits fits in 64 bits.
 MOST_DIGITS = 18
 
 
@@ -74,6 +75,7 @@ def _add_row(
         marked.asked.setdefault(question, wording.strip())
     if reference.strip():
         marked.references.setdefault(question, reference.strip())
+    # The grade is the mean of the graders who gave one.
     filled = [mark for cell in marks if (mark := cell.strip()) and mark not in layout.unmarked]
     if not text.strip():
         marked.n_empty += 1

@@ -164,6 +164,7 @@ def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
     compared with stored answers is not compared again. None if it can run only inside the
     transaction. Then the rows are prepared, and one statement inserts them.
     """
+    # Other databases let everybody write while rows are inserted, so nothing would be gained.
     if not has_one_writer() or stage.is_ready:
         return
     stage.mark_all_new()
@@ -302,6 +303,7 @@ def _create_workers(
     owner_workers = Worker.objects.filter(owner_id=question_set.owner_id)
     keys: dict[tuple[str, str], int] = {}
     n_new = 0
+    # In the order of panels, as `groupby` joins only neighbours.
     by_panel = sorted(stage.workers, key=lambda worker: worker.panel)
     for panel, staged_workers in groupby(by_panel, key=lambda worker: worker.panel):
         names = [worker.name for worker in staged_workers]
@@ -310,6 +312,7 @@ def _create_workers(
         unknown = [name for name in names if name not in known]
         n_new += len(unknown) + _count_hidden(known.values(), imported_by, question_set)
         if dry_run:
+            # Negative, so that no stored row has the key.
             known |= {name: -len(keys) - place for place, name in enumerate(unknown, 1)}
             keys |= {(panel, name): key for name, key in known.items()}
             continue
@@ -381,6 +384,7 @@ def _create_submissions(
             (
                 new_public_id(),
                 key,
+                # What a file without states brings was handed in where it was collected.
                 staged.state or Submission.State.SUBMITTED.value,
                 staged.started_at,
                 staged.last_seen_at,

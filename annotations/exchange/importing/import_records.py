@@ -41,6 +41,7 @@ def create_import(
 
     `file` has its `name` and `sha256`. The caller holds the transaction.
     """
+    # Such an import has nothing that could be undone.
     if not counts["n_new"]:
         return None
     return Import.objects.create(
@@ -91,6 +92,7 @@ def mark_items(
     """
     for chunk in split_in_chunks(ids, BATCH):
         rows = _get_manager(model).filter(version=new_import.version_id, external_id__in=chunk)
+        # One query for each kind of related row, and not for each item.
         items = list(rows.prefetch_related(*RELATED_ROWS[model]))
         for item in items:
             item.brought_by, item.brought_as = new_import, hash_item(item)
@@ -105,6 +107,7 @@ def hash_item(item: Passage | Question) -> str:
     fields = {name: getattr(item, name) for name in EDITABLE_FIELDS[type(item)]}
     languages = {row.language: row.texts for row in item.translations.all()}
     wordings = {} if isinstance(item, Passage) else _list_wordings(item)
+    # Sorted: PostgreSQL returns the keys of a JSON column in an order of its own.
     text = json.dumps([fields, languages, wordings], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

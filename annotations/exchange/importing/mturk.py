@@ -80,6 +80,7 @@ def import_batches(
     else is as in `import_answers`. Raises `InputError`; ValueError for a bad template.
     """
     with ExitStack() as opened:
+        # All are read before one is stored, so that a fault in the last one stores nothing.
         batches = [
             opened.enter_context(
                 stage_batch(

@@ -58,6 +58,7 @@ def import_prompts(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
+        # Of the version that gets the questions, which may be the copy.
         start = find_next_position(version.questions.values_list("position", flat=True))
         questions = [
             Question(
@@ -70,6 +71,7 @@ def import_prompts(
             )
             for position, item in enumerate(new_items, start)
         ]
+        # Sets the keys of the questions, which their variants need.
         Question.objects.bulk_create(questions, batch_size=BATCH)
         Variant.objects.bulk_create(
             (
@@ -95,6 +97,7 @@ def _load_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str
     for question in Question.objects.filter(version=version):
         wordings[question.external_id] = [(question.language, question.text)]
     rows = Variant.objects.filter(question__version=version).select_related("question")
+    # In their order, because the wordings of an item are compared as a list.
     for row in rows.order_by("position", "pk"):
         wordings[row.question.external_id].append((row.language, row.text))
     return wordings

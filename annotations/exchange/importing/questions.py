@@ -115,6 +115,7 @@ def import_questions(
     with open_transaction(dry_run):
         version = get_version(lock_set(question_set), None, file.name)
         passages = {row.external_id: row.pk for row in version.passages.all()}
+        # All at once, not a query for each row of the file.
         stored = {row.external_id: row for row in version.questions.all()}
         new_records: list[QuestionRecord] = []
         completed: list[Question] = []
@@ -233,6 +234,7 @@ def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -
     """Fill a stored question that has no text with the values of a file record; return it."""
     for name, value in build_question_fields(record, passages).items():
         setattr(row, name, value)
+    # It belongs to the import of answers that created it and to this one, so to neither.
     row.brought_by = None
     return row
 

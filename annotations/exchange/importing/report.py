@@ -1,4 +1,4 @@
-"""Report of an import: what was done with the rows of a file."""
+"""Report of an import: how many rows of a file were new, unchanged, repeated or superseded."""
 
 from __future__ import annotations
 

@@ -148,6 +148,7 @@ class PreparedRows:
             cursor.execute(f"CREATE TABLE {table} ({columns})")
 
 
+# Several stages of one connection have a table each.
 _NUMBERS = itertools.count(1)
 
 

@@ -87,6 +87,7 @@ def import_several_answers(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
             )
+        # Also right for a copy, which takes over the positions.
         start = find_next_position(row.position for row in stored.values())
         Question.objects.bulk_create(
             (

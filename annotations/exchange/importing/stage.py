@@ -1,7 +1,7 @@
 """Stage: a private temporary database that holds a file's answers between reading and storing.
 
-So a file of any size is checked to its end before the database is changed, whatever memory there
-is, and the transaction that stores it does not wait for reading.
+A file of any size is checked to its end before the database is changed, without holding it in
+memory, and the transaction that stores it does not wait for reading.
 """
 
 from __future__ import annotations
@@ -167,6 +167,7 @@ class Stage:
     def opened(cls, path: str | os.PathLike[str]) -> Self:
         """Return the stage that `keep` wrote to `path`; the file itself is not changed."""
         stage = cls()
+        # A database with an open transaction cannot be the target of `backup`.
         stage._db.execute("COMMIT")
         with closing(sqlite3.connect(path)) as stored:
             stored.backup(stage._db)
@@ -189,6 +190,7 @@ class Stage:
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
         self._db.execute("DELETE FROM file")
         self._db.execute("INSERT INTO file VALUES (?)", (json.dumps(about),))
+        # `backup` waits for the end of a write transaction, and this connection has one open.
         self._db.execute("COMMIT")
         with closing(sqlite3.connect(path)) as stored:
             self._db.backup(stored)

@@ -56,13 +56,15 @@ def get_target(
     """Return the version to import into, with its question set locked (not in a dry run).
 
     A version that does not exist yet has no key, and `get_questions` returns no questions of it.
-    Raises `InputError` as `version_of`.
+    Raises `InputError` as `get_version`.
     """
+    # Locked first, so that the version that is read stays the latest one.
     if not dry_run:
         return get_version(lock_set(question_set), number, file)
     _refuse_archived(question_set, file)
     if number is not None and not question_set._state.adding:
         return get_version(question_set, number, file)
+    # A related query of an unsaved set raises ValueError, so it is not run.
     latest = None if question_set._state.adding else question_set.latest_version()
     if latest is None and number is not None:
         raise InputError.from_code(

@@ -68,6 +68,7 @@ def import_word_problems(
             elif not row.text:
                 for name, value in build_fields(problem).items():
                     setattr(row, name, value)
+                # It belongs to the import of answers that created it and to this one: to neither.
                 row.brought_by = None
                 completed.append(row)
             elif differing_fields := [
@@ -132,6 +133,7 @@ def build_fields(problem: WordProblem) -> dict[str, Any]:
 
 def _format_number(answer: float) -> str:
     """Return a number as text without a needless ".0": 460.0 as "460"."""
+    # From 2**53 on a float skips whole numbers, so its digits would pretend to be exact.
     return str(int(answer)) if answer.is_integer() and abs(answer) < 2**53 else repr(answer)
 
 

@@ -1,7 +1,7 @@
 """Locate the table in a file: its sheet, its header row, and whether its columns are people.
 
-What is not chosen is found out: of a workbook the sheet that has answers, of each sheet (and of
-CSV) the first row that heads a table, so that titles and notes above it are passed over.
+A sheet or header row that the user has not chosen is detected: the sheet that has answers, and
+the first row that heads a table, so that titles and notes above it are skipped.
 """
 
 from __future__ import annotations
@@ -121,6 +121,7 @@ def _arrange_workbook(source: Source, chosen: Arrangement) -> Arranged:
         )
     if at is None:
         at = _sheet_with_answers(source.name, titles, rows)
+    # A workbook without a sheet is refused when its rows are read.
     if not titles:
         return Arranged(source)
     row = chosen.header_row or header_row_of(rows[at])
@@ -133,6 +134,7 @@ def _chosen_sheet(name: str, titles: Sequence[str]) -> int | None:
     folded = [title.strip().casefold() for title in titles]
     if name.strip().casefold() in folded and name:
         return folded.index(name.strip().casefold())
+    # A sheet may be called "2", so a name goes before a number.
     number = int(name) if name.isdecimal() else 0
     return number - 1 if 1 <= number <= len(titles) else None
 
@@ -200,7 +202,7 @@ def _lacks_names(rows: Sequence[Row], header_row: int) -> bool:
 def _lacks_headings(rows: Sequence[Row], header_row: int) -> bool:
     """Return whether a second header row labels columns that have no heading.
 
-    Survey tools write a question with several fields so: its heading stands over the first.
+    Survey tools write a question with several fields this way: only the first field has a heading.
     """
     table = [cells for number, cells in rows if number >= header_row and any(cells)]
     if len(table) <= FEWEST_TEXTS or not table[0][0].strip():
@@ -230,6 +232,7 @@ def _rows_of_text(source: Source) -> Sequence[Row]:
 
 
 def _evenness(records: Sequence[Row]) -> int:
+    # Rows of one cell fit every delimiter that the file does not contain.
     widths = Counter(len(cells) for _, cells in records if len(cells) > 1)
     return max(widths.values(), default=0)
 

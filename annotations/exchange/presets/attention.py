@@ -61,16 +61,20 @@ def _right_answer(head: Head, column: str) -> str:
     asked = next((one for one in titles if _PURPOSE.search(one)), "")
     counts = Counter(head.values(column))
     n_long = sum(len(one.split()) > MOST_WORDS for one in counts)
+    # Long answers are free texts, in which any word of the instruction may occur.
     if not asked or not counts or 2 * n_long > len(counts):
         return ""
     folded = " ".join(asked.casefold().split())
     named = [one for one in counts if _names(folded, one)]
+    # The longest: of "agree" and "strongly agree" the wording contains both. Then the most
+    # frequent; the text itself decides the rest, so that the result does not depend on the order.
     return max(named, key=lambda one: (len(one), counts[one], one), default="")
 
 
 def _names(wording: str, value: str) -> bool:
     """Return whether a question's text contains an answer as a whole word or phrase."""
     text = " ".join(value.casefold().split()).strip(" .!\"'“”‘’„")
+    # A single letter is a word of most instructions, such as "a".
     if len(text) < 2 and not is_number(text):
         return False
     return bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", wording))

@@ -86,6 +86,7 @@ def shape_shared(cells: Sequence[str]) -> str:
     if not cells:
         return ""
     shapes = [shape_of(cell) for cell in cells]
+    # The shape decides a tie: the order of a set of texts differs from process to process.
     found = max(set(shapes), key=lambda shape: (shapes.count(shape), shape))
     return found if shapes.count(found) >= MOST * len(shapes) else ""
 

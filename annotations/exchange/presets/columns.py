@@ -88,6 +88,7 @@ def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
         return "empty"
     if mostly(is_json, values):
         return "json"
+    # Beside nested objects such an id is that of the record that holds the answers.
     if is_wide and ID_NAMED <= rank < PRIVATE and head.holds_json:
         return "record"
     if mostly(is_time, values) or (rank >= CERTAIN and mostly(is_epoch, values)):
@@ -96,6 +97,7 @@ def worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str:
         return "constant"
     if are_sentences(values):
         return "sentences"
+    # A worker may answer twice, so a named column need not differ in every row.
     least = LEAST_DIFFERENT if rank < BY_CELLS else LEAST_DIFFERENT_UNNAMED
     if is_wide and different < least * len(values):
         return "few_values"
@@ -126,6 +128,7 @@ def worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str] = ()
 def _order(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
     rank = min(_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
+    # The name decides last, so that the result does not depend on the order of the columns.
     return place, not all(head.cells(column)), normalise_name(column)
 
 
@@ -172,8 +175,9 @@ def answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) ->
 def free_text(
     head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
 ) -> tuple[str, ...]:
-    """Return the columns whose cells read like written answers, else all that may be answers."""
+    """Return the columns of free text; if there are none, all columns that may hold answers."""
     usable = [column for column in columns if not answer_problem(head, column, cell)]
+    # In a survey whose only text field is a remark, the remarks are the answers.
     if any(not _is_remark(head, column) for column in usable):
         usable = [column for column in usable if not _is_remark(head, column)]
     found, short = [], []
@@ -217,13 +221,14 @@ def is_of_question(head: Head, question: str, column: str) -> bool:
     for row in head.rows:
         if first.setdefault(row[key].strip(), row[of].strip()) != row[of].strip():
             return False
+    # If every question has one row, any column has one value per question.
     return len(first) < len(head.rows)
 
 
 def wording_column(head: Head, columns: Sequence[str]) -> str:
     """Return the column with the questions' texts: by its name, else the longest texts.
 
-    Texts of several words go before ids, whatever the columns are called.
+    Columns of texts with several words are preferred to columns of ids, whatever their names.
     """
     filled = [name for name in columns if head.values(name)]
     if not filled:
@@ -269,7 +274,7 @@ def _agree_often(head: Head, question: str) -> bool:
 def _question_column(head: Head, worker: str) -> str:
     """Return the column of question ids; among several, the one that best separates the rows.
 
-    Ids go before the texts that stand beside them, one for each.
+    A column of ids is preferred to a column with one text for each id.
     """
     named = [head.named(name) for name in QUESTIONS]
     found = [name for name in dict.fromkeys(named) if name and name != worker]
@@ -296,7 +301,7 @@ _QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
 def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
-    """List the columns that are not the workers' ids, each with the reason, for a message."""
+    """Return a text that lists the columns without worker ids, each with the reason."""
     found = []
     for column in dict.fromkeys(head.header):
         code = worker_problem(head, column, is_wide=is_wide)
@@ -307,7 +312,7 @@ def workers_looked_at(head: Head, *, is_wide: bool, most: int = 8) -> str:
 
 
 def answers_looked_at(head: Head, question: str, cell: Callable[[str], str], most: int = 8) -> str:
-    """List the columns, each with the reason why it holds no answers, for a message."""
+    """Return a text that lists the columns, each with the reason why it has no answers."""
     found = []
     for column in dict.fromkeys(head.header):
         code = answer_problem(head, column, cell)

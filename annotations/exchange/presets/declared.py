@@ -89,6 +89,7 @@ def _of_panel(head: Head) -> set[str]:
 
 def _qualtrics(head: Head) -> Mapping:
     named = (*OF_PANEL, "workerId", "ExternalReference", "ExternalDataReference", "ResponseId")
+    # By how surely they name a person: a response id names only what one person sent.
     order = [name for name in map(head.named, named) if name]
     worker = worker_column(head, first=order)
     known = {worker, *map(head.named, (*QUALTRICS, *LEGACY)), *_of_panel(head)}
@@ -158,7 +159,10 @@ def _label_studio(head: Head) -> Mapping:
 
 
 def _of_task(head: Head, task: str, rest: Sequence[str]) -> list[str]:
-    """Return the columns of what annotators saw: constant for each task, else by place or name."""
+    """Return the columns with the task's data, found by their values, their position or their name.
+
+    They have one value per task; if each task has one row, position and name of a column decide.
+    """
     if task and len(set(head.values(task))) < len(head.values(task)):
         return [name for name in rest if is_of_question(head, task, name)]
     end = [name for name in map(head.named, OF_TOOL[1:4]) if name]
@@ -180,6 +184,7 @@ def _potato(head: Head) -> Mapping:
     boxes = [name for name in labels if name.partition(":::")[2].startswith("text_box")]
     text = head.named("displayed_text", "text")
     schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
+    # Schemas of numbers are ratings or sliders.
     choices = [name for name in schemas if not mostly(is_number, head.values(name))]
     answers = tuple(boxes) or experiments.written_columns(head, choices, or_all=True)
     return Mapping(worker, head.named("instance_id", "id"), answers, text)
@@ -196,10 +201,10 @@ def _is_survey_of_panel(head: Head) -> bool:
 
 
 def is_list_of_submissions(head: Head) -> bool:
-    """Return whether a file is Prolific's own list of participants, which has no answers.
+    """Return whether a file is Prolific's list of submissions, which has no answers.
 
-    Under the headings of any of its times. A survey in which somebody pasted its columns asks
-    questions besides.
+    The headings may be those of any of its exports, old or new. A survey export with these columns
+    pasted in has columns of answers too, and is no such list.
     """
     ids = head.named(*SUBMISSION), head.named(*PARTICIPANT), head.named("Status")
     own = {name for name in map(head.named, OF_SUBMISSIONS) if name}

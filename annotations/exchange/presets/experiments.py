@@ -107,18 +107,21 @@ def with_header(given: Readable) -> Source | None:
         rows = [row for row in islice(csv.reader(text.lines("")), PEEKED) if row]
     except csv.Error:
         return None
+    # The ids, WORKER:ASSIGNMENT, tell files of psiTurk from others without a header.
     widths = {len(row) for row in rows}
     if len(widths) != 1 or not all(UNIQUE_ID.fullmatch(row[0]) for row in rows):
         return None
     (width,) = widths
     if width == OF_EVENTS and all(row[-1].replace(".", "").isdecimal() for row in rows):
         raise InputError.from_code(source.name, "psiturk_events")
+    # Any table may have four columns; psiTurk's fourth holds the trial as JSON.
     if width not in PSITURK or (width > len(PSITURK[3]) and not rows[0][-1].startswith("{")):
         return None
     header = (",".join(PSITURK[width]) + "\n").encode()
     return Source(
         source.name,
         source.place,
+        # The stamp is that of the file as it is: it only has to change with the content.
         lambda: BytesIO(header + source.open().read()),
         source.stamper,
     )
@@ -127,6 +130,7 @@ def with_header(given: Readable) -> Source | None:
 def lay_out_trials(table: Table) -> None:
     """Add columns for question, answer or annotator to a jsPsych, psiTurk or doccano table."""
     header = table.header
+    # Reversed, so that of equal names the first one remains.
     plain = {normalise_name(name): name for name in reversed(header)}
     if "trialtype" in plain and any(normalise_name(name) in plain for name in TRIAL_PLACES):
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
@@ -160,6 +164,7 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
         for key, text in texts.items():
             question = asked if len(texts) == 1 and asked else ":".join(filter(None, (asked, key)))
             pair = (cells[worker] if worker is not None else "", question)
+            # Without a column of items two trials of one name cannot be told apart.
             if item is None and pair in taken:
                 raise InputError.from_code(name, "trials_alike", line=line, question=question)
             taken.add(pair)
@@ -198,6 +203,7 @@ def _trial_data(rows: Rows) -> Rows:
 
 def _name_annotator(table: Table) -> None:
     """Add a column with the annotator, taken from the file name, to a doccano table."""
+    # The rows can be read only once, so the peeked ones are put back in front.
     first = list(islice(table.rows, PEEKED))
     rest = table.rows
 

@@ -61,6 +61,7 @@ def second_header_rows(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
 def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bool:
     """Return whether the row below the header holds labels: no cell looks like its column."""
     others = [one for one in rows if any(map(str.strip, one))]
+    # One row below is too few to tell what a column usually holds.
     if len(others) < FEWEST_TYPED or not any(map(str.strip, row)):
         return False
     n_blank = n_labelled = 0
@@ -90,7 +91,7 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
 def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
     """Return whether the header row looks like a row of data, so that the header is missing.
 
-    One known name, such as "worker" or "Timestamp", and it is a header.
+    A row with one common heading (see `is_heading`) is a header.
     """
     if not rows or any(map(is_heading, header)):
         return False
@@ -115,7 +116,7 @@ def are_statements(header: Sequence[str]) -> bool:
 
 
 def is_heading(name: str) -> bool:
-    """Return whether many files have a column of this name, such as "worker" or "Timestamp"."""
+    """Return whether a name is a common column heading, such as "worker" or "Timestamp"."""
     return bool(
         normalise_name(name) in _NAMES
         or is_personal(name)
@@ -126,6 +127,7 @@ def is_heading(name: str) -> bool:
 
 def _labels(header: Sequence[str], row: Cells) -> dict[str, str]:
     """Return the labels, by column, of a second header row that say more than the first."""
+    # A label under several columns, such as "Open-Ended Response", names none of them.
     counts = Counter(" ".join(cell.split()) for cell in row)
     bases = {part["base"] for name in header if (part := _PART.match(name))}
     found = {}

@@ -107,6 +107,7 @@ def worker_rank(name: str) -> int | None:
     return None
 
 
+# Reversed, so that of names that are equal without signs the better rank remains.
 _RANKS = {normalise_name(name): n for n, name in reversed(list(enumerate(OF_PANEL)))} | {
     normalise_name(name): 110 + n for n, name in enumerate(WORKERS[len(OF_PANEL) :])
 }

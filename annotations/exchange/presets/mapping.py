@@ -1,4 +1,4 @@
-"""Mapping that gives each column of a file its role: worker, question, answer, time and so on."""
+"""Mapping of a file's columns to their roles: worker, question, answer, time and so on."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class Mapping:
     question: str = ""
     answers: tuple[str, ...] = ()
     text: str = ""
+    # Mappings of the same columns are equal, whether these were guessed or chosen.
     guessed: tuple[str, ...] = field(default=(), compare=False)
     checks: tuple[tuple[str, str], ...] = ()
     times: tuple[str, ...] | None = None
@@ -174,6 +175,7 @@ class Mapping:
         worker = self.worker != ROW_NUMBER and self.worker
         named = sum(map(bool, (worker, self.question, self.text)))
         named += len(self.answers) + len(self.checks)
+        # `columns` has each name once: fewer names than roles mean a column with two roles.
         if len(self.columns) < named:
             raise InputError.from_code(file, "mapped_column_twice")
         positions = {name: at for at, name in enumerate(header)}
@@ -183,7 +185,7 @@ class Mapping:
 def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[str, ...]:
     """Return the columns that names or globs such as Q* select; `InputError` if one selects none.
 
-    A name of the header is meant literally, whatever signs it holds.
+    A text that equals a column name always selects that column, also if it contains * or [.
     """
     exact = set(globs).intersection(header)
     wanted = dict.fromkeys(globs)
@@ -199,6 +201,7 @@ def _matching(globs: Sequence[str], header: Sequence[str], file: str) -> tuple[s
 def _check_of(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
     """Parse COLUMN=RIGHT ANSWER to (column, right answer); both may contain equal signs."""
     columns = [name for name in header if name and entry.startswith(f"{name}=")]
+    # The longest: a column may be named like another one, followed by an equal sign and more.
     column = max(columns, key=len, default="")
     right = entry[len(column) + 1 :].strip() if column else ""
     if not column and entry.partition("=")[0].strip() not in header:

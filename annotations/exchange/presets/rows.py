@@ -104,7 +104,7 @@ def _with_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
 
 
 def answering_rows(preset: Preset, head: Head) -> Head:
-    """Return the file's beginning without rows that are left out, unless all rows are."""
+    """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
     rows = [row for row in head.rows if not preset.reason_left_out(named_cells(head, row))]
     return replace(head, rows=rows) if rows else head
 
@@ -119,6 +119,7 @@ def column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role
         **dict.fromkeys(times, Role.TIME),
         **dict.fromkeys((column for column, _ in mapping.checks), Role.CHECK),
         **dict.fromkeys(mapping.answers, Role.ANSWER),
+        # The later ones win: a column with several roles has the most important one.
         **single,
     }
     found = {}
@@ -142,7 +143,7 @@ def refuse_answerless(head: Head) -> None:
 def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
     """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
 
-    It names the columns that were looked at, and why none of them will do.
+    The message names the columns of the file, each with the reason why it was not proposed.
     """
     if preset.slug == "mturk":
         return
@@ -188,6 +189,7 @@ def rows_of(
     `template` makes the wordings of the questions of Mechanical Turk out of its Input columns.
     """
     if preset.slug == "mturk":
+        # `MturkRows` takes globs; these are names, in which a bracket is no pattern.
         chosen = [glob.escape(name) for name in mapping.answers]
         return MturkRows(given, template or _wording_of_inputs(given), chosen, duplicates)
     is_own = preset.slug == "own" and mapping.question and len(mapping.answers) == 1
@@ -218,7 +220,7 @@ class MappedRows:
     """Reader of the answers of another tool's file; it yields records like `AnswerRows`.
 
     `questions` (by their ids), `skipped` (rows that are no answers, by the reason) and `left_out`
-    (columns that say who or where somebody is) are complete when the rows have been gone through;
+    (columns that identify or locate a person) are complete when all rows have been read;
     `n_rows` counts answers: rows times columns of answers. Cells that are not mapped stay with the
     answers. Raises `InputError` at the first row if a mapped column is not there.
     """
@@ -358,11 +360,12 @@ class MappedRows:
     def _checks_of(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield a worker's answers to the attention checks, and record who passed them."""
+        """Yield a worker's answers to the attention checks, and record which checks were passed."""
         for column, right in self._mapping.checks:
             text = self._preset.cell(cells[at[column]]).strip()
             text = "" if is_blank(text) else text
             known = self.passed[column]
+            # As for answers: an empty cell never replaces a text.
             if worker not in known or (self._is_last and text):
                 known[worker] = is_right(text, right)
             self._learn(column, column, "", line, right)
@@ -435,6 +438,7 @@ class MappedRows:
     def conflict(self, record: AnswerRecord, first_line: int, *, of_flag: bool = False) -> None:
         """Record an error: a worker answered a question twice, with different answers."""
         key = (record.worker, first_line, record.line, of_flag)
+        # The others are only counted: a file may contradict itself in every row.
         if key in self._conflicts or len(self._conflicts) < KEPT:
             self._conflicts.setdefault(key, []).append(record.question)
         else:

@@ -79,7 +79,7 @@ def records_of(document: Any, file: str) -> Any:
 def rows_of_record(record: dict[str, Any], file: str) -> list[Row] | None:
     """Return the table rows of a record of a known tool; None for any other record.
 
-    Raises `InputError` for a record of a shape that does not say who answered.
+    Raises `InputError` for a record of a layout without the ids of its workers.
     """
     if isinstance(record.get(STATE), dict):
         return list(_of_state(record))
@@ -220,7 +220,7 @@ def _columns(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def _of_argilla(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each user who responded to an Argilla record, a column per question.
 
-    Raises `InputError` where it is not said who responded.
+    Raises `InputError` if the responses have no user ids.
     """
     fields = record.get("fields")
     if not isinstance(fields, dict):
@@ -259,6 +259,7 @@ def _responses_of(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str,
             yield user["user"], user["question"], value, ""
     for key in [one for one in record if one.endswith(OF_RESPONSES)]:
         values, users = record[key] or [], record.get(f"{key}.users") or []
+        # Answers and users are parallel lists; of unequal ones nobody knows who gave which answer.
         if not isinstance(values, list) or len(values) != len(users):
             raise InputError.from_code(file, "argilla_nobody")
         statuses = record.get(f"{key}.status") or [""] * len(users)
@@ -290,10 +291,12 @@ def _of_document(record: dict[str, Any], file: str) -> Iterator[Row]:
         found: dict[str, list[str]] = {}
         for one in annotations:
             label = one.get("text", one.get("label")) if isinstance(one, dict) else None
+            # A span is a place in a text, and no answer that could be compared with others.
             if label is None or "start_offset" in one:
                 raise InputError.from_code(file, "doccano_spans")
             if not format_value(one.get("user", "")):
                 raise InputError.from_code(file, "doccano_nobody")
+            # Several labels of one annotator are one answer.
             found.setdefault(format_value(one["user"]), []).append(format_value(label))
         for user, labels in found.items():
             yield {**base, ANNOTATOR: user, LABEL: "\n".join(labels)}

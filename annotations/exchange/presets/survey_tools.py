@@ -66,6 +66,7 @@ BROKEN_OFF = normalise_names(
 TIMING = re.compile(r"^((group|question) ?time\b.*|.+Time\d*$|(gruppenzeit|fragenzeit)\b.*)", re.I)
 CODED = re.compile(r"^(?P<code>[A-Za-z][A-Za-z0-9_]*(\[[A-Za-z0-9_]+\])*)\. (?P<text>\S.*)$", re.S)
 """A heading of LimeSurvey with the code and the wording of a question."""
+# REDCap has a column for each option of a checkbox.
 CHECKBOX = re.compile(r"___\w+$|\(choice=.*\)$", re.S)
 COMPLETE = re.compile(r".*complete$")
 OF_RECORDS = normalise_names(
@@ -87,12 +88,13 @@ def propose_wide(
 ) -> Mapping:
     """Return the column mapping of a survey export; the tool's own columns are no answers.
 
-    `respondents` are its ids of persons or responses, the first that is filled goes before other
-    columns that name no person, see `known_names.worker_rank`.
+    `respondents` are its columns of ids of persons or responses. The first filled one is the worker
+    column, unless another column has a rank below `least_rank` (see `known_names.worker_rank`).
     """
     own = set(own)
     worker = worker_column(head)
     ranks = [rank for title in head.titles(worker) if (rank := worker_rank(title)) is not None]
+    # A column that names a person, such as Prolific's id, is preferred to the tool's own ids.
     if not worker or min(ranks, default=least_rank) >= least_rank:
         worker = next((name for name in respondents if _are_ids(head, name)), worker)
     panel = {head.named(name) for name in (*OF_PANEL, "STUDY_ID", "SESSION_ID")}
@@ -103,6 +105,7 @@ def propose_wide(
 
 def _are_ids(head: Head, column: str) -> bool:
     cells = head.cells(column)
+    # Every row needs an id (`all`): an answer without a worker cannot be imported.
     different = len(set(cells))
     return (
         bool(cells) and all(cells) and different >= FILLED * len(cells) and not are_sentences(cells)
@@ -144,6 +147,7 @@ def is_google_forms(head: Head) -> bool:
 
 def google_forms_columns(head: Head) -> Mapping:
     """Return the column mapping of an export of Google Forms."""
+    # A quiz has a score and feedback beside each question.
     own = [name for name in head.header if re.search(r"\[(Score|Feedback)\]$", name)]
     return propose_wide(head, [head.header[0], *own])
 
@@ -242,12 +246,14 @@ def gorilla_columns(head: Head) -> Mapping:
     pairs = {
         pair for pair in zip(head.cells(private), head.cells(public), strict=True) if any(pair)
     }
+    # Only if it tells the persons apart as well as the private id does.
     is_public = len({one for _, one in pairs if one}) == len(pairs)
     worker = public if is_public else private
     question, answer = head.named("Question Key"), head.named("Response")
     if question and answer:
         text = head.named("Question Text", "Question")
         return Mapping(worker, question, (answer,), text if text != question else "")
+    # Gorilla's own columns come first, up to this one.
     last = head.header.index(head.named("Task Version") or private)
     own = [*head.header[: last + 1], *_columns(head, GORILLA_ROWS)]
     own += [name for name in head.header if name.endswith(("-quantised", "-text"))]
@@ -275,6 +281,7 @@ def is_broken_off(row: Row) -> bool:
 def is_unsubmitted(row: Row) -> bool:
     """Return whether a LimeSurvey response was saved but never submitted."""
     cells = [cell for name, cell in row.items() if name in SUBMITTED]
+    # Only if the column is there: an export without it says nothing of submission.
     return bool(cells) and not any(map(str.strip, cells))
 
 

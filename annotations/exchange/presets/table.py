@@ -90,13 +90,14 @@ class Head:
     @cached_property
     def positions(self) -> dict[str, int]:
         """Position of each column by its name; of equal names, the first one's."""
+        # Reversed, because the last of equal keys remains in a dict.
         return {name: at for at, name in reversed(list(enumerate(self.header)))}
 
     @cached_property
     def places(self) -> dict[str, int]:
         """Position of each column by its normalised name (`column_names.normalise_name`).
 
-        A label of a second header row is a name too, unless a column is called so.
+        A label of a second header row is a name too, unless a column has that name.
         """
         found: dict[str, int] = {}
         for at, name in enumerate(self.header):
@@ -156,6 +157,7 @@ class Head:
             (
                 name
                 for part in parts
+                # Sorted, so that the result does not depend on the order of the columns.
                 for name in sorted(self.header)
                 if any(part in normalise_name(title) for title in self.titles(name))
             ),
@@ -166,7 +168,7 @@ class Head:
 def head_of(given: Readable) -> Head:
     """Read the beginning of a file: its header and up to 200 rows.
 
-    Rows that are crooked are passed over: reading the file to its end reports them.
+    Malformed rows are skipped here; reading the whole file reports them.
     """
     table = open_foreign(given, Problems(make_source(given).name))
     return Head(
@@ -212,6 +214,7 @@ def _turn(table: ForeignTable) -> None:
 
     The lines of the rows are the numbers of the columns.
     """
+    # All at once: the first person is complete only with the last row.
     rows = [cells for _, cells in table.rows]
     refuse_columns(table.name, len(rows) + 1)
     people = table.header[1:]
@@ -240,6 +243,7 @@ def _opened_elsewhere(source: Source, problems: Problems) -> ForeignTable:
     said = next(values)
     noted = [Problem(**one) for one in said["problems"]]
     problems.extend(noted)
+    # The process sends the problems that are stored; the others are only counted.
     problems.total += said["total"] - len(noted)
     return ForeignTable(
         source.name,
@@ -304,6 +308,7 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
     None for a large one with such objects.
     """
     plain = set(map(normalise_name, table.header))
+    # Our own form has no such cells, and `lay_out_trials` reads those of jsPsych.
     if plain >= OWN or "trialtype" in plain:
         return table
     first = list(islice(table.rows, COMPARED))

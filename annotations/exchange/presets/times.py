@@ -60,12 +60,14 @@ def elapsed_seconds(begun: str, ended: str) -> float | None:
     None where one is no time, where the end is before the beginning or a month later, and where
     the order of day and month matters.
     """
+    # Both times are read in the same format: a file writes all of its times alike.
     ends = dict(_readings(ended))
     found = {
         (ends[form] - time).total_seconds()
         for form, time in _readings(begun)
         if form in ends and timedelta() <= ends[form] - time <= LONGEST
     }
+    # A set: 3/4 and 3/5 differ by a day or by a month, but readings that agree count once.
     return found.pop() if len(found) == 1 else None
 
 

@@ -36,8 +36,8 @@ TEXT_AREA = "textarea"
 class Flattened:
     """Table rows made from a JSON document, each with its line in the file.
 
-    `fields` are the columns that annotators filled in, those of texts alone if there are any, and
-    `task` the columns of what they were shown, where the document distinguishes them.
+    `fields` are the columns that annotators filled in (only those of texts, if there are any),
+    `task` the columns of the task's data; both are empty if the document does not distinguish them.
     """
 
     rows: list[tuple[int, dict[str, str]]] = field(default_factory=list)
@@ -72,6 +72,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
             refuse_columns(file, len(item))
             rows = [{name: format_value(value) for name, value in item.items()}]
         elif not rows:
+            # Only records without a row: if all are so, the message says that nobody responded.
             of_argilla = of_argilla or is_argilla_record(item)
         found.rows += ((line, row) for row in rows)
     if of_argilla and not found.rows:
@@ -85,7 +86,7 @@ def lay_flat(items: Iterable[dict[str, Any]], file: str) -> Flattened:
 def has_shape(item: dict[str, Any], file: str) -> bool:
     """Return whether an object has a known tool's layout, with answers nested in it.
 
-    Raises `InputError` for one that does not say who answered.
+    Raises `InputError` for an object without the ids of its workers.
     """
     return _rows_of_item(item, file, {}, {}) is not None
 
@@ -111,7 +112,10 @@ def _rows_of_item(
 
 
 def _data_of(item: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what a Label Studio task showed, also if pandas flattened its keys; else None."""
+    """Return the data of a Label Studio task; None for another object.
+
+    pandas flattens the data to keys such as data.text; these are read too.
+    """
     data = item.get("data")
     if isinstance(data, dict):
         return data

@@ -47,7 +47,7 @@ def _describe_rejection(values: Mapping[str, Any]) -> str:
 
 
 def _describe_earlier(values: Mapping[str, Any]) -> str:
-    """Return who answered which question in an earlier row, and in which."""
+    """Return the text that names worker, question and line of an earlier answer."""
     place = values.get("first_place") or f"line {values['first_line']}"
     return (
         f"{values['who']} {values['name']} answered question {values['question']} already in "

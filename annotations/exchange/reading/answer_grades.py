@@ -131,6 +131,7 @@ def _read_grades(
             continue
         weight = _parse_weight(problems, line, cells[6] or "") if len(cells) > 6 else 1.0
         record = AnswerGrade(line, worker, model, question, expert, grade, settles == "1", weight)
+        # The weight is the answer's, not the grade's: the rows of all its experts have to agree.
         weight_line, first_weight = weights.setdefault(record.answer, (line, weight))
         if first_weight != weight:
             problems.add_code(
@@ -165,6 +166,7 @@ def _parse_weight(problems: Problems, line: int, cell: str) -> float:
         weight = float(cell)
     except ValueError:
         weight = math.nan
+    # NaN fails this comparison, too.
     if not 0 < weight < math.inf:
         problems.add_code(line, WEIGHT, "weight_unreadable", cell=cell[:40])
         return 1.0

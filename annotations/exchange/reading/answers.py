@@ -116,6 +116,7 @@ def read_answers(
             if replaces(record.text, first.text, duplicates):
                 seen[key] = record
     rows.finish()
+    # A later answer that replaced an earlier one has its place in `seen`, so sort by row again.
     records = sorted(seen.values(), key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
     facts = _build_file_facts(rows.table, rows.n_rows, n_empty, n_repeated)
@@ -409,7 +410,7 @@ class _Checks:
     def finish(self, n_rows: int, table: OpenTable) -> None:
         """Raise `InputError` if any row was bad or the file has no data row.
 
-        What is to be noted of the ids goes into the warnings of the table.
+        Notes on cleaned or damaged ids are added to the warnings of the table.
         """
         if not n_rows and not self.problems.total:
             self.problems.add_code(None, None, "no_rows", what="answers")

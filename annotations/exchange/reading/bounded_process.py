@@ -154,5 +154,6 @@ def serve(bounds: Bounds, lines: Iterable[str]) -> None:
         last_line = {"too_much": f"it needs more than {bounds.memory >> 20:,} MiB"}
     except InputError as error:
         last_line = {"refused": [asdict(one) for one in error.problems], "total": error.total}
+    # Always written, also after success: without it the parent takes the process for broken.
     write(END + json.dumps(last_line, default=str).encode() + b"\n")
     sys.stdout.flush()

@@ -78,6 +78,7 @@ def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> Chang
 
 def _find_position(item: PromptItem | None, language: str, variant: str) -> int | None:
     """Return the position of a variant in its item, from 0; None if it does not exist."""
+    # Variants are counted within a language, so a number alone may mean several wordings.
     if item is None or not variant.isdecimal() or (not language and len(item.languages) > 1):
         return None
     variants = item.variants_in(language or item.languages[0])

@@ -93,6 +93,8 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
         else:
             rows.append(row)
         for name, cell in zip(table.kept_aside, extra, strict=False):
+            # A column of amounts under another name is not read: these people would get
+            # no bonus.
             if any(row.isdigit() for row in cell) and _is_amount(name, with_bonus=bool(bonus)):
                 unread_amounts.setdefault(name, []).append(line)
     for name, lines in unread_amounts.items():

@@ -57,6 +57,7 @@ def read_delimited(
     """
     lines = source.lines("")
     number, header_line = 0, ""
+    # Counted later: a spreadsheet numbers the rows above the header, too.
     above: list[str] = []
     for line in lines:
         number += 1
@@ -114,6 +115,7 @@ def _count_required_cells(header: Sequence[str], may_lack: Collection[str]) -> i
 
 def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Column]) -> str:
     """Return the delimiter that yields most wanted columns, then even rows, then most cells."""
+    # Wanted names count most: a heading may contain commas, and more cells prove nothing.
     wanted = {name.casefold() for column in columns for name in column.names}
     line = line[:LONGEST_HEADER]  # csv would raise for a longer field
 
@@ -199,6 +201,7 @@ def _pick_cells(
         # column, an empty cell in quotes is a row.
         if (width > 1 or len(cells) > 1) and not any(map(str.strip, cells)):
             continue
+        # Only trailing columns may be cut off, so the missing cells are the last ones.
         if shortest <= len(cells) < width:
             cells.extend([""] * (width - len(cells)))
         elif len(cells) != width:

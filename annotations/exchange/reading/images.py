@@ -163,6 +163,7 @@ def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage
         raise InputError.from_code(name, "picture_too_heavy", most=LARGEST_IMAGE // 1024**2)
     try:
         with warnings.catch_warnings():
+            # By default Pillow only warns of a bomb, and decodes it.
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             opened = Image.open(io.BytesIO(content), formats=list(MEDIA_TYPES))
     except UnidentifiedImageError:
@@ -175,6 +176,7 @@ def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage
         kind = "JPEG" if opened.format == "MPO" else str(opened.format)  # a telephone's JPEG
         if opened.width * opened.height > MOST_PIXELS:
             raise _build_size_error(name)
+        # A telephone's JPEG may hold further frames, such as a preview, and does not move.
         if kind != "JPEG" and getattr(opened, "n_frames", 1) > 1:
             raise InputError.from_code(name, "moving_picture")
         try:

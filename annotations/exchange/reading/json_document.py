@@ -172,6 +172,7 @@ def read_json_here(
     try:
         value = parser.parse_document()
     except _TooManyTokensError:
+        # The slow parser gave up, so the first mistake, which the fast one found, is reported.
         raise first_error from None
     if parser.missing and not repair:
         problems = [
@@ -214,6 +215,7 @@ def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
 
     def build_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         """Return a JSON object with its line; `InputError` for a key that occurs twice."""
+        # The hook is called when an object ends, so the lines are in the order of the ends.
         value = JsonObject(pairs, line=next(lines))
         if len(value) < len(pairs):
             key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
@@ -325,6 +327,7 @@ class _JsonParser:
             return True
         if mark == ",":
             self._take_token("a comma")
+            # JSON allows no comma before the end.
             if self.text[self._find_next() : self._at + 1] == end:
                 raise self._build_error("json_value_missing", end=end)
             return True

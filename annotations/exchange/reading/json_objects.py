@@ -81,11 +81,13 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
             problems.add_code(number, error.colno, "object_line_invalid", error=error.msg)
         except _RepeatedKeyError as error:
             problems.add_code(number, None, "object_key_twice", key=str(error))
+        # ValueError: a whole number of more than 4,300 digits, which Python refuses.
         except (RecursionError, ValueError):
             problems.add_code(number, None, "object_too_deep")
         else:
             if not isinstance(value, dict):
                 problems.add_code(number, None, "object_missing")
+            # Searched in the line first, which is cheap: only an escape can make such a character.
             elif _ESCAPE.search(line) and _UNWRITABLE.search(json.dumps(value, ensure_ascii=False)):
                 problems.add_code(number, None, "object_unwritable")
             else:
@@ -105,6 +107,7 @@ def normalise_id(value: Any) -> str | None:
         return clean_id(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
+    # pandas writes whole numbers as floats where some are missing: the id 7 is 7.0 then.
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 

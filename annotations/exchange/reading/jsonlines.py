@@ -159,6 +159,7 @@ def _lay_out_keys(
                 # Each would be a column of every answer after it.
                 raise TooManyKeysError.from_code(file, "too_many_keys", line=line, most=MOST_KEYS)
             kept_aside.append(name)
+        # Lines differ in their keys, so the cell is put at the place of the name, not of the key.
         others.append((kept_aside.index(name), keys[position]))
     width = max((i for i, _ in others), default=-1) + 1
     wanted = tuple(None if i is None else keys[i] for i in layout.wanted)

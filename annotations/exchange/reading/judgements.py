@@ -117,6 +117,7 @@ def _parse_score(problems: Problems, line: int, raw: str) -> tuple[float | None,
         score = float(text)
     except ValueError:
         score = math.nan
+    # "nan" is a float to Python, too. Infinity is out of range like any other number.
     if math.isnan(score):
         problems.add_code(line, "score", "score_no_number", cell=text[:40])
         return None, None

@@ -167,6 +167,7 @@ class MturkRows:
                     inputs = self._inputs[hit][1]
                     wording = self._write_wording(inputs, field)
                     self.questions[question] = MturkQuestion(wording, inputs, line)
+                # Numbered as if no answer were left out, so that `n_rows` and the rows agree.
                 row = first + position
                 text = "" if is_blank(text) else text
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
@@ -206,6 +207,7 @@ class MturkRows:
     def _write_wording(self, inputs: dict[str, str], field: str) -> str:
         """Return a question's text: from the template, the only Input cell, or all of them."""
         if self._template is not None:
+            # The inputs last: an Input column called Answer keeps its own value.
             return self._template.safe_substitute({ANSWER_FIELD: field} | inputs).strip()
         if len(inputs) == 1:
             return next(iter(inputs.values())).strip()

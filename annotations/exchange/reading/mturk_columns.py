@@ -44,9 +44,9 @@ class AnswerColumn:
     """A form field of a batch, without the prefix `Answer.`, with evidence of what it holds.
 
     `samples` are its first different values, three at most. `echoes` is the Input column whose cell
-    it repeats in every row, "" if there is none; `of_worker` says that each worker who did several
-    assignments gave it one value, `of_person` that its name is that of a fact about the person,
-    `is_remark` that it is named like a remark on the task, such as feedback.
+    it repeats in every row, "" if there is none; `of_worker` is true if each worker with several
+    assignments has one value in it, `of_person` if its name is that of a fact about the person,
+    `is_remark` if it is named like a remark on the task, such as feedback.
     """
 
     name: str
@@ -130,6 +130,7 @@ def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[Answ
             )
     repeating = {worker for worker, number in n_of_worker.items() if worker and number > 1}
     columns = [observed.finish_column(repeating) for observed in observers.values()]
+    # Without a proposed field nothing would be imported; the user can still choose.
     if columns and not any(column.is_answer for column in columns):
         for column in columns:
             column.echoes, column.of_worker, column.of_person = "", False, False
@@ -178,6 +179,7 @@ class _ColumnObserver:
         same = {
             name for name, cell in aside.items() if name.startswith(INPUT) and cell.strip() == value
         }
+        # Empty cells count, too: a field that is empty where the Input cell is not is no echo.
         self.inputs = same if self.inputs is None else self.inputs & same
         if not value:
             return
@@ -188,7 +190,7 @@ class _ColumnObserver:
             self.of_workers[worker] = None
 
     def finish_column(self, repeating: set[str]) -> AnswerColumn:
-        """Return the field, with the reasons found why it is no answer (see `AnswerColumn`)."""
+        """Return the field with the evidence from all rows for or against being an answer."""
         name = self.column.name
         # A field "comment" is as often the task itself.
         self.column.is_remark = is_remark(name) and normalise_name(name) != "comment"
@@ -210,6 +212,7 @@ def _parse_task_answers(cell: str) -> dict[str, Any] | None:
         value = json.loads(cell)
     except (ValueError, RecursionError):
         return None
+    # Crowd HTML elements send a list with one object.
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, dict) else None

@@ -1,4 +1,4 @@
-"""Read what a requester knows besides the answers: untrusted workers and graded answers."""
+"""Read a requester's information for a run: ids of untrusted workers, and expert-graded answers."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) 
     if Path(argument).is_file():
         return read_workers(argument, columns)
     try:
+        # Strict: a quote that is not closed would join all further ids to one.
         rows = list(csv.reader([argument], strict=True, skipinitialspace=True))
     except csv.Error as error:
         raise InputError.from_code(argument[:60], "worker_list_unquoted") from error
@@ -106,6 +107,7 @@ def _is_plain(path: Path, column: str) -> bool:
         return False
     first = next(open_text(path).lines(newline=""), "")
     names = [clean_name(name.strip().strip('"')) for name in _DELIMITERS.split(first)]
+    # A first line without a delimiter is the header of a single column, or the first id.
     return len(names) == 1 and names[0] != column
 
 

@@ -104,6 +104,7 @@ def read_statuses(file: Readable) -> StatusFile:
         started, completed, taken, code, study = map(_blank_withheld, cells[3:])
         n_problems = problems.total
         for column, cell in (("Submission id", submission), ("Participant id", participant)):
+            # Deleted ids are equal in all their rows, so they must not count as repeated.
             if not _is_withheld(cell):
                 _check_id(problems, first, line, column, clean_id(cell))
         known = find_status(status)

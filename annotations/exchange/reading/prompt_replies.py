@@ -122,6 +122,7 @@ def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[P
                 problems.add_code(line, name, "row_name_missing", name=name)
         text = "" if is_blank(text) else text
         known = _read_status(problems, line, status, text)
+        # Also with a bad status, which is noted already: the length is checked as well.
         read = read_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
         _check_length(problems, line, read.text)
         if problems.total == n_problems:
@@ -189,6 +190,7 @@ def _read_questions(
             continue
         name, turns = question.get("questionid"), question.get("turns")
         n_problems = problems.total
+        # True is an int to Python, and would become the id "True".
         if isinstance(name, bool) or not isinstance(name, str | int) or not clean_id(str(name)):
             problems.add_code(question.line, "questionid", "questionid_missing")
         if not isinstance(turns, list) or not turns:
@@ -204,6 +206,7 @@ def _read_questions(
             Turn(turn.question, reply.text) for turn, reply in zip(asked_turns, read, strict=True)
         ]
         answers = [reply.text for reply in read if reply.text]
+        # One answered turn is an answer; that a turn was cut off counts only where none is.
         cut_off = any(reply.status is AnswerStatus.CUT_OFF for reply in read)
         empty_status = AnswerStatus.CUT_OFF if cut_off else AnswerStatus.EMPTY
         yield PromptReply(

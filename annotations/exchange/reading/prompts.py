@@ -110,6 +110,7 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
         if item is None:
             continue
         first = seen.setdefault(item.id, item.line)
+        # `seen` did not grow: the id was there before.
         if len(seen) == len(items):
             problems.add_code(item.line, "id", "item_twice", item=item.id, first_line=first)
             continue
@@ -171,6 +172,7 @@ def _read_variant(
     language = _read_text(problems, entry, "language", what).lower()
     if not _read_text(problems, entry, "prompt", what):
         return None
+    # As written: `_read_text` trims and normalises what it returns.
     prompt = str(entry["prompt"])
     if len(prompt.encode()) > LONGEST_ANSWER:
         problems.add_code(entry.line, "prompt", "prompt_too_long", what=what, most=LONGEST_ANSWER)

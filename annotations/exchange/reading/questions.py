@@ -308,6 +308,7 @@ def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFa
         yield key, "record_id_missing", {"name": key}
     if not text:
         yield "text", NO_TEXT, {}
+    # A character has at most four bytes, so most texts need not be encoded to know.
     elif len(text) * 4 > longest and (size := len(text.encode())) > longest:
         yield "text", "text_too_long", {"size": size, "most": longest}
 
@@ -356,6 +357,7 @@ def _take_translations(
     A column whose ending is no language remains a further cell.
     """
     translations: dict[str, dict[str, Any]] = {}
+    # A list, because the loop removes the columns that it has read.
     for column in [
         heading
         for heading in further_cells
@@ -390,6 +392,7 @@ def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int |
     number = cell.removesuffix(".0")
     if not cell:
         return None
+    # Nine digits decide that a number is too large, however long a crafted one is.
     if number.isascii() and number.isdecimal() and 1 <= int(number[:9]) <= LONGEST_QUESTION:
         return int(number)
     faults.append(("max_characters", "max_characters_unusable", {"most": LONGEST_QUESTION}))

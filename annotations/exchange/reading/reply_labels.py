@@ -125,6 +125,7 @@ def _read_label(problems: Problems, line: int, cells: tuple[str, ...]) -> ReplyL
         problems.add_code(line, "id", "problem_id_missing")
     if not person:
         problems.add_code(line, "annotator", "annotator_missing")
+    # In a sheet people write “Cannot tell” for cannot_tell.
     label = "_".join(word.casefold().replace("_", " ").split())
     if label not in LABELS:
         code = "reply_label_unknown" if word else "reply_label_missing"

@@ -311,6 +311,7 @@ def _read_reply_line(
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
+    # A reply with answers or scores of its own has the status text even without a text.
     if not (is_parsed and status is AnswerStatus.TEXT):
         status = read.status
     return SeveralAnswersReply(
@@ -333,6 +334,7 @@ def _read_sample(problems: Problems, line: int, value: Any) -> int:
     if value is None or value == "":
         return 0
     text = normalise_id(value)
+    # Nine digits stay below 2**31.
     if text is not None and text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
     problems.add_code(line, "sample", "sample_no_number")
@@ -379,6 +381,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
     if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
         return None
     keys = [key for key in ("logits", "top_logprobs") if entry.get(key) is not None]
+    # Exactly one: logits are of the whole vocabulary, log-probabilities of its likeliest part.
     if len(keys) != 1:
         return None
     numbers = _read_numbers(entry[keys[0]])
@@ -386,6 +389,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
     # Some programs write a whole number as 50257.0.
     if isinstance(vocabulary, float) and vocabulary.is_integer():
         vocabulary = int(vocabulary)
+    # In Python True is an int; in JSON it is no number.
     is_size = isinstance(vocabulary, int) and not isinstance(vocabulary, bool) and vocabulary > 0
     others = entry.get("others")
     if others is not None and (others := _read_others(others)) is None:

@@ -110,6 +110,8 @@ def _read_stamp(path: Path) -> Stamp:
         raise make_source(path).unreadable(error) from error
     if stat.S_ISDIR(status.st_mode):
         raise InputError.from_code(path.name, "is_folder", path=str(path))
+    # A pipe or a device cannot be read twice, as the readers do.
     if not stat.S_ISREG(status.st_mode):
         raise InputError.from_code(path.name, "not_ordinary_file", path=str(path))
+    # Nanoseconds: a file that is written again within a second has to look changed.
     return status.st_size, status.st_mtime_ns

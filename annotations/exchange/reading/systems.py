@@ -48,6 +48,7 @@ def parse_parameters(size: str) -> float | None:
     factor = _TIMES[match["unit"][0].lower()] if match["unit"] else 1.0
     # The size of a mixture of experts, such as 8x7B, counts as the product.
     number = float(match["number"]) * factor * int(match["experts"] or 1)
+    # "1e999" is a float to Python, and infinite.
     return number if 0 < number < float("inf") else None
 
 

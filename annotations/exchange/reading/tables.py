@@ -66,6 +66,7 @@ def open_table(
     kind = ALIKE.get(origin.suffix, origin.suffix)
     kept_aside: list[str] = []
     marks: set[str] = set()
+    # Before the ending is checked, so that a missing file is reported as missing.
     stamp = origin.stamp()
     if kind not in ACCEPTED:
         raise InputError.from_code(

@@ -217,6 +217,7 @@ def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, 
 
 def _read_rows(sheet: Any, formula_sheet: Any, width: int, skipped: int) -> Iterator[SheetRow]:
     """Yield the non-empty rows of a sheet; `TooMuchError` for too many cells or rows."""
+    # Counted by rows: each row is filled up to the width of the header.
     most = MOST_CELLS // width
     pairs = _pair_cells(sheet, formula_sheet, skipped + 1, width, BATCH)
     for number, (cells, formula_cells) in enumerate(pairs, skipped + 1):

@@ -130,6 +130,7 @@ def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
 
 def _restore_number(item: str) -> int | str:
     """Return an id as an int if it consists of digits, else unchanged."""
+    # Only if the number is written the same: 007 would come back as 7.
     return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
 
 
@@ -178,6 +179,7 @@ def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | No
 
 def _read_label(entry: dict[str, Any], note: Note) -> tuple[bool | None, tuple[float, ...], int]:
     """Return (answerable, right numbers, category); the category is 0 if there is none."""
+    # The default is no label: null says that the label is not known, a missing key is a fault.
     answerable = entry.get("answerable", "")
     if answerable is not None and not isinstance(answerable, bool):
         note("answerable", "answerable_unusable")
@@ -205,6 +207,7 @@ def _read_numbers(value: Any) -> tuple[float, ...] | None:
     """Return the right numbers of a problem; None if the value holds anything else."""
     numbers = []
     for entry in [] if value is None else _wrap_in_list(value):
+        # A bool is an int to Python: true would be the number 1.
         if isinstance(entry, bool) or not isinstance(entry, int | float | str):
             return None
         try:
@@ -308,5 +311,5 @@ def _read_reply_row(
 
 
 def normalise_form(written: str) -> str:
-    """Return a form of asking in its stored spelling: "In_Context" gives in-context."""
+    """Return the normalised name of a form of asking: "In_Context" gives in-context."""
     return "-".join(normalise_text(written).casefold().replace("_", " ").split()) or DIRECT

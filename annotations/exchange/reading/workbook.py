@@ -87,6 +87,7 @@ def _unpack(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
 def _check_size(handle: BinaryIO, name: str) -> int:
     """Return a workbook's uncompressed size in bytes; `InputError` if it is none or too large."""
     head = handle.read(8)
+    # The old .xls, or a workbook with a password, which is wrapped in the same format.
     if head == OLE:
         raise InputError.from_code(name, "workbook_old_format")
     if not head.startswith(ZIP):
@@ -100,6 +101,7 @@ def _check_size(handle: BinaryIO, name: str) -> int:
         unpacked_size > 1 << 26 and unpacked_size > PACKED_AT_MOST * size
     ):
         raise InputError.from_code(name, "workbook_unpacked_large", n_bytes=unpacked_size)
+    # Bit 0 of a part's flags: it is encrypted.
     if any(part.flag_bits & 1 for part in parts):
         raise InputError.from_code(name, "workbook_locked")
     return unpacked_size
@@ -112,6 +114,7 @@ def _unpack_in_process(
     bounds = compute_bounds(handle.seek(0, 2))
     arguments = [part.sheet, part.header_row, part.first_rows]
     rows = read_values(handle, name, unpack_sheet.__module__, arguments, bounds)
+    # If the consumer stops early, this ends the process now and not when memory is cleaned up.
     with closing(rows):
         for fields in rows:
             yield Sheet(*fields) if len(fields) == 2 else SheetRow(*fields)

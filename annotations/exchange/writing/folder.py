@@ -234,6 +234,7 @@ def _write_table(
     for number, row in enumerate(rows):
         if len(row) != width:
             raise ValueError(f"{name}, row {number}: {len(row)} cells, the header has {width}")
+        # A row of one empty cell would be an empty line, which readers of CSV skip.
         file.write((format_csv_line(row) or '""') + "\n")
 
 

@@ -97,6 +97,7 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
             if isinstance(cell, str) and (len(cell) > LONGEST_CELL or "\0" in cell):
                 _refuse_nul(header, row)
                 _refuse_long(header, row, LONGEST_CELL)
+        # The last cell is that of the mark's column, which only its heading fills.
         writer.writerow([*cells, ""])
         if buffer.tell() >= PIECE:
             yield buffer.getvalue().encode()
@@ -115,6 +116,7 @@ def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[obj
     yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
         texts = [cell for cell in row if isinstance(cell, str)]
+        # XML has no NUL, not even as an escape.
         if any("\0" in text for text in texts):
             _refuse_nul(header, row)
         yield [*(defuse_cell(cell) for cell in row), ""]

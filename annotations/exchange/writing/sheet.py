@@ -97,6 +97,8 @@ def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
         archive.writestr(make_zip_part("xl/workbook.xml"), _WORKBOOK.format(sheets=listed))
         for (number, _), build_rows in zip(names, sheets.values(), strict=True):
             sheet = make_zip_part(f"xl/worksheets/sheet{number}.xml")
+            # The size is unknown in advance: without this, zipfile fails at the end of a part
+            # above 2 GiB.
             with archive.open(sheet, "w", force_zip64=True) as part:
                 piece, size = [_BEGIN], 0
                 for position, row in enumerate(build_rows(), 1):
@@ -128,6 +130,7 @@ def _write_row(number: int, row: Sequence[object]) -> str:
         raise InputError.from_code("export", "sheet_full", most=LAST_ROW)
     cells = []
     for cell in row:
+        # An empty cell keeps its place: cells have no references, so they count from the left.
         if cell is None or cell == "":
             cells.append("<c/>")
         elif isinstance(cell, str):

@@ -112,9 +112,11 @@ def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -
             response = action()
             stored.status = response.status_code
             stored.location = response.headers.get("Location", "")
+            # As sent: dates, UUIDs and decimals are no JSON values until they are rendered.
             stored.body = json.loads(JSONRenderer().render(response.data))
             stored.save()
             return response
+    # After the transaction, which on SQLite holds the only write lock: a replay runs GET views.
     if stored.request != request_hash:
         raise ApiProblem("key-reused", "Use a new key for another request.")
     for address in (request.path, stored.location):
@@ -128,6 +130,7 @@ def _replay_or_run(request: Request, key: str, action: Callable[[], Response]) -
 def hash_request(request: Request) -> str:
     """Return the SHA-256 of method, URL and body, in hexadecimal."""
     data = request.data
+    # Sorted: a client that repeats a request may write the keys in another order.
     body = data.sha256 if hasattr(data, "sha256") else json.dumps(data, sort_keys=True)
     text = json.dumps([request.method, request.get_full_path(), body])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -144,6 +147,7 @@ def _check_readable(request: Request, address: str) -> None:
         return
     get_request = copy(request._request)
     get_request.method, get_request.path = "GET", path
+    # Only the status counts, so of a list one row is enough.
     get_request.GET = QueryDict("limit=1")
     response = match.func(get_request, *match.args, **match.kwargs)
     if response.status_code == status.HTTP_404_NOT_FOUND:

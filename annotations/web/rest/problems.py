@@ -134,6 +134,7 @@ def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
         return Fault(reason, remedy=remedy, code=problem.code)
     if lines:
         return Fault(reason, line=problem.line, remedy=remedy, code=problem.code)
+    # The rows of a JSON body are read as JSON Lines, one a line.
     index = problem.line - 1
     pointer = f"#/{path}/{index}"
     if isinstance(problem.column, str):
@@ -143,4 +144,5 @@ def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
 
 def escape_pointer(key: str) -> str:
     """Return a key escaped for use in a JSON pointer (RFC 6901)."""
+    # First "~": the other way round, the "~" of "~1" would be escaped again.
     return key.replace("~", "~0").replace("/", "~1")

@@ -119,6 +119,7 @@ def search(query: str) -> list[SearchResult]:
                 in_title = sum(bool(pattern.search(section.title)) for pattern in patterns)
                 result = SearchResult(document, section, _cut_excerpt(section.text, patterns))
                 ranked.append((-in_title, len(ranked), result))
+    # Without the result in the key: it has no order of its own.
     return [result for _, _, result in sorted(ranked, key=lambda row: row[:2])[:MOST_RESULTS]]
 
 
@@ -236,6 +237,7 @@ def _split_sections(tokens: Sequence[Token]) -> Iterator[Section]:
 
 def _read_text(inline: Token) -> str:
     """Return the text of a Markdown line without its markup."""
+    # A line break is a token of its own: as a space it keeps the words around it apart.
     kinds = ("text", "code_inline")
     parts = (child.content if child.type in kinds else " " for child in inline.children or ())
     return " ".join("".join(parts).split())

@@ -98,5 +98,6 @@ def _share(question_set: QuestionSet, user: User, role: str) -> None:
         raise InvitationError("owner")
     if QuestionSet.objects.filter(pk=question_set.pk).editable_by(user).exists():
         raise InvitationError("editor")
+    # Not pending: the person has opened the link and joined, which accepts the invitation.
     values = {"role": role, "pending": False}
     Share.objects.update_or_create(question_set=question_set, user=user, defaults=values)

@@ -104,6 +104,7 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
         return TemplateResponse(request, "admin/invitation_links/unknown.html", status=404)
     is_known = request.user.is_authenticated
     is_sent = request.method == "POST" and link.state == "open"
+    # A signed-in account joins itself; the form is only for a new one.
     form = AccountForm(request.POST if is_sent and not is_known else None)
     refused = "" if link.state == "open" else link.state
     if is_sent and (is_known or form.is_valid()):
@@ -153,6 +154,7 @@ def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpR
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         _, token = create_link(get_user_id(request), values["role"], values["note"], question_set)
+        # Shown only here: the database has the token's hash, from which no link can be made.
         address = request.build_absolute_uri(reverse("admin:join", args=[token]))
         form = LinkForm(question_set)
     links = list(list_links(question_set)[: MAX_LINKS_SHOWN + 1])
@@ -179,6 +181,7 @@ def _show_links(request: HttpRequest, question_set: QuestionSet | None) -> HttpR
 def _withdraw(request: HttpRequest, question_set: QuestionSet | None, link_id: UUID) -> None:
     """Delete an unused link; one used meanwhile stays. Http404 if it is unknown."""
     link = get_object_or_404(list_links(question_set), public_id=link_id)
+    # One statement, so that a link used between the look-up and here is not deleted.
     n_deleted, _ = InvitationLink.objects.filter(pk=link.pk, used_at=None).delete()
     if n_deleted:
         messages.success(request, "The link does not work any more.", "link_withdrawn")

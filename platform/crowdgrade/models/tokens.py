@@ -76,6 +76,7 @@ class ApiToken(AbstractAuthToken):
         A token from before password marks gets the mark of the present password.
         """
         now = timezone.now()
+        # Updates by query, not `save`: they cannot bring back a token that was revoked meanwhile.
         row = ApiToken.objects.filter(pk=self.pk)
         if not self.password_mark:
             row.update(password_mark=self.user.get_session_auth_hash())
@@ -108,6 +109,7 @@ def find_token(token: str) -> ApiToken | None:
     """Return the row of an API token with its user, expired or not; None if unknown."""
     # The database compares hashes, so the time it takes reveals nothing about tokens.
     rows = ApiToken.objects.select_related("user")
+    # No token is so long, and hashing a crafted one would only cost time.
     if len(token) > CONSTANTS.DIGEST_LENGTH:
         return None
     row: ApiToken | None = rows.filter(digest=hash_token(token)).first()

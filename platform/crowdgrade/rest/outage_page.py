@@ -35,6 +35,7 @@ def render_outage(request: HttpRequest, outage: Outage) -> HttpResponseBase:
             "address": request.get_full_path(),
             "sent": is_posted,
             "files": has_files,
+            # Without its files the form would be incomplete, so it is not offered again.
             "fields": [] if has_files else fields,
             "shown": [value for name, value in fields if _is_text(name, value)],
             "seconds": RETRY_SECONDS,

@@ -119,6 +119,7 @@ def complete_operation(operation: dict[str, Any], path: str, method: str) -> Non
     if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ())):
         statuses |= {400, 422}
     for status in statuses:
+        # A response that the view describes itself is more precise, so it stays.
         operation["responses"].setdefault(
             str(status), {"$ref": f"#/components/responses/{name_response(status)}"}
         )

@@ -52,6 +52,7 @@ class Command(BaseCommand):
             os.execve(sys.executable, [sys.executable, *sys.argv], demo.build_environment())  # noqa: S606
         self._port, self._serve = options["port"], not options["no_serve"]
         if self._serve:
+            # Before anything is created, so that a port in use fails at once.
             self._listening = self._open_sockets()
         home = demo.prepare_home()
         try:

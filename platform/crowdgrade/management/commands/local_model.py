@@ -97,6 +97,7 @@ class Command(BaseCommand):
             return
         self.stdout.flush()
         command = [sys.executable, sys.argv[0], "local_model", "--register-only"]
+        # A process of its own, because Django reads its settings once per process.
         subprocess.run([*command, "--port", str(port)], env=demo.build_environment(), check=True)
 
 
