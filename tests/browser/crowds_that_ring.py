@@ -30,6 +30,15 @@ def honest(knows=lambda person: 0.95 - 0.05 * person, own=6, seed=1):
     return said
 
 
+def with_equal_lengths(said):
+    """Return a crowd's answers, each with as many words nobody else says as the longest lacks."""
+    rng, most = random.Random(2), max(len(text.split()) for text in said.values())
+    return {
+        key: " ".join([*text.split(), *(word(rng) for _ in range(most - len(text.split())))])
+        for key, text in said.items()
+    }
+
+
 def copied(n_copied=N_QUESTIONS):
     """Return a crowd in which p09 pastes so many answers of p08."""
     said = honest()

@@ -225,7 +225,7 @@ def test_from_a_file_to_a_decision(site, chromium, tmp_path, width, scheme, name
         expect(doubtful.get_by_role("link", name="Amara", exact=True)).to_be_visible()
         said = page.get_by_role("heading", name="Best model").locator("..")
         expect(said).to_contain_text(
-            f"“{called[0]}” has the highest score, but cannot be told apart"
+            f"“{called[0]}” has the highest score, but is not significantly better"
         )
 
         remedy, outcome = REMEDIES[name]
