@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 SENTENCES: Mapping[str, str] = {
     "unreadable": "{reason}",
-    "unknown_workers": "{exclude_workers}: nobody of the name answered here: {reason}",
+    "unknown_workers": "{exclude_workers}: no worker with this name answered: {reason}",
     "several_workers": "{exclude_workers}: workers of several panels have the id: {reason}; "
     "take the id in the address of the worker's page",
-    "unknown_in_groups": "{collapse_workers}: nobody of the name answered here: {reason}",
+    "unknown_in_groups": "{collapse_workers}: no worker with this name answered: {reason}",
     "several_in_groups": "{collapse_workers}: workers of several panels have the id: "
     "{reason}; take the id in the address of the worker's page",
     "nobody_left": "{exclude_workers} names everybody who answered: leave somebody to grade by",
