@@ -64,6 +64,7 @@ def addresses(world, problem):  # noqa: F811
             assert set(parameters) - own.keys() <= VALUES.keys() | names.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("who", "finds"),
     [
