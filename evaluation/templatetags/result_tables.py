@@ -71,12 +71,13 @@ def _is_number(heading: Heading) -> bool:
 def _format_cell(row: Any, column: str, heading: Heading) -> str:
     """Return a cell's text: a text as it is, numbers with the column's decimals, else a dash."""
     if heading.ends is not None:
-        low, high = (_format_number(getattr(row, end), heading.digits) for end in heading.ends)
+        digits = heading.digits or 0
+        low, high = (_format_number(getattr(row, end), digits) for end in heading.ends)
         return MISSING if MISSING in (low, high) else f"{low} to {high}"
     value = getattr(row, column)
     return _format_number(value, heading.digits) if heading.digits is not None else str(value)
 
 
-def _format_number(value: float | None, digits: int | None) -> str:
+def _format_number(value: float | None, digits: int) -> str:
     """Return a number with its decimals; a dash for None."""
     return MISSING if value is None else str(floatformat(value, digits))
