@@ -46,7 +46,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         metavar="KEY=COLUMN",
         help="with a preset: the role of a column, where another one is meant than proposed: "
         "worker, question, text (the question's wording), answer, time (start, end or seconds), "
-        "extra (stored beside the answers), ignore (not stored); answer, time, extra and ignore "
+        "extra (stored with the answers), ignore (not stored); answer, time, extra and ignore "
         "several times or as a glob such as 'Q*'; check=COLUMN=ANSWER for an attention check and "
         "its right answer; an empty COLUMN for none; worker=#row for the number of the row",
     )

@@ -44,8 +44,8 @@ CHANGED_MESSAGE = (
 
 
 GONE_MESSAGE = (
-    "A passage or question was deleted meanwhile, or has another id. What you typed for it stands "
-    "below; the rest is saved."
+    "A passage or question was deleted meanwhile, or has another id. Your text for it is below; "
+    "the rest is saved."
 )
 
 

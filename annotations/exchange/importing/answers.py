@@ -66,11 +66,13 @@ def import_answers(
     The import publishes a draft, because from now on answers quote its wording. Workers belong to
     the set's owner and to the `panel`; unknown ones are created. Questions that the version does
     not have are an error, or created without a text by `create_questions`; a question that a worker
-    answered twice is an error, unless `duplicates` says which answer counts. Our own export brings
-    the panels, times and flags of its answers along. Raises `InputError` with every bad row; one is
-    also a stored answer with another text, time or flag (`update_flags` stores the flag instead),
-    or an answer of a worker who withdrew. Then nothing is stored. The `Import` of the new answers
-    can undo them; `imported_by` is the key of its user.
+    answered twice is an error, unless `duplicates` decides which answer counts. Crowdgrade's own
+    export brings the panels, times and flags of its answers along.
+
+    Raises `InputError` with every bad row, including a stored answer with another text, time or
+    flag (`update_flags` stores the flag instead), or an answer of a worker who withdrew. Then
+    nothing is stored. The `Import` of the new answers can undo them; `imported_by` is the key of
+    its user.
     """
     with stage_answers(path, columns=columns, panel=panel, duplicates=duplicates) as stage:
         return store_staged(

@@ -57,7 +57,7 @@ PROBLEMS_OF_WORKERS = {
     "blanks": "blank cells",
     "repeated": "a new value in each row",
     "record": "ids of records, beside JSON",
-    "name": "the name says nothing of ids",
+    "name": "the name is not about ids",
 }
 """Why a column is not proposed for the workers, in a few words, by code."""
 PROBLEMS_OF_ANSWERS = {

@@ -164,7 +164,7 @@ def _trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str)
         for key, text in texts.items():
             question = asked if len(texts) == 1 and asked else ":".join(filter(None, (asked, key)))
             pair = (cells[worker] if worker is not None else "", question)
-            # Without a column of items two trials of one name cannot be told apart.
+            # Without a column of items two trials of one name cannot be distinguished.
             if item is None and pair in taken:
                 raise InputError.from_code(name, "trials_alike", line=line, question=question)
             taken.add(pair)

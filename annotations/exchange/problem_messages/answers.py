@@ -29,7 +29,7 @@ def _keep_one_by_option(values: Mapping[str, Any]) -> str:
     """Return the command line's advice when a worker has two different answers to a question."""
     if guess := values.get("guess"):
         return (
-            f"The columns were guessed: {guess}. If others hold them, say so with --map"
+            f"The columns were guessed: {guess}. If others hold them, use --map"
             " worker=COLUMN, --map question=COLUMN or --map answer=COLUMN. If they are right,"
             " keep one of the two rows, or see --duplicates."
         )
@@ -120,7 +120,7 @@ ANSWERS = {
         "choices belong to the kind choice, and only to it",
     ),
     "counts_without_signals": ProblemMessage(
-        "there are counts, but it does not say counted",
+        "there are counts, but the column does not contain counted",
     ),
     "fact_empty_answered": ProblemMessage(
         "the status is empty, but there is an answer",

@@ -32,7 +32,7 @@ def _map_worker(values: Mapping[str, Any]) -> str:
 
 EXPORTS = {
     "argilla_nobody": ProblemMessage(
-        "this export of Argilla does not say who gave each response",
+        "this export of Argilla does not name the author of each response",
         "Save the records as JSON, which names the users: dataset.records.to_json(PATH), or before"
         " Argilla 2 dataset.format_as('datasets').to_json(PATH).",
     ),
@@ -47,7 +47,7 @@ EXPORTS = {
         " columns are meant, name them with --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "doccano_nobody": ProblemMessage(
-        "this export of doccano does not say who annotated",
+        "this export of doccano does not name the annotators",
         "Export without sharing annotations, and take in the file of each annotator under the"
         " annotator's name, such as ana.jsonl.",
     ),
@@ -77,18 +77,19 @@ EXPORTS = {
         "Add a column item that names the item of each trial.",
     ),
     "answer_column_unclear": ProblemMessage(
-        _add_program("no column looks like written answers; looked at: {looked_at}"),
+        _add_program("no column looks like written answers; checked: {looked_at}"),
         "Choose the columns of answers.",
         "Name them with --map answer=COLUMN, several times or as a glob.",
     ),
     "header_missing": ProblemMessage(
         "the first row looks like data, and not like names of columns: {first}",
         "Put a row with the names of the columns above it, such as worker, question and answer.",
-        "Put a row with the names of the columns above it, such as worker,question,answer; if they"
-        " are names, say what the columns hold with --map worker=COLUMN and --map answer=COLUMN.",
+        "Put a row with the names of the columns above it, such as worker,question,answer; if "
+        "they are names, give the contents of the columns with --map worker=COLUMN and --map "
+        "answer=COLUMN.",
     ),
     "worker_column_unclear": ProblemMessage(
-        _add_program("no column looks like the workers' ids; looked at: {looked_at}"),
+        _add_program("no column looks like the workers' ids; checked: {looked_at}"),
         _choose_worker,
         _map_worker,
     ),
@@ -151,8 +152,8 @@ EXPORTS = {
     ),
     "mapped_column_unnamed": ProblemMessage(
         "no column is named for the {what}; found: {found}",
-        "Say which columns hold the workers' ids and the answers.",
-        "Say it with --map worker=COLUMN and --map answer=COLUMN.",
+        "Choose the columns that hold the workers' ids and the answers.",
+        "Use --map worker=COLUMN and --map answer=COLUMN.",
     ),
     "mapped_column_twice": ProblemMessage(
         "one column is used twice",

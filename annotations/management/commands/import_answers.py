@@ -74,7 +74,7 @@ class Command(ImportCommand):
 
     def _mapped(self, options: dict[str, Any]) -> ImportReport:
         if options["columns"]:
-            raise CommandError("--columns: say by --map what a preset reads", returncode=USAGE)
+            raise CommandError("--columns: use --map with a preset", returncode=USAGE)
         arranged, preset, mapping = read_preset(options["file"], options)
         report = import_mapped(
             self.question_set(options, create=True),

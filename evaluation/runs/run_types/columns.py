@@ -103,7 +103,7 @@ COLUMNS: Mapping[str, str] = {
     # Facts
     "slot": "what kind of thing a value is of, such as year or duration",
     "facts.value": "a value that workers state",
-    "facts.state": "agreed, contested, open (no majority) or too_few (fewer than 3 say anything)",
+    "facts.state": "agreed, contested, open (no majority) or too_few (fewer than 3 state anything)",
     "mentions": "how many of them state this value",
     "of": "how many workers state a value of the slot",
     "answer-facts.value": "the value that the answer states; of a missing one the crowd's",
@@ -148,7 +148,7 @@ COLUMNS: Mapping[str, str] = {
     "answers of the other questions",
     "contrast_low": "lower end of the 95% interval of contrast",
     "contrast_high": "upper end of the 95% interval of contrast",
-    "weight": "how much say the worker has",
+    "weight": "the weight of the worker",
     "support": "whether there are answers enough for a rank",
     "dispersion": "how far answers differ, 0 for none",
     "iteration": "pass of the estimation",

@@ -28,8 +28,8 @@ ABOUT = """\
 
 Question set: {name}, version {version}. Run {called} ({run}), {ended}. Settings: {settings}.
 {notes}{notice}
-`{summary}` holds what the run says of itself: settings, counts, warnings, why numbers are missing.
-`{signature}` is one line that says how it was made: runs of one signature can be compared.
+`{summary}` holds the run's settings, counts, warnings, why numbers are missing.
+`{signature}` is one line that describes how it was made: runs of one signature can be compared.
 
 A CSV file has commas and UTF-8 with a byte order mark. A cell that a spreadsheet could take for a
 formula has an apostrophe before it; the last column, `crowdgrade:defused`, says so to programs
