@@ -62,7 +62,7 @@ def direction(tag: str) -> str:
 
 
 def is_known(tag: str) -> bool:
-    """Return whether Django knows the name of the language with this tag."""
+    """Return whether Django has a name for the language with this tag."""
     try:
         return bool(get_language_info(tag.lower()))
     except KeyError:

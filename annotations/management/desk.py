@@ -30,7 +30,7 @@ class DeskCommand(SetCommand):
         )
 
     def add_by(self, parser: CommandParser) -> None:
-        """Add the option --by, the user in whose name the command acts."""
+        """Add the option --by, the user that the log records for the command."""
         parser.add_argument(
             "--by", required=True, metavar="USERNAME", help="the user who decides, for the log"
         )

@@ -12,7 +12,7 @@ SHARE, COEFFICIENT, SCORE = "share", "coefficient", "score"
 
 @dataclass(frozen=True)
 class NumberWords:
-    """Label and explanation of a metric; `form` tells a share, a coefficient or a score."""
+    """Label and explanation of a metric; `form` is share, coefficient or score."""
 
     label: str
     meaning: str

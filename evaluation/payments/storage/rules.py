@@ -310,7 +310,7 @@ def propose(
 
 
 def check_contrasts(score: str, scores: Mapping[int, RawScore]) -> None:
-    """Raise RuleError if workers are to be compared by a score that nobody has in the run."""
+    """Raise RuleError if the run has no score of the kind that the rule compares."""
     if score != RAW and all(one.value is None for one in scores.values()):
         raise RuleError("score", "no_contrast")
 

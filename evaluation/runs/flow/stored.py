@@ -60,7 +60,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class RunSummary(Stored):
-    """Base of the summary that a run stores beside its rows; each run type has a subclass.
+    """Base of the summary that a run stores with its rows; each run type has a subclass.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ class ViewSource:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Columns that the table must have for the view, besides that of the number."""
+        """Columns that the table needs for the view, in addition to the number's column."""
         whose = {"answer": (self.model, self.question), "question": (self.question,)}
         return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
 

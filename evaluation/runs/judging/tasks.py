@@ -163,7 +163,7 @@ OF_ANSWERS = JudgingKey("", ANSWERS.name)
 
 @dataclass(frozen=True)
 class Task:
-    """One item for an expert to judge, with everything that the expert may know about it.
+    """One item for an expert to judge, with all data that the expert may see.
 
     Attributes
     ----------

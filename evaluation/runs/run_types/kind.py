@@ -210,7 +210,7 @@ class StartFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """The page on which users start a run of a type: options, files, and notes beside them.
+    """The page on which users start a run of a type: options, files and notes.
 
     Attributes
     ----------

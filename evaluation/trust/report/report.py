@@ -183,7 +183,7 @@ OF_WORDS = ("tfidf-word", "tfidf-char", "bow")
 
 @dataclass(frozen=True)
 class TrustReport:
-    """Trust report of a run, facts worst first; `changed` tells whether its data changed since."""
+    """Trust report of a run, facts worst first; `changed` is true if its data changed since."""
 
     about: RunAbout
     verdict: Verdict
