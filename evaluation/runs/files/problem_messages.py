@@ -58,6 +58,16 @@ FILE_MESSAGES: Mapping[str, ProblemMessage] = {
     "facts_model_idle": ProblemMessage(
         "with --no-facts it would read nothing", "Leave one of the two out."
     ),
+    "answers_all_rejected": ProblemMessage(
+        "all {n} answers were rejected where they were collected",
+        "Grade them all the same by the option include_rejected.",
+        "Add --include-rejected to grade them all the same.",
+    ),
+    "answers_all_empty": ProblemMessage(
+        "every answer is empty",
+        "Check which column holds the answers.",
+        "Check that --columns names the right column.",
+    ),
     "budget_without_prices": ProblemMessage(
         "without prices the cost is unknown",
         "Add --facts-price-in and --facts-price-out.",
