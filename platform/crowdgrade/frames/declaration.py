@@ -33,7 +33,7 @@ FORMS = {
     ("maqa", "replies"): FileForm.LINES,
     ("eloquent", "prompts"): FileForm.JSON,
 }
-HIDDEN = ("help", "output", "overwrite")
+HIDDEN = ("help", "output")
 FLAG = re.compile(r"--(?:no-)?([a-z][a-z-]*)")
 
 

@@ -59,6 +59,7 @@ def run_command(target: Path, *arguments: object) -> Path:
     return target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", [read, read_polars], ids=["pandas", "polars"])
 def test_grading_the_demo_writes_the_files_of_the_command(tmp_path: Path, reader) -> None:
     answers, models = DEMO / "answers.csv", DEMO / "model_answers.csv"
@@ -68,6 +69,7 @@ def test_grading_the_demo_writes_the_files_of_the_command(tmp_path: Path, reader
     assert_same_files(tmp_path / "a", of_command)
 
 
+@pytest.mark.slow
 def test_grading_with_a_default_reading_of_pandas_is_the_same(tmp_path: Path) -> None:
     answers = DEMO / "answers.csv"
     of_command = run_command(tmp_path / "b", "aqer", answers, *FAST_FLAGS)
@@ -75,6 +77,7 @@ def test_grading_with_a_default_reading_of_pandas_is_the_same(tmp_path: Path) ->
     assert_same_files(tmp_path / "a", of_command)
 
 
+@pytest.mark.slow
 def test_remedies_lists_of_workers_and_line_breaks_are_the_same(inputs: Path, tmp_path) -> None:
     flags = ("--collapse-copies", "--group-vote", "0.5", "--weight-cap", "0.1", *FAST_FLAGS)
     files = ("--models", inputs / "models.csv", "--exclude-workers", inputs / "excluded.txt")
@@ -196,6 +199,7 @@ def test_eloquent_writes_the_files_of_its_command(inputs: Path, tmp_path: Path) 
     assert_same_files(tmp_path / "a", of_command)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("read_file", [pd.read_csv, pl.read_csv], ids=["pandas", "polars"])
 def test_real_answers_give_the_files_of_the_command(

@@ -119,6 +119,15 @@ def test_output_keeps_the_files_and_no_other_file_is_left(tmp_path, monkeypatch)
     assert list(scratch.iterdir()) == []
 
 
+def test_results_of_other_answers_in_output_need_overwrite(tmp_path) -> None:
+    crowdgrade.grade(ANSWERS, output=tmp_path, **FAST)
+    with pytest.raises(crowdgrade.InputError) as caught:
+        crowdgrade.grade(ANSWERS[:12], output=tmp_path, **FAST)
+    assert caught.value.codes == ["results_replaced"]
+    found = crowdgrade.grade(ANSWERS[:12], output=tmp_path, overwrite=True, **FAST)
+    assert (tmp_path / "workers.csv").read_bytes() == found.files["workers.csv"]
+
+
 def test_progress_reports_stages_that_end_at_their_total() -> None:
     calls: list[tuple[str, int, int]] = []
     crowdgrade.grade(ANSWERS, progress=lambda *call: calls.append(call), **FAST)
@@ -140,7 +149,7 @@ def test_options_are_those_of_the_command() -> None:
         line.split(":")[0].split(" = ")[0]
         for line in crowdgrade.describe_options("grade").splitlines()
     }
-    assert described == flags - {"help", "output", "overwrite"}
+    assert described == flags - {"help", "output"}
     with pytest.raises(ValueError, match="grade"):
         crowdgrade.describe_options("nothing")
 
