@@ -27,9 +27,14 @@ TEXT_COLUMNS = frozenset(
     [
         *("worker", "question", "answer", "nearest_worker", "nearest_answer", "model", "item"),
         *("workers", "questions", "model_a", "model_b", "system", "group", "kind", "name", "slot"),
-        *("id", "form", "status"),
+        *("id", "form", "status", "reason", "message", "state", "outcome", "dataset", "metric"),
+        *("original_reply", "modal_reply", "gold_answer", "system_a", "system_b", "other", "part"),
+        *("source", "taken_as", "window", "template", "expression", "majority", "variation"),
+        *("language", "prompt", "reply", "judge", "judge_reply", "notes", "similarity_reason"),
     ]
 )
+# Tables with this column state facts: their column value holds what people wrote.
+FACT_COLUMN = "slot"
 
 
 @dataclass(frozen=True)
@@ -233,12 +238,15 @@ def _read_columns(content: bytes) -> dict[str, list[Any]]:
     rows = csv.reader(io.StringIO(content.decode(), newline=""), strict=True)
     header = next(rows)
     cells = list(zip(*rows, strict=True)) or [()] * len(header)
-    return {name: _read_cells(name, column) for name, column in zip(header, cells, strict=True)}
+    texts = TEXT_COLUMNS | {"value"} if FACT_COLUMN in header else TEXT_COLUMNS
+    return {
+        name: _read_cells(column, name in texts) for name, column in zip(header, cells, strict=True)
+    }
 
 
-def _read_cells(name: str, cells: Sequence[str]) -> list[Any]:
+def _read_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
     """Return the cells of a column by its type, None for empty ones."""
-    if name not in TEXT_COLUMNS:
+    if not is_text:
         filled = [cell for cell in cells if cell]
         if filled and all(cell in ("true", "false") for cell in filled):
             return [None if not cell else cell == "true" for cell in cells]

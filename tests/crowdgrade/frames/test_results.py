@@ -61,7 +61,7 @@ def test_columns_of_texts_are_texts_in_every_table(monkeypatch: pytest.MonkeyPat
         write(self, name, header, rows)
 
     monkeypatch.setattr(OutputFolder, "write_csv", note)
-    facts = ["5 km", "5 km", "5 km", "6 km"]
+    facts = ["5", "5", "5", "6"]
     frame = ANSWERS.assign(answer=[facts[(w - 1) % 4] for w in ANSWERS["worker"]])
     models = pd.DataFrame({"model": "9", "question": range(1, 7), "answer": "5"})
     found = crowdgrade.grade(frame.astype(str), models=models, suggest_anchors=2, **FAST)
