@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
+from annotations.desk.demographics import propose_options
 from annotations.desk.forms import UploadForm
 from annotations.desk.mapping_form import MappingForm
 from annotations.desk.uploads import group_problems, load_upload, note_problems, read_upload
@@ -31,6 +32,7 @@ from annotations.exchange.presets import (
     refuse_unmapped,
     rows_of,
 )
+from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, QuestionTemplate
@@ -41,7 +43,7 @@ from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
-from annotations.web.upload_kinds import KINDS, WIZARD
+from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD
 
 MAX_QUESTIONS_SHOWN = 20
 MAX_ANSWERS_SHOWN = 3
@@ -197,8 +199,9 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
     with staged.whole():
         staged.file.save("", file, save=False)
         try:
-            _locate_table(staged, Arrangement())
-            if staged.options["preset"] in ("own", "long"):
+            if not _is_demographic(staged):
+                _locate_table(staged, Arrangement())
+            if staged.options.get("preset") in ("own", "long"):
                 # If the set has questions, an unknown id in such a file is probably a typo.
                 version = question_set.latest_version()
                 has_questions = version is not None and version.questions.exists()
@@ -210,6 +213,16 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             staged.drop_files()
         staged.save()
     return staged
+
+
+def _is_demographic(staged: Upload) -> bool:
+    """Return whether the file is a demographic export; its kind and options are set then."""
+    arranged = arrange(_open_source(staged), Arrangement())
+    head = head_of(arranged.source)
+    if not is_demographic_export(head):
+        return False
+    staged.kind, staged.options = DEMOGRAPHICS, propose_options(arranged, head)
+    return True
 
 
 def _locate_table(staged: Upload, arrangement: Arrangement) -> None:

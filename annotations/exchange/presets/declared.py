@@ -210,10 +210,10 @@ def is_list_of_submissions(head: Head) -> bool:
     own = {name for name in map(head.named, OF_SUBMISSIONS) if name}
     if not all(ids) or len(own) < FEWEST_OF_SUBMISSIONS:
         return False
-    return not any(_is_answered(head, name) for name in head.header)
+    return not any(is_answered(head, name) for name in head.header)
 
 
-def _is_answered(head: Head, name: str) -> bool:
+def is_answered(head: Head, name: str) -> bool:
     """Return whether a column beside a list of submissions holds answers to a question."""
     if not free_text(head, [name]):
         return False

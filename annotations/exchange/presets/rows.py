@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -41,7 +42,7 @@ from annotations.exchange.presets.table import (
 from annotations.exchange.presets.times import classify_times, elapsed_seconds, time_columns
 from annotations.exchange.problems import KEPT, InputError, Problems, describe_place
 from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
-from annotations.exchange.reading.duplicates import Duplicates
+from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
@@ -137,7 +138,7 @@ def named_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
 def refuse_answerless(head: Head) -> None:
     """Raise `InputError` if the file is Prolific's list of submissions, without answers."""
     if is_list_of_submissions(head):
-        raise InputError.from_code(head.name, "list_of_submissions")
+        raise InputError.from_code(head.name, "list_of_submissions", place=shlex.quote(head.name))
 
 
 def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
@@ -181,7 +182,7 @@ def rows_of(
     given: Readable,
     preset: Preset,
     mapping: Mapping,
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
     template: QuestionTemplate | None = None,
 ) -> MappedRows | MturkRows | OwnRows:
     """Return an iterable reader of a file's answers, of the class that the preset needs.
@@ -230,7 +231,7 @@ class MappedRows:
         given: Readable,
         preset: Preset,
         mapping: Mapping,
-        duplicates: Duplicates = Duplicates.REFUSE,
+        duplicates: DuplicateRule = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
         self.problems, self._ids = Problems(make_source(given).name), IdNotes()
@@ -241,7 +242,7 @@ class MappedRows:
         self.n_rows = self.n_people = self.n_blank = 0
         self.questions: dict[str, MturkQuestion] = {}
         self.skipped: Counter[str] = Counter()
-        self._is_last = duplicates == Duplicates.LAST
+        self._duplicates = duplicates
         self.passed: dict[str, dict[str, bool]] = {column: {} for column, _ in mapping.checks}
         self.n_checked = 0
         self.left_out: list[str] = []
@@ -366,7 +367,7 @@ class MappedRows:
             text = "" if is_blank(text) else text
             known = self.passed[column]
             # As for answers: an empty cell never replaces a text.
-            if worker not in known or (self._is_last and text):
+            if worker not in known or (text and self._duplicates.of(worker) == Duplicates.LAST):
                 known[worker] = is_right(text, right)
             self._learn(column, column, "", line, right)
             number, self.n_rows = self.n_rows, self.n_rows + 1

@@ -31,7 +31,7 @@ def _keep_one_by_option(values: Mapping[str, Any]) -> str:
         return (
             f"The columns were guessed: {guess}. If others hold them, use --map"
             " worker=COLUMN, --map question=COLUMN or --map answer=COLUMN. If they are right,"
-            " keep one of the two rows, or see --duplicates."
+            " keep one of the two rows, or see --duplicates and --duplicates-of."
         )
     return CHOOSE_BY_OPTION if values["choosable"] else ""
 
