@@ -77,6 +77,11 @@ ANSWERS = {
         _keep_one,
         _keep_one_by_option,
     ),
+    "repeating_worker_unknown": ProblemMessage(
+        "no answer is of the worker {worker}, for whom an attempt was chosen",
+        "Take the choice back, or check the column of workers.",
+        "Write the id after --duplicates-of as in the file.",
+    ),
     "attempts_differ": ProblemMessage(
         "{who} {name} answered {n} questions already in {first_place}, with other texts: "
         "{questions}",
