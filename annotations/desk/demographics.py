@@ -1,4 +1,4 @@
-"""Page of an uploaded demographic export: who matches, roles of the columns, join to the answers."""
+"""Page of an uploaded demographic export: who matches, and the roles of its columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from annotations.exchange.presets.demographics import (
     read_demographics,
 )
 from annotations.exchange.presets.joining import Join, describe_counts
+from annotations.exchange.presets.table import SAMPLES
 from annotations.exchange.problems import InputError
+from annotations.exchange.reading.panel_statuses import is_withheld
 from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.models import QuestionSet, Upload
 from annotations.web.pages import build_breadcrumbs
@@ -75,7 +77,7 @@ class DemographicsForm(forms.Form):
         self._mapping = DemographicMapping.of_dict(options["mapping"])
         names = [name for name in dict.fromkeys(head.header) if name][:MOST_SELECTORS]
         self.columns = [
-            ColumnChoice(self, number, name, "", tuple(head.samples(name)))
+            ColumnChoice(self, number, name, "", _list_samples(head, name))
             for number, name in enumerate(names, 1)
         ]
         for column in self.columns:
@@ -111,6 +113,11 @@ class DemographicsForm(forms.Form):
         return {"mapping": mapping.as_dict(), "statuses": statuses}
 
 
+def _list_samples(head: Head, column: str) -> tuple[str, ...]:
+    """Return the first different cells of a column, without those that Prolific deleted."""
+    return tuple(dict.fromkeys(c for c in head.values(column) if not is_withheld(c)))[:SAMPLES]
+
+
 def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
     """Return the options of an upload of a demographic export: its table and proposed roles."""
     return {
@@ -120,10 +127,10 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
     }
 
 
-def map_demographics(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
+def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
     """Show who matches and the roles of the columns; POST stores the roles or checks the file."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    staged = _load_staged(request, question_set, token)
+    staged = _load_staged(request, question_set, export_token)
     source = _open_source(staged)
     head = head_of(source)
     form, status = DemographicsForm(head, staged.options), 200
@@ -139,26 +146,29 @@ def map_demographics(request: HttpRequest, set_id: UUID, token: str) -> HttpResp
                 staged.save()
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
+    found = _describe_join(request, question_set, source, staged.options)
+    # Shown as required where it has to be decided; "Show these choices" works without it.
+    form.fields["statuses"].required = bool(found.get("counts"))
     context = {
         "title": "Prolific's demographic export",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
         "staged": staged,
         "form": form,
-        **_describe_join(request, question_set, source, staged.options),
+        **found,
     }
     return TemplateResponse(request, "annotations/demographics.html", context, status=status)
 
 
 @require_POST
-def move_demographics(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
-    """Move an upload of a demographic export to the question set with the posted public id."""
+def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+    """Move an upload of a demographic export to the question set with the posted id, if any."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    staged = _load_staged(request, question_set, token)
+    staged = _load_staged(request, question_set, export_token)
     try:
-        target_id = UUID(request.POST.get("into", ""))
+        target_id = UUID(request.POST.get("into") or str(set_id))
     except ValueError:
-        raise Http404("no question set is named") from None
+        raise Http404("there is no such question set") from None
     target = get_editable(request, QuestionSet.objects.all(), target_id)
     staged.question_set, staged.state = target, Upload.State.MAPPING
     staged.report, staged.problems, staged.n_problems = None, [], 0

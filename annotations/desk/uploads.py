@@ -107,9 +107,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = load_upload(request, question_set, token)
     if staged.state == Upload.State.MAPPING:
-        return redirect(
-            MAPPING_PAGES[staged.kind], question_set.public_id, staged.public_id
-        )
+        return redirect(MAPPING_PAGES[staged.kind], question_set.public_id, staged.public_id)
     kind = KINDS[staged.kind]
     titles = {
         "bad": f"These {kind.title} cannot be imported",

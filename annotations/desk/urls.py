@@ -61,12 +61,14 @@ urlpatterns = [
     path(f"{SET}import/", import_wizard.start, name="import"),
     path(f"{SET}uploads/<str:token>/columns/", import_wizard.map_columns, name="import-columns"),
     path(
-        f"{SET}uploads/<str:token>/demographics/",
+        f"{SET}uploads/<str:export_token>/demographics/",
         demographics.map_demographics,
         name="import-demographics",
     ),
     path(
-        f"{SET}uploads/<str:token>/move/", demographics.move_demographics, name="demographics-move"
+        f"{SET}uploads/<str:export_token>/move/",
+        demographics.move_demographics,
+        name="demographics-move",
     ),
     path(f"{SET}upload/<slug:kind>/", uploads.upload, name="upload"),
     path(f"{SET}uploads/<str:token>/", uploads.show_upload, name="uploaded"),

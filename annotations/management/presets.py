@@ -98,8 +98,9 @@ def add_demographics(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=COLUMN",
-        help="the role of a column of that file, where another one is meant than proposed: worker, "
-        "status, extra (joined to the answers), ignore; extra and ignore several times or as a glob",
+        help="the role of a column of that file, where another one is meant than proposed: "
+        "worker, status, extra (joined to the answers), ignore; extra and ignore several times or "
+        "as a glob",
     )
     parser.add_argument(
         "--panel-statuses",

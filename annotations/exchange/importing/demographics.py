@@ -157,7 +157,9 @@ def find_other_sets(
         rows = rows.filter(version__question_set__in=sets, responses__state="submitted")
         pairs = rows.values_list("version__question_set", "worker__external_id").distinct()
         counts.update(key for key, _ in pairs)
-    found = {one.pk: one for one in sets.filter(pk__in=[key for key, _ in counts.most_common(most)])}
+    found = {
+        one.pk: one for one in sets.filter(pk__in=[key for key, _ in counts.most_common(most)])
+    }
     return [(found[key], count) for key, count in counts.most_common(most) if key in found]
 
 
@@ -210,4 +212,3 @@ def _flag(submissions: Sequence[int]) -> int:
         rows = Response.objects.filter(submission__in=chunk, state="submitted", rejected=False)
         n_flagged += rows.update(rejected=True, updated_at=timezone.now())
     return n_flagged
-

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -208,5 +208,3 @@ def note_join_problems(problems: Problems, join: Join, rule: StatusRule, column:
 def describe_counts(statuses: Mapping[str, int]) -> str:
     """Return counts of workers by status as text, such as "2 returned, 1 rejected"."""
     return ", ".join(f"{count:,} {describe_status(status)}" for status, count in statuses.items())
-
-

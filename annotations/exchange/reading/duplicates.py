@@ -10,7 +10,6 @@ from typing import Any
 
 from annotations.exchange.ids import clean_id
 
-
 MOST_NAMED = 5
 """Workers with a rule of their own that a report names."""
 
@@ -58,8 +57,10 @@ DuplicateRule = Duplicates | DuplicatesByWorker
 
 def read_rule(value: Any) -> DuplicateRule:
     """Return the rule that `as_json` wrote."""
-    return make_rule(value["default"], value["workers"]) if isinstance(value, dict) else (
-        Duplicates(value)
+    return (
+        make_rule(value["default"], value["workers"])
+        if isinstance(value, dict)
+        else (Duplicates(value))
     )
 
 

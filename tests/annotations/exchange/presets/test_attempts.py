@@ -182,7 +182,7 @@ def test_who_says_test_to_everything_is_warned_of_and_stays():
 def test_one_worker_can_have_another_attempt_than_all_others():
     # Ann began at 9 (25 minutes) and at 13 (7), Bob at 10 (12 minutes) and at 14 (3).
     source = survey(*TWO, row("ann", "13", "07", LATER), row("bob", "14", "03", LATER))
-    texts, minutes, notes = staged(source, "first", workers={"bob": "last"})
+    texts, minutes, _ = staged(source, "first", workers={"bob": "last"})
     assert (texts["ann", "Q1"], texts["bob", "Q1"]) == (ANN[0], LATER[0])
     assert minutes == {"ann": 25, "bob": 3}
     texts, minutes, _ = staged(source, "last", workers={"bob": "first"})

@@ -69,7 +69,9 @@ def read(name, *, mapping=None, source=None, duplicates="refuse"):
     source = source or source_of(name)
     head = head_of(source)
     preset = recognised(head)
-    rows = rows_of(source, preset, mapping or proposed(preset, head, source), Duplicates(duplicates))
+    rows = rows_of(
+        source, preset, mapping or proposed(preset, head, source), Duplicates(duplicates)
+    )
     records = [record for record, _ in rows]
     rows.finish()
     return rows, records
