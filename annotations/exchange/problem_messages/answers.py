@@ -136,6 +136,10 @@ ANSWERS = {
     "fact_status_unknown": ProblemMessage(
         "the status {status} is unknown: write {known}",
     ),
+    "id_is_placeholder": ProblemMessage(
+        "the survey tool wrote {text} in place of the worker's id",
+        "Fill in the id, or delete the row: it may be your own trial.",
+    ),
     "id_missing": ProblemMessage(
         "the {name} is missing",
         "Fill in the id, or delete the row.",
