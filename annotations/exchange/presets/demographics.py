@@ -116,7 +116,7 @@ class DemographicMapping:
             return replace(rest, worker=first)
         if role == DemographicRole.STATUS:
             return replace(rest, status=first)
-        return replace(rest, extra=rest.extra + columns) if role == "extra" else rest
+        return replace(rest, extra=rest.extra + columns) if role == DemographicRole.EXTRA else rest
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from annotations.exchange.presets.declared import is_list_of_submissions
+from annotations.exchange.presets import proposed, recognised, rows_of
+from annotations.exchange.presets.declared import PANEL_STATUSES, is_list_of_submissions
 from annotations.exchange.presets.demographics import is_demographic_export
+from annotations.exchange.presets.otree import BOTS
 from annotations.exchange.presets.table import head_of
 from annotations.exchange.presets.times import elapsed_seconds
 from annotations.exchange.reading.source import make_bytes_source
@@ -155,13 +157,21 @@ def test_a_file_is_read_as_it_is(name):
     assert found == right_answers(name)
 
 
+def read_rows(name, content):
+    """Return the preset of a file, and its reader with all rows read."""
+    source = make_bytes_source(name, content)
+    head = head_of(source)
+    preset = recognised(head)
+    found = rows_of(source, preset, proposed(preset, head, source))
+    list(found)
+    found.finish()
+    return preset.slug, found
+
+
 def test_rows_that_are_left_out_are_counted():
-    *_, notes = read(*FILES["oTree with a bot"])
-    assert "Left out: 1 participants who are bots" in notes
-    slug, _, _, notes = read(*FILES["Prolific joined with a survey"])
-    assert slug == "prolific"
-    assert "Left out: 1 submissions that timed out" in notes
-    assert "Left out: 1 returned submissions" in notes
+    assert read_rows(*FILES["oTree with a bot"])[1].skipped == {BOTS: 1}
+    slug, found = read_rows(*FILES["Prolific joined with a survey"])
+    assert (slug, found.skipped) == ("prolific", dict.fromkeys(PANEL_STATUSES.values(), 1))
 
 
 def test_anonymised_times_are_no_duration():
@@ -173,8 +183,10 @@ def test_anonymised_times_are_no_duration():
 
 
 def test_addresses_by_prolific_are_counted_and_others_stay():
-    *_, notes = read(*FILES["Google Forms with Prolific's e-mail addresses"])
-    assert "E-mail addresses by Prolific, read as the ids in them: 2" in notes
+    _, found = read_rows(*FILES["Google Forms with Prolific's e-mail addresses"])
+    # Two people with two answers each, in a row for each person.
+    assert found.n_mails == 2
+    assert [note for note in found.notes if note.endswith(": 2")]
     ids = [f"{who}@example.org" for who in IDS]
     _, found, _, _ = read("form.csv", google(lambda at: ids[at]))
     assert found == by(ids)
@@ -182,11 +194,12 @@ def test_addresses_by_prolific_are_counted_and_others_stay():
 
 def test_the_word_for_a_missing_value_of_r_is_counted_and_stays_an_answer():
     people = [*rows(lambda at: [IDS[at]])[:2], [IDS[2], "NA", "The cars need it"]]
-    _, found, _, notes = read("survey.csv", table(["PROLIFIC_PID", *ASKED], *people))
+    content = table(["PROLIFIC_PID", *ASKED], *people)
+    _, found, _, notes = read("survey.csv", content)
     assert found[IDS[2], BREAD] == "NA"
+    assert read_rows("survey.csv", content)[1].n_missing == 1
     assert [note for note in notes if "“NA”: 1." in note]
-    *_, notes = read(*FILES["Typeform with a hidden field"])
-    assert not [note for note in notes if "“NA”" in note]
+    assert read_rows(*FILES["Typeform with a hidden field"])[1].n_missing == 0
 
 
 PLACEHOLDERS = ("{{%PROLIFIC_PID%}}", "${e://Field/PROLIFIC_PID}", "[object Object]", "undefined")

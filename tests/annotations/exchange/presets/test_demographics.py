@@ -202,7 +202,7 @@ def test_a_column_that_the_answers_have_already_is_replaced_and_named(convert):
     assert extra(rows[ANA, "rain"])["Age"] == "31"
     # Ben's age is deleted at Prolific: what the survey asked stays.
     assert extra(rows[BEN, "rain"])["Age"] == "41"
-    assert "Another value of Age is replaced, of workers: 1" in out
+    assert [line for line in out.splitlines() if "Age" in line and line.endswith(": 1")]
 
 
 def test_our_own_form_keeps_its_further_columns(convert):
