@@ -202,8 +202,9 @@ def _describe_join(
     others: list[tuple[QuestionSet, int]] = []
     if not join.n_matched:
         sets = QuestionSet.objects.exclude(pk=question_set.pk).filter(archived_at=None)
-        editable = select_visible(request, sets).with_right_to_change(request.user)
-        others = find_other_sets(editable.filter(may_change=True), list(file.rows))
+        visible: Any = select_visible(request, sets)
+        editable = visible.with_right_to_change(request.user).filter(may_change=True)
+        others = find_other_sets(editable, list(file.rows))
     return {
         "join": join,
         "counts": describe_counts(join.statuses),

@@ -52,7 +52,10 @@ class AnswerSource(Protocol):
 
     table: OpenTable
     problems: Problems
-    n_rows: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of answers in the rows read so far."""
 
     @property
     def notes(self) -> list[str]:
@@ -299,7 +302,7 @@ class Stage:
         ).fetchone()
         self._db.execute("INSERT INTO repetition VALUES (?, ?, ?)", (pair[0], record.line, line))
         is_same = is_same_text(text, record.text)
-        rule = self.duplicates and self.duplicates.of(record.worker)
+        rule = None if self.duplicates is None else self.duplicates.of(record.worker)
         if is_same and bool(rejected) == record.is_rejected:
             self.n_repeated += 1
         elif rule is None or rule == Duplicates.REFUSE:
