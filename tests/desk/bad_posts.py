@@ -188,7 +188,9 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:editor-question-delete": CONFIRMS,
     "admin:import": [Bad({}, ("file",), "Choose a file")],
     "admin:import-columns": [Bad({"duplicates": "both", "check": "yes"}, ("duplicates",))],
-    "admin:import-demographics": [Bad({"role-1": "ignore", "check": "yes"}, ("role-2",))],
+    "admin:import-demographics": [
+        Bad({"role-1": "ignore", "check": "yes"}, (), "Choose the role Worker")
+    ],
     "admin:demographics-move": BUTTON,
     "admin:upload": [
         Bad({}, ("file",), "Choose a file"),

@@ -245,7 +245,9 @@ class Stage:
         `InputError` with every bad row.
         """
         kept_aside = source.table.kept_aside
-        self.duplicates = duplicates
+        # Forms and REST give the rule as its text.
+        is_single = duplicates is not None and not isinstance(duplicates, DuplicatesByWorker)
+        self.duplicates = Duplicates(duplicates) if is_single else duplicates
         for record, _ in source:
             facts = record.facts
             worker = self._number_worker(record, (facts and facts.panel) or panel)
