@@ -189,7 +189,7 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:import": [Bad({}, ("file",), "Choose a file")],
     "admin:import-columns": [Bad({"duplicates": "both", "check": "yes"}, ("duplicates",))],
     "admin:import-demographics": [
-        Bad({"role-1": "ignore", "check": "yes"}, (), "Choose the role Worker")
+        Bad({"role-1": "ignore", "show": "yes"}, (), "Choose the role Worker")
     ],
     "admin:demographics-move": BUTTON,
     "admin:upload": [
