@@ -246,8 +246,7 @@ class Stage:
         """
         kept_aside = source.table.kept_aside
         # Forms and REST give the rule as its text.
-        is_single = duplicates is not None and not isinstance(duplicates, DuplicatesByWorker)
-        self.duplicates = Duplicates(duplicates) if is_single else duplicates
+        self.duplicates = Duplicates(duplicates) if isinstance(duplicates, str) else duplicates
         for record, _ in source:
             facts = record.facts
             worker = self._number_worker(record, (facts and facts.panel) or panel)
