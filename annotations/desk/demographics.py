@@ -60,7 +60,7 @@ class DemographicsForm(forms.Form):
     """
 
     roles_help = (
-        "Extra information is stored beside the answers of each worker. Ignored columns are not "
+        "Extra information is stored with the answers of each worker. Ignored columns are not "
         "stored. Cells that Prolific deleted are missing."
     )
     n_unselectable = 0
