@@ -31,7 +31,11 @@ from annotations.exchange.importing.target import (
 )
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, AnswerRows
-from annotations.exchange.reading.duplicates import Duplicates, describe_superseded
+from annotations.exchange.reading.duplicates import (
+    DuplicateRule,
+    Duplicates,
+    describe_superseded,
+)
 from annotations.exchange.reading.questions import LONGEST
 from annotations.exchange.reading.source import Readable
 from annotations.models import (
@@ -54,7 +58,7 @@ def import_answers(
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     panel: str = "",
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
     version: int | None = None,
     create_questions: bool = False,
     update_flags: bool = False,
@@ -91,7 +95,7 @@ def stage_answers(
     *,
     columns: ColumnNames = DEFAULT_COLUMNS,
     panel: str = "",
-    duplicates: Duplicates = Duplicates.REFUSE,
+    duplicates: DuplicateRule = Duplicates.REFUSE,
 ) -> Stage:
     """Read a file's answers into a `Stage` (a temporary store), which the caller must close.
 
@@ -100,6 +104,7 @@ def stage_answers(
     stage = Stage()
     try:
         stage.fill(AnswerRows(path, columns, duplicates), panel, duplicates)
+        stage.refuse_unknown_workers()
     except BaseException:
         stage.close()
         raise

@@ -129,8 +129,44 @@ EXPORTS = {
         "Shorten it.",
     ),
     "list_of_submissions": ProblemMessage(
-        "this is Prolific's list of submissions, which holds no answers",
-        "Take the file of your survey tool, in which the ids of Prolific were recorded.",
+        "this is Prolific's list of submissions or demographic export, which holds no answers",
+        "Take the file of your survey tool, in which the ids of Prolific were recorded. “Import"
+        " answers” joins this file to the answers.",
+        "Take the file of your survey tool, in which the ids of Prolific were recorded, and join"
+        " this file to it: manage.py convert_answers ANSWERS --demographics {place}",
+    ),
+    "demographic_column_missing": ProblemMessage(
+        "there is no column {name}; found: {found}",
+        "Choose the roles of the columns again.",
+        "Write the name after --map-demographics as in the first row of the file.",
+    ),
+    "demographics_answered": ProblemMessage(
+        "this is no demographic export of Prolific; found: {found}",
+        "Take the file that Prolific offers as “Demographic data”.",
+        "Take the file that Prolific offers as “Demographic data”, or name the columns of another"
+        " table with --map-demographics worker=COLUMN.",
+    ),
+    "demographics_differ": ProblemMessage(
+        "{worker} is already in line {first_line}, with another {column}",
+        "Remove the row that does not count, or give the column the role Ignore.",
+        "Remove the row that does not count, or add --map-demographics 'ignore={column}'.",
+    ),
+    "panel_statuses_undecided": ProblemMessage(
+        "Prolific lists submissions of workers who answered as {counts}: {workers}",
+        "Choose whether their answers count.",
+        "Say --panel-statuses apply to leave out the answers of returned and timed-out submissions"
+        " and to flag those of rejected ones, or --panel-statuses keep.",
+    ),
+    "participants_unmatched": ProblemMessage(
+        "none of the {n:,} participants, such as {first}, is a worker of the answers, such as"
+        " {answering}",
+        "Check that the answers have Prolific's ids as workers.",
+        "Check that the answers have Prolific's ids as workers (--map worker=COLUMN).",
+    ),
+    "participants_unnamed": ProblemMessage(
+        "no column is named for the participants; found: {found}",
+        "Give the column of Prolific's ids the role Worker.",
+        "Name the column of Prolific's ids with --map-demographics worker=COLUMN.",
     ),
     "looks_like": ProblemMessage(
         "it looks like {looks}",
