@@ -1,7 +1,6 @@
 """Store decisions about the workers of a run: accept, look again, exclude, take back.
 
-A requester decides about one worker at a time, or accepts all undecided workers in one batch that
-is taken back as one.
+A requester decides about one worker at a time, or accepts all undecided workers in one batch.
 
 A worker has one decision. Its part for the grades is a `WorkerVerdict`, its part for the panel a
 `Decision` in the log of payments. `_record_pay` writes the second after the first, and
