@@ -65,8 +65,7 @@ VERDICT_PROBLEMS = {
     "reason_missing": "Write why the worker is excluded.",
     "machine_is_no_reason": "Panels do not take a suspicion of machine-written answers as a reason "
     "to refuse pay. Exclude without rejecting the work, or choose what can be shown.",
-    "nothing_to_take_back": "There is nothing to take back: there is no decision about this "
-    "worker.",
+    "nothing_to_take_back": "There is nothing to take back: the worker has no decision.",
 }
 """Sentences that explain a refused decision, by code."""
 
