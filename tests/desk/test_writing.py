@@ -185,7 +185,7 @@ def test_the_set_leads_to_the_writing_and_the_writing_says_what_it_needs(world, 
     begun = client.post(start, follow=True)
     assert begun.status_code == 200
     assert "Invite a user" in begun.content.decode()
-    assert "There are no writers yet." in client.get(address).content.decode()
+    assert "No writers yet." in client.get(address).content.decode()
 
 
 @pytest.fixture
