@@ -116,7 +116,7 @@ OUTCOMES: Mapping[str, Sentence] = {
         else f"Resolved: all {of['workers']:,} workers named are left out."
     ),
     "outcome.some_excluded": lambda of: (
-        f"Resolved: {of['excluded']:,} of the {of['workers']:,} workers named "
+        f"Resolved: {of['excluded']:,} of the {of['workers']:,} named "
         f"{'is' if of['excluded'] == 1 else 'are'} left out, and the alarm is not raised for "
         f"the others."
     ),
