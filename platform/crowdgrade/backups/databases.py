@@ -168,11 +168,8 @@ def _copy_sqlite(target: Path) -> Contents:
         source.backup(copy)
         # The copy is one file, without a log beside it.
         copy.execute("PRAGMA journal_mode=DELETE").fetchone()
-        rows = copy.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' "
-            "AND name NOT LIKE 'sqlite_%' ORDER BY name"
-        )
-        tables = [name for (name,) in rows]
+        rows = copy.execute("SELECT name, type FROM sqlite_schema ORDER BY name")
+        tables = [name for name, kind in rows if kind == "table" and not name.startswith("sqlite_")]
         return _read_contents(
             lambda sql: copy.execute(sql).fetchall(), sqlite3.sqlite_version, tables
         )

@@ -76,8 +76,9 @@ def _list_last_migrations() -> list[tuple[str, str]]:
 def check_broker() -> None:
     """Raise unless the broker takes a connection."""
     with current_app.connection_for_write() as broker:
-        broker.ensure_connection(max_retries=1, timeout=SECONDS)
-        broker.default_channel.close()
+        broker.ensure_connection(max_retries=1, timeout=int(SECONDS))
+        # The broker of files makes its folder with the channel.
+        _ = broker.default_channel
 
 
 def check_disk() -> None:
