@@ -23,8 +23,7 @@ from crowdgrade.backups.archive import UPLOADS, Manifest, open_backup
 from crowdgrade.backups.messages import BackupError
 from crowdgrade.command_help import OWN_APPS
 from crowdgrade.home import KEY_FILE, create_private_folder
-from crowdgrade.management.commands.up import LOCK_FILE
-from crowdgrade.supervisor import AlreadyRunningError, hold_lock
+from crowdgrade.supervisor import LOCK_FILE, AlreadyRunningError, hold_lock
 from evaluation.deletion.storage import erasing
 
 MOST_NAMED: Final = 5
