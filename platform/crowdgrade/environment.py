@@ -211,6 +211,11 @@ VARIABLES: Final = (
     ),
     Variable(("OPENAI_API_KEY",), "key of an `openai:` embedder, judge or asked model", "none"),
     Variable(
+        ("CROWDGRADE_TOKEN",),
+        "API token of the Python client ([Python](python.md)), on the machine that runs it",
+        "none",
+    ),
+    Variable(
         ("CROWDGRADE_DATA",),
         "folder of public data sets, for tests and benchmarks",
         "`../shared/data`",
