@@ -44,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.SECRET_KEY = "a key that only the tests use, and nobody else"
     settings.HOME = Path(tempfile.mkdtemp(prefix="crowdgrade-tests-"))
     settings.CACHES["default"]["LOCATION"] = str(settings.HOME / "cache")
+    settings.METRICS_FOLDER = settings.HOME / "metrics"
     # A password that is slow to guess is slow to make, a third of a second for each user.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     # A test's own transaction is seen by nobody else, its heartbeat in another thread included: to

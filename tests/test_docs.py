@@ -124,6 +124,8 @@ def test_every_command_and_switch_that_is_named_exists():
         "payments",
         "recruit",
         "link_wave",
+        "backup",
+        "restore",
     ]
     commands = ["evaluate", "study", "ask", "reproduce", "benchmark", *collecting, *doors]
     flags = set().union(*map(flags_of, commands))

@@ -109,6 +109,7 @@ def test_the_top_level_is_the_one_agreed_on():
         "tests",
         "README.md",
         "Makefile",
+        "CITATION.cff",
         "LICENSE",
     }
     listing = subprocess.run(

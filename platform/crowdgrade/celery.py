@@ -7,7 +7,9 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    before_task_publish,
     celeryd_init,
+    task_prerun,
     worker_init,
     worker_process_init,
     worker_ready,
@@ -15,7 +17,7 @@ from celery.signals import (
     worker_shutting_down,
 )
 
-from crowdgrade import lifeline
+from crowdgrade import lifeline, request_log
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
 
@@ -29,6 +31,18 @@ def follow_supervisor(**_: Any) -> None:
     """Make the process end with its supervisor, and close its standard input."""
     lifeline.follow_supervisor()
     lifeline.close_input()
+
+
+@before_task_publish.connect
+def send_request_id(headers: dict[str, Any] | None = None, **_: Any) -> None:
+    """Send the id of the current request with a task."""
+    request_log.add_to_task(headers)
+
+
+@task_prerun.connect
+def take_request_id(task: Any = None, **_: Any) -> None:
+    """Use the id of the request that sent a task for the task's log records."""
+    request_log.take_from_task(task.request)
 
 
 @worker_init.connect

@@ -1,20 +1,31 @@
-"""Logging configuration: records go to standard error, with the request's id."""
+"""Logging configuration: records go to standard error, with the ids of request and run."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"request": {"()": "crowdgrade.request_log.RequestFormatter"}},
-    "handlers": {"terminal": {"class": "logging.StreamHandler", "formatter": "request"}},
-    "root": {"handlers": ["terminal"], "level": "WARNING"},
-    "loggers": {
-        "django": {"handlers": [], "level": "WARNING"},
-        "django.request": {"level": "ERROR"},
-        # Kombu warns that the file broker has no host.
-        "kombu.connection": {"level": "ERROR"},
-    },
+FORMATTERS: Final = {
+    "text": "crowdgrade.request_log.RequestFormatter",
+    "json": "crowdgrade.request_log.JsonFormatter",
 }
-"""Unexpected errors are logged; errors of clients (400 to 499) are not."""
+"""Class of the formatter by the value of LOG_FORMAT."""
+
+
+def build_logging(form: str) -> dict[str, Any]:
+    """Return the logging configuration with records in a form, "text" or "json".
+
+    Unexpected errors are logged; errors of clients (400 to 499) are not.
+    """
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"request": {"()": FORMATTERS[form]}},
+        "handlers": {"terminal": {"class": "logging.StreamHandler", "formatter": "request"}},
+        "root": {"handlers": ["terminal"], "level": "WARNING"},
+        "loggers": {
+            "django": {"handlers": [], "level": "WARNING"},
+            "django.request": {"level": "ERROR"},
+            # Kombu warns that the file broker has no host.
+            "kombu.connection": {"level": "ERROR"},
+        },
+    }

@@ -30,9 +30,11 @@ def build_web_servers(listening: Sequence[socket.socket], log: Path | None = Non
     """Return several web server processes, not started, that share the listening sockets.
 
     `log` is the file of their output, None for the terminal. Deletes the cache in which they count
-    requests, because a power failure may have left it unreadable.
+    requests, because a power failure may have left it unreadable, and the metrics of earlier
+    processes.
     """
-    shutil.rmtree(settings.CACHE_FOLDER, ignore_errors=True)
+    for folder in (settings.CACHE_FOLDER, settings.METRICS_FOLDER):
+        shutil.rmtree(folder, ignore_errors=True)
     host, port = listening[0].getsockname()[:2]
     files = [str(listener.fileno()) for listener in listening]
     command = [sys.executable, "-m", "crowdgrade.web_server", str(host), str(port), *files]

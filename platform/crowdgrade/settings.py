@@ -2,47 +2,8 @@
 
 Other modules read `django.conf.settings` only. An empty variable counts as not set. Importing this
 module creates no files: the folder of local state is created by the first file in it, so commands
-that only work on files do not create it.
-
-    CROWDGRADE_HOME       folder of local state (default: var/ in the checkout)
-    CROWDGRADE_DEMO_HOME  folder of the demo's state (default: demo/ in CROWDGRADE_HOME)
-    CROWDGRADE_UPLOADS    folder of uploaded files, which all web servers see
-                          (default: uploads/ in CROWDGRADE_HOME)
-    DATABASE_URL          postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE
-                          (default: SQLite in CROWDGRADE_HOME)
-    SECRET_KEY            at least 32 characters (default: made once, kept in CROWDGRADE_HOME)
-    DEBUG, HTTPS          yes or no (default: no)
-    ALLOWED_HOSTS         names parted by commas (default: this machine only)
-    CELERY_BROKER_URL     redis://... or amqp://... (default: files in CROWDGRADE_HOME)
-    CELERY_QUEUE          name of the queue (default: crowdgrade)
-    UPLOAD_MB             MB (MiB) of the largest file that a browser may send (default: 100)
-    LEASE_SECONDS         seconds after which the run of a dead worker is taken over (default: 60)
-    RUNS_PER_USER         runs that a user may have unfinished at a time (default: 20)
-    ASKING_RUNS           runs that a background process has wait for models at once (default: 8)
-    STALL_SECONDS         seconds without any progress after which a run is ended (default: 900)
-    CSRF_TRUSTED_ORIGINS  origins with their scheme, parted by commas
-    CACHE_URL             redis://..., where requests are counted (default: files)
-    WEB_PROCESSES         web servers that `up` starts on its port (default: 2, 1 on one core)
-    API_USER_RATE, API_ANONYMOUS_RATE, API_UPLOAD_RATE, LINK_RATE
-                          how often, such as 600/minute (see operations.md)
-    API_UPLOAD_MB         megabytes of JSON in one upload (default: 20)
-    CROWDGRADE_MODEL_NETWORKS
-                          networks that are not public and in which language models may be asked
-                          all the same, such as 127.0.0.0/8 or 10.1.2.0/24, parted by commas, or
-                          none (default: this machine with SQLite, none with another database)
-    CROWDGRADE_KEY_VARIABLES
-                          environment variables whose keys requesters may have sent to models, by
-                          NAME or PREFIX*, best with the only host that may get them, by HTTPS:
-                          OPENAI_API_KEY@api.openai.com, NAME@HOST:PORT, NAME@http://HOST:PORT
-                          (default: none; operators name any)
-    CROWDGRADE_PROLIFIC_API
-                          address of Prolific's interface, https://api.prolific.com/api/v1/, to
-                          which the token in PROLIFIC_API_TOKEN is sent (default: switched off)
-    CROWDGRADE_MODELS     models that requesters may name besides the packaged one, by their names
-                          at the model hub, parted by commas, or none (default:
-                          all-mpnet-base-v2, paraphrase-multilingual-MiniLM-L12-v2)
-    PROXIES               proxies in front that add to X-Forwarded-For and set X-Forwarded-Proto
-                          (default: 1 with HTTPS, else 0)
+that only work on files do not create it. `crowdgrade.environment` declares the variables, and
+`platform/docs/operations.md` describes them.
 """
 
 import os
@@ -57,43 +18,23 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import SimpleLazyObject
 
 from crowdgrade import database_timeouts, logging_config
+from crowdgrade.environment import (
+    read_choice,
+    read_flag,
+    read_list,
+    read_number,
+    read_rate,
+    read_secret,
+    read_text,
+)
 from crowdgrade.home import load_secret_key
 
 ROOT = Path(__file__).resolve().parents[2]
-YES = ("1", "true", "yes", "on")
-NO = ("0", "false", "no", "off")
-
-
-def _read_text(name: str) -> str | None:
-    return os.environ.get(name, "").strip() or None
-
-
-def _read_flag(name: str) -> bool:
-    value = _read_text(name)
-    if value is not None and value.lower() not in YES + NO:
-        raise ImproperlyConfigured(f"{name} is {value!r}: write yes or no")
-    return value is not None and value.lower() in YES
-
-
-def _read_number(name: str, default: int) -> int:
-    value = _read_text(name)
-    if value is None:
-        return default
-    if not value.isdecimal() or not int(value):
-        raise ImproperlyConfigured(f"{name} is {value!r}: write a whole number above 0")
-    return int(value)
-
-
-def _read_rate(name: str, default: str) -> str:
-    value = _read_text(name) or default
-    if not re.fullmatch(r"[1-9]\d{0,8}/(second|minute|hour|day)", value):
-        raise ImproperlyConfigured(f"{name} is {value!r}: write such as 600/minute")
-    return value
 
 
 def _read_proxies() -> int:
     # The site has no TLS of its own: with HTTPS there is a proxy in front.
-    value = _read_text("PROXIES") or ("1" if _read_flag("HTTPS") else "0")
+    value = read_text("PROXIES") or ("1" if read_flag("HTTPS") else "0")
     if not value.isdecimal():
         raise ImproperlyConfigured(f"PROXIES is {value!r}: write a whole number")
     return int(value)
@@ -102,7 +43,7 @@ def _read_proxies() -> int:
 def _build_caches() -> dict[str, Any]:
     memory = "django.core.cache.backends.locmem.LocMemCache"
     process = {"BACKEND": memory, "LOCATION": "process", "OPTIONS": {"MAX_ENTRIES": 100_000}}
-    url = _read_text("CACHE_URL")
+    url = read_text("CACHE_URL")
     if url is None:
         files = "crowdgrade.file_cache.FileCache"
         # The cache lists its folder at every write, so few entries keep it fast.
@@ -124,15 +65,8 @@ def _count_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _read_list(name: str, default: list[str]) -> list[str]:
-    value = _read_text(name)
-    if value is None:
-        return default
-    return [entry.strip() for entry in value.split(",") if entry.strip()]
-
-
 def _read_networks(by_default: list[str]) -> list[str]:
-    value = _read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
+    value = read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
     for network in [] if value == ["none"] else value:
         try:
             ip_network(network)
@@ -144,7 +78,7 @@ def _read_networks(by_default: list[str]) -> list[str]:
 
 
 def _read_key_variables() -> list[str]:
-    entries = _read_list("CROWDGRADE_KEY_VARIABLES", [])
+    entries = read_list("CROWDGRADE_KEY_VARIABLES", [])
     for entry in entries:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?(@(https?://)?[A-Za-z0-9.:-]+)?", entry):
             raise ImproperlyConfigured(
@@ -154,7 +88,7 @@ def _read_key_variables() -> list[str]:
 
 
 def _read_prolific_api() -> str:
-    value = _read_text("CROWDGRADE_PROLIFIC_API") or ""
+    value = read_text("CROWDGRADE_PROLIFIC_API") or ""
     here = r"http://(127\.0\.0\.1|localhost)(:\d+)?(/.*)?"
     if value and not re.fullmatch(rf"https://[^/@?#\s]+(/[^?#\s]*)?|{here}", value):
         raise ImproperlyConfigured(
@@ -164,7 +98,7 @@ def _read_prolific_api() -> str:
 
 
 def _read_offered_models() -> list[str]:
-    value = _read_list(
+    value = read_list(
         "CROWDGRADE_MODELS", ["all-mpnet-base-v2", "paraphrase-multilingual-MiniLM-L12-v2"]
     )
     for name in [] if value == ["none"] else value:
@@ -177,14 +111,14 @@ def _read_offered_models() -> list[str]:
 
 
 def _find_home() -> Path:
-    path = Path(_read_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
+    path = Path(read_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
     if not path.is_absolute():
         raise ImproperlyConfigured(f"CROWDGRADE_HOME is {str(path)!r}: write an absolute path")
     return path
 
 
 def _load_secret_key() -> Any:
-    key = _read_text("SECRET_KEY")
+    key = read_text("SECRET_KEY")
     if key is None:
         # Lazy: only code that signs (sessions, links) needs the key and may create its file.
         return SimpleLazyObject(lambda: load_secret_key(HOME))
@@ -194,7 +128,7 @@ def _load_secret_key() -> Any:
 
 
 def _read_database() -> Any:
-    url = _read_text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
+    url = read_text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
     scheme = url.partition(":")[0]
     # The URL may contain a password, so no message quotes it.
     remedy = "write postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE"
@@ -226,15 +160,15 @@ def _read_database() -> Any:
 
 HOME = _find_home()
 # The demo's own folder: `manage.py demo` starts anew with it as its home.
-DEMO_HOME = Path(_read_text("CROWDGRADE_DEMO_HOME") or HOME / "demo")
+DEMO_HOME = Path(read_text("CROWDGRADE_DEMO_HOME") or HOME / "demo")
 SECRET_KEY = _load_secret_key()
-DEBUG = _read_flag("DEBUG")
-ALLOWED_HOSTS = _read_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = _read_list("CSRF_TRUSTED_ORIGINS", [])
+DEBUG = read_flag("DEBUG")
+ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = read_list("CSRF_TRUSTED_ORIGINS", [])
 for _origin in CSRF_TRUSTED_ORIGINS:
     if not _origin.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
-HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _read_flag("HTTPS")
+HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = read_flag("HTTPS")
 PROXIES = _read_proxies()
 # A year, once HTTPS is promised.
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
@@ -267,6 +201,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "crowdgrade.request_log.RequestIdMiddleware",  # before whatever may fail
+    "crowdgrade.monitoring.requests.MetricsMiddleware",
     "crowdgrade.head_requests.HeadMiddleware",
     "crowdgrade.proxy_headers.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -313,7 +248,15 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 
 # Everything unforeseen goes to the terminal (or the log) of the process, with the request's id.
-LOGGING = logging_config.LOGGING
+LOG_FORMAT = read_choice("LOG_FORMAT", ("text", "json"))
+LOGGING = logging_config.build_logging(LOG_FORMAT)
+# Celery's own handlers know no JSON.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = LOG_FORMAT == "text"
+
+# Health checks and metrics.
+READY_FREE_BYTES = read_number("READY_FREE_MB", 200) * 1024**2
+METRICS_TOKEN = read_secret("METRICS_TOKEN", 16)
+METRICS_FOLDER = HOME / "metrics"
 
 # A name is closed to an address for a quarter of an hour after five wrong passwords. The counts
 # are in the database, so that all processes share them; who answers is django-axes.
@@ -346,7 +289,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # Celery only wakes background processes, work is in the database: a lost message costs seconds.
-CELERY_BROKER_URL = _read_text("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_URL = read_text("CELERY_BROKER_URL") or "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "crowdgrade.broker:Transport"
@@ -378,26 +321,26 @@ KEY_VARIABLES = _read_key_variables()
 PROLIFIC_API = _read_prolific_api()
 OFFERED_MODELS = frozenset(_read_offered_models())
 # Installations that share a broker each name their own queue.
-CELERY_TASK_DEFAULT_QUEUE = _read_text("CELERY_QUEUE") or "crowdgrade"
+CELERY_TASK_DEFAULT_QUEUE = read_text("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = "UTC"
 # Seconds after which a dead background process's run is taken over; it renews six times in it.
-LEASE_SECONDS = _read_number("LEASE_SECONDS", 60)
-RUNS_PER_USER = _read_number("RUNS_PER_USER", 20)
-ASKING_RUNS = _read_number("ASKING_RUNS", 8)
+LEASE_SECONDS = read_number("LEASE_SECONDS", 60)
+RUNS_PER_USER = read_number("RUNS_PER_USER", 20)
+ASKING_RUNS = read_number("ASKING_RUNS", 8)
 # Longer than the download of a model over a slow line; a step takes at most four minutes.
-STALL_SECONDS = _read_number("STALL_SECONDS", 900)
+STALL_SECONDS = read_number("STALL_SECONDS", 900)
 
 # A Python process uses one core at a time. More than two processes need PostgreSQL.
-WEB_PROCESSES = _read_number("WEB_PROCESSES", min(2, _count_cores()))
+WEB_PROCESSES = read_number("WEB_PROCESSES", min(2, _count_cores()))
 
 # The API. Bodies: of rows as JSON, and of everything else but JSON Lines (which are files).
-API_BULK_BYTES = _read_number("API_UPLOAD_MB", 20) * 1024 * 1024
+API_BULK_BYTES = read_number("API_UPLOAD_MB", 20) * 1024 * 1024
 API_SMALL_BYTES = 1024 * 1024
-LINK_RATE = _read_rate("LINK_RATE", "60/minute")
+LINK_RATE = read_rate("LINK_RATE", "60/minute")
 CACHE_FOLDER = HOME / "cache"
 CACHES = _build_caches()
 REST_FRAMEWORK = {
@@ -415,9 +358,9 @@ REST_FRAMEWORK = {
         "crowdgrade.rest.permissions.UploadThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {
-        "anonymous": _read_rate("API_ANONYMOUS_RATE", "60/minute"),
-        "user": _read_rate("API_USER_RATE", "600/minute"),
-        "bulk": _read_rate("API_UPLOAD_RATE", "60/minute"),
+        "anonymous": read_rate("API_ANONYMOUS_RATE", "60/minute"),
+        "user": read_rate("API_USER_RATE", "600/minute"),
+        "bulk": read_rate("API_UPLOAD_RATE", "60/minute"),
     },
     "NUM_PROXIES": 0,  # `crowdgrade.proxy_headers` has put the client's address in place
     "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle",
@@ -462,13 +405,13 @@ SPECTACULAR_SETTINGS = {
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
-UPLOADS = Path(_read_text("CROWDGRADE_UPLOADS") or HOME / "uploads")
+UPLOADS = Path(read_text("CROWDGRADE_UPLOADS") or HOME / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     "uploads": {"BACKEND": "annotations.models.storage.PrivateStorage"},
 }
-UPLOAD_BYTES = _read_number("UPLOAD_MB", 100) * 1024**2
+UPLOAD_BYTES = read_number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
     "annotations.web.size_limit.SizeLimit",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

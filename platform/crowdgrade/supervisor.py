@@ -16,6 +16,8 @@ from types import FrameType
 
 from crowdgrade import lifeline
 
+LOCK_FILE = "up.lock"
+"""Name of the lock file of `manage.py up` in CROWDGRADE_HOME."""
 LONGEST_PAUSE = 30.0
 # Seconds after which a child counts as started well: the next pause is short again.
 WELL_AFTER = 30.0

@@ -11,6 +11,7 @@ load_admin()
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", admin.site.urls),
+    path("", include("crowdgrade.monitoring.urls")),
     path("api/", include("crowdgrade.api")),
     path("", include("annotations.worker_pages.urls")),
 ]

@@ -60,6 +60,9 @@ from tests.desk.rules import (
 
 ROUTES: dict[str, Route] = {
     "home": get(PUBLIC),
+    "health-live": get(PUBLIC),
+    "health-ready": get(PUBLIC),
+    "metrics": get(PUBLIC),
     # Pages of workers: who has the link is who is meant, whoever is signed in beside
     "worker:enter": form(PUBLIC),
     "worker:go-on": form(PUBLIC),

@@ -18,6 +18,7 @@ from django.urls import Resolver404, URLResolver, get_resolver, resolve, reverse
 
 from annotations.models import Membership, QuestionSet, Share, Team
 from crowdgrade.admin import ROLES as ROLES_IN_WORDS
+from crowdgrade.monitoring import health
 from evaluation.models import Run
 from tests.desk.conftest import MARK, User, graded_set
 from tests.desk.page_checks import flags_in, scripted_faults
@@ -41,6 +42,12 @@ OFFERED = {"vera", "ed", "tara", "rana"}
 
 OTTOS = "plugh"
 """Stands in every text and name of Otto's."""
+
+
+@pytest.fixture(autouse=True)
+def _no_second_connection(monkeypatch):
+    """Health checks of their own threads would wait for the transaction of the test."""
+    monkeypatch.setattr(health, "CHECKS", {})
 
 
 def walk(resolver, within=(), before=""):

@@ -41,6 +41,11 @@ def is_any_running() -> bool:
     return _filter_running().exists()
 
 
+def count_running_processes() -> int:
+    """Return the number of background processes with a sign of life in the last 20 seconds."""
+    return _filter_running().count()
+
+
 def count_running() -> TableCounts:
     """Return the count of running background processes, as a part of `read_numbers`."""
     return TableCounts(_filter_running(), (Count("pk"),))

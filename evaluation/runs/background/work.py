@@ -15,7 +15,7 @@ from evaluation.core.backends import BackendError
 from evaluation.models import Run
 from evaluation.models.collecting import interims_wait
 from evaluation.models.runs import GRADING
-from evaluation.runs.background import process_guard
+from evaluation.runs.background import log_context, process_guard
 from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, claim_oldest, notify
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
 from evaluation.runs.steps.checkpoints import (
@@ -85,7 +85,10 @@ def work_on(
     `on_turn` gets the turn before the work begins. Raises what `work_one_turn` does.
     """
     try:
-        kind = get_run_kind(Run.objects.only("kind").get(pk=claim.run_id))
+        run = Run.objects.only("kind", "public_id").get(pk=claim.run_id)
+        # It stays set, so that the record of an error that leaves this function has it too.
+        log_context.run_id.set(str(run.public_id))
+        kind = get_run_kind(run)
         assert kind.run is not None  # or it would be no kind of run
         # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
         with process_guard.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:

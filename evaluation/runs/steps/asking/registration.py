@@ -41,7 +41,10 @@ from evaluation.runs.steps.checkpoints import Lane, RunInputError
 
 # Of this installation itself: nobody may have them sent anywhere.
 OWN_SECRETS = frozenset(
-    {"SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "PROLIFIC_API_TOKEN"}
+    {
+        *("SECRET_KEY", "DATABASE_URL", "CELERY_BROKER_URL", "CACHE_URL", "PROLIFIC_API_TOKEN"),
+        "METRICS_TOKEN",
+    }
 )
 
 

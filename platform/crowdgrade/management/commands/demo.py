@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations import demo as content
 from crowdgrade import demo, processes
-from crowdgrade.management.commands.up import LOCK_FILE
 from crowdgrade.supervisor import (
+    LOCK_FILE,
     AlreadyRunningError,
     Stopped,
     hold_lock,

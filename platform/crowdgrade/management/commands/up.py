@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from crowdgrade import first_account, processes
 from crowdgrade.home import create_private_folder
 from crowdgrade.supervisor import (
+    LOCK_FILE,
     AlreadyRunningError,
     Stopped,
     hold_lock,
@@ -20,8 +21,6 @@ from crowdgrade.supervisor import (
     supervise,
 )
 from crowdgrade.web_server import listen
-
-LOCK_FILE = "up.lock"
 
 
 class Command(BaseCommand):

@@ -1,0 +1,290 @@
+"""The file of a backup: written atomically, and checked completely before it is used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import secrets
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any, Final
+
+import django
+from django.conf import settings
+from django.core.files.storage import Storage
+
+from annotations.models.uploads import PRIVATE_NAME, upload_storage
+from crowdgrade import __version__
+from crowdgrade.backups.databases import FILES, Contents, copy_database, get_engine
+from crowdgrade.backups.messages import BackupError
+from crowdgrade.home import KEY_FILE
+
+FORMAT: Final = 1
+"""Number of the format; a newer one is refused."""
+SUFFIX: Final = ".tar.gz"
+MANIFEST: Final = "manifest.json"
+UPLOADS: Final = "uploads/"
+DATED_NAME: Final = re.compile(r"crowdgrade-\d{8}T\d{6}Z\.tar\.gz")
+LONGEST_MANIFEST: Final = 16 << 20
+READ_ERRORS = (tarfile.TarError, EOFError, zlib.error, OSError)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Description of a backup, its first entry `manifest.json`.
+
+    Attributes
+    ----------
+    format : number of the format.
+    created_at : time of the database's copy, ISO 8601, UTC.
+    crowdgrade, django, python, database_version : versions.
+    database : "sqlite" or "postgresql".
+    migrations : applied migrations, "APP.NAME".
+    counts : number of rows by table.
+    files : bytes and SHA-256 of each entry by name.
+    uploads_missing : uploaded files to which rows refer and that were deleted meanwhile.
+    """
+
+    created_at: str
+    database: str
+    database_version: str
+    migrations: list[str]
+    counts: dict[str, int]
+    files: dict[str, dict[str, Any]]
+    uploads_missing: list[str] = field(default_factory=list)
+    format: int = FORMAT
+    crowdgrade: str = __version__
+    django: str = django.__version__
+    python: str = platform.python_version()
+
+
+def write_backup(place: Path) -> tuple[Path, Manifest]:
+    """Write a backup of this installation; return its path and manifest.
+
+    `place` is a folder, in which the file is named by the time, or a new file `*.tar.gz`. The file
+    (mode 600) appears completely or not at all. Raises `BackupError`.
+    """
+    path = choose_path(place)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as folder:
+            staged = Path(folder)
+            manifest = _stage(staged)
+            fresh = staged / f"{secrets.token_hex(4)}{SUFFIX}"
+            _pack(staged, manifest, fresh)
+            # A hard link, because unlike renaming it never replaces an existing file.
+            os.link(fresh, path)
+    except FileExistsError:
+        raise BackupError("place_exists", place=path) from None
+    except OSError as error:
+        raise BackupError("not_written", place=path, reason=error.strerror or error) from error
+    return path, manifest
+
+
+def choose_path(place: Path) -> Path:
+    """Return the path of the backup to write; raise `BackupError` if it cannot be written."""
+    if place.is_dir():
+        return place / f"crowdgrade-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}"
+    if not place.name.endswith(SUFFIX):
+        raise BackupError("place_not_a_backup_name", place=place)
+    if not place.parent.is_dir():
+        raise BackupError("place_without_folder", folder=place.parent)
+    if place.exists():
+        raise BackupError("place_exists", place=place)
+    return place
+
+
+def delete_old_backups(folder: Path, days: int) -> list[str]:
+    """Delete backups in a folder that were named by a time more than `days` ago; return names."""
+    oldest = f"crowdgrade-{datetime.now(UTC) - timedelta(days=days):%Y%m%dT%H%M%SZ}{SUFFIX}"
+    names = [path.name for path in folder.iterdir() if DATED_NAME.fullmatch(path.name)]
+    old = sorted(name for name in names if name < oldest)
+    for name in old:
+        (folder / name).unlink(missing_ok=True)
+    return old
+
+
+def _stage(folder: Path) -> Manifest:
+    """Copy database, key and uploads into a folder, and return their manifest."""
+    engine, created = get_engine(), datetime.now(UTC)
+    # The database first: an upload that ends afterwards has no row in it, and is not needed.
+    contents = copy_database(folder / FILES[engine])
+    key = folder / KEY_FILE
+    key.touch(mode=0o600)
+    key.write_text(str(settings.SECRET_KEY), encoding="utf-8")
+    names = [FILES[engine], KEY_FILE]
+    missing = []
+    (folder / UPLOADS).mkdir()
+    for name in contents.uploads:
+        if _copy_upload(upload_storage(), name, folder / UPLOADS / name):
+            names.append(UPLOADS + name)
+        else:
+            missing.append(name)
+    return _describe(folder, engine, created, contents, names, missing)
+
+
+def _describe(
+    folder: Path,
+    engine: str,
+    created: datetime,
+    contents: Contents,
+    names: list[str],
+    missing: list[str],
+) -> Manifest:
+    files = {}
+    for name in names:
+        path = folder / name
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        files[name] = {"bytes": path.stat().st_size, "sha256": digest}
+    return Manifest(
+        created_at=created.isoformat(timespec="seconds"),
+        database=engine,
+        database_version=contents.version,
+        migrations=list(contents.migrations),
+        counts=dict(contents.counts),
+        files=files,
+        uploads_missing=missing,
+    )
+
+
+def _copy_upload(storage: Storage, name: str, target: Path) -> bool:
+    """Copy an uploaded file; return False if it was deleted meanwhile."""
+    if not PRIVATE_NAME.fullmatch(name):
+        return False
+    target.touch(mode=0o600)
+    try:
+        with storage.open(name, "rb") as stored, target.open("wb") as file:
+            for chunk in stored.chunks():
+                file.write(chunk)
+    except FileNotFoundError:
+        target.unlink()
+        return False
+    return True
+
+
+def _pack(folder: Path, manifest: Manifest, target: Path) -> None:
+    """Write the staged files to an archive, on the disk before it is returned."""
+    target.touch(mode=0o600)
+    with target.open("wb") as file:
+        # Level 1: dumps are compressed already, and numbers hardly shrink.
+        with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as archive:
+            text = json.dumps(asdict(manifest), indent=1).encode()
+            entry = tarfile.TarInfo(MANIFEST)
+            entry.size, entry.mode = len(text), 0o600
+            archive.addfile(entry, BytesIO(text))
+            for name in manifest.files:
+                archive.add(folder / name, arcname=name, filter=_strip_owner)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _strip_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+@contextmanager
+def open_backup(place: Path) -> Iterator[tuple[Manifest, Path]]:
+    """Yield a backup's manifest and a folder with its files, after all checksums agreed.
+
+    The folder is beside the backup's installation (CROWDGRADE_HOME) and deleted afterwards. Raises
+    `BackupError`: `no_backup`, `damaged`, `files_missing` or `newer_format`.
+    """
+    manifest = read_manifest(place)
+    parent = settings.HOME if settings.HOME.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix=".restore-", dir=parent) as folder:
+        found = _unpack(place, Path(folder), manifest.files)
+        if missing := sorted(set(manifest.files) - found):
+            raise BackupError("files_missing", place=place, names=", ".join(missing))
+        yield manifest, Path(folder)
+
+
+def read_manifest(place: Path) -> Manifest:
+    """Return the manifest of a backup, without reading the rest."""
+    try:
+        with tarfile.open(place, mode="r|gz") as archive:
+            entry = archive.next()
+            if entry is None or entry.name != MANIFEST or entry.size > LONGEST_MANIFEST:
+                raise BackupError("no_backup", place=place, reason="it has no manifest")
+            file = archive.extractfile(entry)
+            values = json.loads(file.read()) if file else None
+    except READ_ERRORS as error:
+        raise BackupError("no_backup", place=place, reason=_explain(error)) from error
+    except ValueError as error:
+        raise BackupError("damaged", place=place, reason="its manifest is no JSON") from error
+    return _build_manifest(place, values)
+
+
+def _build_manifest(place: Path, values: Any) -> Manifest:
+    if isinstance(values, dict) and isinstance(values.get("format"), int):
+        if values["format"] > FORMAT:
+            raise BackupError(
+                "newer_format",
+                place=place,
+                version=values.get("crowdgrade", "?"),
+                format=values["format"],
+            )
+        try:
+            manifest = Manifest(**values)
+        except TypeError:
+            pass
+        else:
+            needed = {KEY_FILE, FILES.get(manifest.database)}
+            if needed <= set(manifest.files) and all(map(_is_entry, manifest.files)):
+                return manifest
+    raise BackupError("damaged", place=place, reason="its manifest is not complete")
+
+
+def _is_entry(name: str) -> bool:
+    """Return whether a name is one that a backup may hold: nothing leads out of the folder."""
+    upload = name.removeprefix(UPLOADS)
+    is_upload = name.startswith(UPLOADS) and PRIVATE_NAME.fullmatch(upload) is not None
+    return name in (*FILES.values(), KEY_FILE) or is_upload
+
+
+def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Write the entries that the manifest names to a folder; return those with the right sum."""
+    found = set()
+    (folder / UPLOADS).mkdir()
+    try:
+        with tarfile.open(place, mode="r|gz") as archive:
+            for entry in archive:
+                if entry.name not in files:
+                    continue
+                file = archive.extractfile(entry)
+                if file is None or _write(file, folder / entry.name) != files[entry.name]["sha256"]:
+                    reason = f"the checksum of {entry.name} differs"
+                    raise BackupError("damaged", place=place, reason=reason)
+                found.add(entry.name)
+    except READ_ERRORS as error:
+        # An error of the operating system has a number: a full disk is no damage of the file.
+        if getattr(error, "errno", None) is not None:
+            raise
+        raise BackupError("damaged", place=place, reason=_explain(error)) from error
+    return found
+
+
+def _write(source: IO[bytes], target: Path) -> str:
+    """Copy a file, and return its SHA-256."""
+    digest = hashlib.sha256()
+    target.touch(mode=0o600)
+    with target.open("wb") as file:
+        while block := source.read(1 << 20):
+            digest.update(block)
+            file.write(block)
+    return digest.hexdigest()
+
+
+def _explain(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,0 +1,202 @@
+"""Restoration of an installation from a backup, with the erasures that were requested since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files import File
+from django.core.management import call_command
+from django.db import DatabaseError, connection, connections
+from django.db.migrations.loader import MigrationLoader
+
+from annotations.answering.finishing import withdraw
+from annotations.models import AuditEntry, Submission, Worker
+from annotations.models.uploads import upload_storage
+from crowdgrade.backups import databases
+from crowdgrade.backups.archive import UPLOADS, Manifest, open_backup
+from crowdgrade.backups.messages import BackupError
+from crowdgrade.command_help import OWN_APPS
+from crowdgrade.home import KEY_FILE, create_private_folder
+from crowdgrade.supervisor import LOCK_FILE, AlreadyRunningError, hold_lock
+from evaluation.deletion.storage import erasing
+
+MOST_NAMED: Final = 5
+"""Names in a message; the others are left out."""
+
+
+@dataclass(frozen=True)
+class Erasures:
+    """Workers and submissions whose erasure was requested, by public id."""
+
+    workers: frozenset[UUID] = field(default_factory=frozenset)
+    submissions: frozenset[UUID] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True)
+class Restored:
+    """Result of a restoration.
+
+    Attributes
+    ----------
+    manifest : the backup's manifest.
+    n_migrated : migrations that were applied to bring the database to this version.
+    n_erased : workers and submissions of the backup whose erasure was requested again, because the
+        replaced database recorded it.
+    """
+
+    manifest: Manifest
+    n_migrated: int
+    n_erased: int
+
+
+def restore_backup(
+    place: Path, *, replace: bool = False, confirm: Callable[[dict[str, int]], bool]
+) -> Restored:
+    """Restore database, secret key and uploads from a backup, and migrate to this version.
+
+    Everything is checked before anything is changed. An installation with data is replaced only
+    with `replace`, and if `confirm`, which gets the numbers of rows, returns True. Its erasures are
+    requested again. Raises `BackupError`.
+    """
+    with open_backup(place) as (manifest, folder):
+        check_version(place, manifest)
+        with _hold_site():
+            data = check_target(replace=replace)
+            if data and not confirm(data):
+                raise BackupError("not_confirmed")
+            erasures = list_erasures() if data else Erasures()
+            databases.replace_database(folder / databases.FILES[manifest.database])
+            _restore_key(folder)
+            _restore_uploads(folder, manifest)
+            _compare_counts(manifest)
+            n_migrated = _migrate(manifest)
+            n_erased = repeat_erasures(erasures)
+    connections.close_all()
+    return Restored(manifest, n_migrated, n_erased)
+
+
+def check_version(place: Path, manifest: Manifest) -> None:
+    """Raise `BackupError` unless this version can use the backup's database."""
+    used = databases.get_engine()
+    if manifest.database != used:
+        raise BackupError("other_database", place=place, saved=manifest.database, used=used)
+    # Without a connection: only the files of migrations are read.
+    last = dict(sorted(MigrationLoader(None).disk_migrations))
+    # By number: a database that was upgraded names early migrations that were deleted since.
+    newer = [
+        one
+        for one in manifest.migrations
+        for app, _, name in [one.partition(".")]
+        if app in OWN_APPS and name[:4] > last[app][:4]
+    ]
+    if newer:
+        shown = ", ".join(newer[:MOST_NAMED])
+        raise BackupError("newer_schema", place=place, version=manifest.crowdgrade, names=shown)
+
+
+def check_target(*, replace: bool) -> dict[str, int]:
+    """Return the numbers of rows of the data that would be replaced, {} without any.
+
+    Raises `BackupError` if the database is in use, has tables of others, or has data and `replace`
+    is False.
+    """
+    tables = databases.list_tables()
+    if foreign := databases.list_foreign_tables(tables):
+        raise BackupError("foreign_tables", names=", ".join(foreign[:MOST_NAMED]))
+    data = databases.count_data(tables)
+    if data and not replace:
+        shown = [f"{n:,} in {name}" for name, n in sorted(data.items())[:MOST_NAMED]]
+        raise BackupError("not_empty", counts=", ".join(shown))
+    if (users := databases.find_users()) is not None:
+        raise BackupError("in_use", reason=users)
+    return data
+
+
+def list_erasures() -> Erasures:
+    """Return the erasures that the audit log of the current database records.
+
+    None are known of a database whose tables are of another version.
+    """
+    try:
+        rows = list(
+            AuditEntry.objects.filter(action=AuditEntry.Action.ERASE).values_list(
+                "kind", "object_id"
+            )
+        )
+    except DatabaseError:
+        rows = []
+    finally:
+        connections.close_all()
+    return Erasures(
+        workers=frozenset(key for kind, key in rows if kind == erasing.WORKER),
+        submissions=frozenset(key for kind, key in rows if kind == erasing.SUBMISSION),
+    )
+
+
+def repeat_erasures(erasures: Erasures) -> int:
+    """Request the erasures again that the database does not have; return how many.
+
+    A background process deletes the texts and their copies, as after the first request.
+    """
+    workers = Worker.objects.filter(public_id__in=erasures.workers, erased_at=None)
+    submissions = Submission.objects.filter(public_id__in=erasures.submissions, withdrawn_at=None)
+    n = 0
+    for worker in workers:
+        erasing.erase(worker, worker.owner_id)
+        n += 1
+    for submission in submissions:
+        withdraw(submission)
+        n += 1
+    return n
+
+
+@contextmanager
+def _hold_site() -> Iterator[None]:
+    """Keep `manage.py up` from starting during the block; refuse if it is running."""
+    home = create_private_folder(settings.HOME)
+    try:
+        with hold_lock(home / LOCK_FILE):
+            yield
+    except AlreadyRunningError:
+        raise BackupError("in_use", reason="`manage.py up` is running") from None
+
+
+def _restore_key(folder: Path) -> None:
+    """Write the backup's secret key to CROWDGRADE_HOME, where SECRET_KEY does not replace it."""
+    target = settings.HOME / KEY_FILE
+    fresh = target.with_name(f".{KEY_FILE}.restored")
+    fresh.touch(mode=0o600)
+    fresh.write_text((folder / KEY_FILE).read_text(encoding="utf-8"), encoding="utf-8")
+    fresh.replace(target)
+
+
+def _restore_uploads(folder: Path, manifest: Manifest) -> None:
+    storage = upload_storage()
+    for entry in manifest.files:
+        if entry.startswith(UPLOADS):
+            name = entry.removeprefix(UPLOADS)
+            storage.delete(name)
+            with (folder / entry).open("rb") as file:
+                storage.save(name, File(file))
+
+
+def _compare_counts(manifest: Manifest) -> None:
+    """Raise `BackupError` if a restored table has another number of rows than the backup."""
+    tables = set(databases.list_tables())
+    found = databases.count_rows(name for name in manifest.counts if name in tables)
+    other = sorted(name for name, n in manifest.counts.items() if found.get(name) != n)
+    if other:
+        raise BackupError("counts_differ", names=", ".join(other[:MOST_NAMED]))
+
+
+def _migrate(manifest: Manifest) -> int:
+    """Migrate the restored database to this version; return the number of applied migrations."""
+    call_command("migrate", verbosity=0, interactive=False)
+    applied = MigrationLoader(connection).applied_migrations
+    return len([one for one in applied if ".".join(one) not in manifest.migrations])

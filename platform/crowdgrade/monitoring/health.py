@@ -1,0 +1,151 @@
+"""Checks of what a web server needs: database, migrations, broker and disk.
+
+Each check runs in a thread of its own pool and has a time limit, because a broker or database that
+does not answer would otherwise block the check itself.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, TimeoutError
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from celery import current_app
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+logger = logging.getLogger(__name__)
+
+OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
+SECONDS: Final = 3.0
+"""Time limit of each check."""
+THREADS: Final = 8
+"""Checks at a time. Checks that hang keep their threads, so that no more than these ever hang."""
+
+
+class NotReadyError(Exception):
+    """A check failed; the text is a reason without secrets."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Result of one check.
+
+    Attributes
+    ----------
+    state : OK, FAILED or TIMEOUT.
+    reason : why it is not OK, without addresses and secrets; "" if it is.
+    seconds : how long it took.
+    timeout : its time limit in seconds.
+    """
+
+    state: str
+    reason: str
+    seconds: float
+    timeout: float
+
+
+def check_database() -> None:
+    """Raise unless the database answers."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def check_migrations() -> None:
+    """Raise `NotReadyError` if the database lacks migrations of this version."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    missing = [".".join(one) for one in _list_last_migrations() if one not in applied]
+    if missing:
+        raise NotReadyError(f"not migrated: {', '.join(missing)}")
+
+
+@cache
+def _list_last_migrations() -> list[tuple[str, str]]:
+    """Return app and name of the last migration of each app."""
+    return sorted(MigrationLoader(None).graph.leaf_nodes())
+
+
+def check_broker() -> None:
+    """Raise unless the broker takes a connection."""
+    with current_app.connection_for_write() as broker:
+        broker.ensure_connection(max_retries=1, timeout=int(SECONDS))
+        # The broker of files makes its folder with the channel.
+        _ = broker.default_channel
+
+
+def check_disk() -> None:
+    """Raise `NotReadyError` if the disk of CROWDGRADE_HOME has less than READY_FREE_MB free."""
+    home = Path(settings.HOME)
+    existing = next(folder for folder in (home, *home.parents) if folder.is_dir())
+    free = shutil.disk_usage(existing).free
+    if free < settings.READY_FREE_BYTES:
+        raise NotReadyError(f"{free // 1024**2} MB free of {settings.READY_FREE_BYTES // 1024**2}")
+
+
+CHECKS: Final[Mapping[str, Callable[[], None]]] = {
+    "database": check_database,
+    "migrations": check_migrations,
+    "broker": check_broker,
+    "disk": check_disk,
+}
+ON_DATABASE: Final = ("database", "migrations")
+
+
+@cache
+def _get_pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="health")
+
+
+def run_checks(seconds: float = SECONDS) -> dict[str, Check]:
+    """Return the result of each check by name; all run at the same time."""
+    began = time.monotonic()
+    futures = {name: _get_pool().submit(partial(_run, name)) for name in CHECKS}
+    return {name: _wait(name, future, began, seconds) for name, future in futures.items()}
+
+
+def _run(name: str) -> float:
+    """Run a check, and return its seconds."""
+    began = time.monotonic()
+    try:
+        CHECKS[name]()
+    finally:
+        if name in ON_DATABASE:
+            # Of this thread alone: the next check sees whether a new connection is possible.
+            connection.close()
+    return time.monotonic() - began
+
+
+def _wait(name: str, future: Future[float], began: float, seconds: float) -> Check:
+    try:
+        taken = future.result(max(0.0, began + seconds - time.monotonic()))
+    except TimeoutError:
+        future.cancel()
+        return Check(TIMEOUT, f"no answer within {seconds:g} s", seconds, seconds)
+    except NotReadyError as error:
+        return _describe(str(error), began, seconds)
+    except Exception as error:
+        # The text may hold the address of a server or a user's name: it goes to the log only.
+        logger.warning("the health check of the %s failed: %s", name, error)
+        return _describe(type(error).__name__, began, seconds)
+    return Check(OK, "", round(taken, 4), seconds)
+
+
+def _describe(reason: str, began: float, seconds: float) -> Check:
+    return Check(FAILED, reason, round(time.monotonic() - began, 4), seconds)
+
+
+def build_report(checks: Mapping[str, Check]) -> dict[str, Any]:
+    """Return the answer of `/health/ready` as plain values."""
+    ready = all(check.state == OK for check in checks.values())
+    return {
+        "state": "ready" if ready else "not ready",
+        "checks": {name: asdict(check) for name, check in checks.items()},
+    }

@@ -1,0 +1,138 @@
+"""Metrics of runs, queues, models and payments, read from the database when they are asked for.
+
+The database knows the whole installation: any web process of any machine gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from django.db.models import Count, F, Sum
+from django.db.models.functions import Now
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
+from prometheus_client.registry import Collector
+
+from annotations.models import BonusPayment, Decision
+from crowdgrade.monitoring.requests import register_requests
+from evaluation.models import LLMResponse, Removal, Run
+from evaluation.models.runs import UNFINISHED
+from evaluation.runs.background.progress import count_running_processes
+from evaluation.runs.run_types import list_asking_kinds
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def build_metrics() -> bytes:
+    """Return all metrics in Prometheus's text format."""
+    registry = CollectorRegistry()
+    register_requests(registry)
+    registry.register(DatabaseCollector())
+    return generate_latest(registry)
+
+
+class DatabaseCollector(Collector):
+    """Collector of metrics that the database holds."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the metrics with their values of now."""
+        yield from _collect_queues()
+        yield from _collect_runs()
+        yield _collect_replies()
+        yield from _collect_ledger()
+
+    def describe(self) -> Iterable[Metric]:
+        """Return nothing: registering must not query the database."""
+        return []
+
+
+def _collect_queues() -> Iterator[Metric]:
+    unfinished = GaugeMetricFamily(
+        "crowdgrade_runs_unfinished", "Runs that have not ended, by state and lane.",
+        labels=("state", "lane"),
+    )  # fmt: skip
+    asking = set(list_asking_kinds())
+    counts: dict[tuple[str, str], int] = dict.fromkeys(
+        ((state, lane) for state in UNFINISHED for lane in ("asking", "computing")), 0
+    )
+    rows = Run.objects.filter(state__in=UNFINISHED).values_list("state", "kind")
+    for state, kind, n in rows.annotate(n=Count("pk")).order_by():
+        counts[state, "asking" if kind in asking else "computing"] += n
+    for (state, lane), n in counts.items():
+        unfinished.add_metric((state, lane), n)
+    yield unfinished
+    yield GaugeMetricFamily(
+        "crowdgrade_removals_unfinished",
+        "Deletions and erasures that have not ended.",
+        value=Removal.objects.filter(finished_at=None).count(),
+    )
+    yield GaugeMetricFamily(
+        "crowdgrade_background_processes",
+        "Background processes with a sign of life in the last 20 seconds.",
+        value=count_running_processes(),
+    )
+    oldest = (
+        Run.objects.filter(state=Run.State.QUEUED).order_by("created_at").annotate(now=Now())
+    ).first()
+    waits = 0.0 if oldest is None else (oldest.now - oldest.created_at).total_seconds()
+    yield GaugeMetricFamily(
+        "crowdgrade_oldest_queued_run_seconds",
+        "Age of the oldest queued run, 0 without one.",
+        value=max(0.0, waits),
+    )
+
+
+def _collect_runs() -> Iterator[Metric]:
+    seconds = SummaryMetricFamily(
+        "crowdgrade_run_seconds", "Seconds from the start to the end of runs, by type and state.",
+        labels=("type", "state"),
+    )  # fmt: skip
+    ended = Run.objects.filter(finished_at__isnull=False, started_at__isnull=False)
+    rows = ended.values_list("kind", "state").annotate(
+        n=Count("pk"), total=Sum(F("finished_at") - F("started_at"))
+    )
+    for kind, state, n, total in rows.order_by("kind", "state"):
+        seconds.add_metric((kind, state), n, total.total_seconds())
+    yield seconds
+
+
+def _collect_replies() -> Metric:
+    replies = GaugeMetricFamily(
+        "crowdgrade_model_replies", "Stored replies of language models, by status.",
+        labels=("status",),
+    )  # fmt: skip
+    rows = LLMResponse.objects.values_list("status").annotate(n=Count("pk")).order_by("status")
+    for status, n in rows:
+        replies.add_metric((status,), n)
+    return replies
+
+
+def _collect_ledger() -> Iterator[Metric]:
+    decisions = CounterMetricFamily(
+        "crowdgrade_decisions", "Entries of decisions in the ledger, by kind.", labels=("kind",)
+    )
+    kinds: Any = Decision.objects.values_list("kind").annotate(n=Count("pk")).order_by("kind")
+    for kind, n in kinds:
+        decisions.add_metric((kind,), n)
+    yield decisions
+    payments = CounterMetricFamily(
+        "crowdgrade_bonus_entries", "Entries of bonus payments in the ledger, by event.",
+        labels=("event", "currency"),
+    )  # fmt: skip
+    amounts = CounterMetricFamily(
+        "crowdgrade_bonus_amount", "Sum of the amounts of bonus entries, by event.",
+        labels=("event", "currency"),
+    )  # fmt: skip
+    rows = BonusPayment.objects.values_list("event", "currency")
+    sums = rows.annotate(n=Count("pk"), total=Sum("amount")).order_by("event", "currency")
+    for event, currency, n, total in sums:
+        payments.add_metric((event, currency), n)
+        amounts.add_metric((event, currency), float(total))
+    yield payments
+    yield amounts

@@ -1,0 +1,101 @@
+"""Counts and latencies of requests, in files that all web processes of a machine share.
+
+prometheus-client reads `PROMETHEUS_MULTIPROC_DIR` when it is imported, so this module sets it, and
+imports the library later. Each process writes files of its own; `/metrics` adds them up, whichever
+process answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+
+from crowdgrade.home import create_private_folder
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram
+
+logger = logging.getLogger(__name__)
+
+BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+"""Upper limits of the latency's buckets, in seconds."""
+UNKNOWN: Final = "none"
+"""The view of a request that no view answered, such as 404."""
+FOLDER_VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
+_lock = threading.Lock()
+os.environ[FOLDER_VARIABLE] = str(settings.METRICS_FOLDER)
+
+
+@cache
+def load_metrics() -> tuple[Counter, Histogram]:
+    """Return the counter and the histogram of requests, created at the first call.
+
+    Raises OSError if their folder cannot be written.
+    """
+    create_private_folder(settings.METRICS_FOLDER)
+    from prometheus_client import CollectorRegistry, Counter, Histogram
+
+    # Not in the default registry: the sum over all processes is read from the files.
+    registry = CollectorRegistry()
+    counter = Counter(
+        "crowdgrade_requests",
+        "Requests by view, method and status.",
+        ("view", "method", "status"),
+        registry=registry,
+    )
+    histogram = Histogram(
+        "crowdgrade_request_seconds",
+        "Seconds from request to response by view.",
+        ("view",),
+        buckets=BUCKETS,
+        registry=registry,
+    )
+    return counter, histogram
+
+
+def register_requests(registry: CollectorRegistry) -> None:
+    """Make a registry collect the requests of all web processes of this machine."""
+    load_metrics()
+    from prometheus_client import multiprocess
+
+    multiprocess.MultiProcessCollector(registry, str(settings.METRICS_FOLDER))  # type: ignore[no-untyped-call]
+
+
+class MetricsMiddleware:
+    """Counts each request with its view, method, status and latency."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Return the response, counted."""
+        began = time.perf_counter()
+        response = self.get_response(request)
+        count_request(request, response.status_code, time.perf_counter() - began)
+        return response
+
+
+def count_request(request: HttpRequest, status: int, seconds: float) -> None:
+    """Count one request; a folder that cannot be written changes no response."""
+    match = request.resolver_match
+    view = match.view_name if match is not None and match.view_name else UNKNOWN
+    # A client may send any method: others than HTTP's own would be labels without end.
+    method = request.method if request.method in METHODS else "OTHER"
+    try:
+        with _lock:
+            counter, histogram = load_metrics()
+            counter.labels(view, method, str(status)).inc()
+            histogram.labels(view).observe(seconds)
+    except OSError as error:
+        logger.warning("the request was not counted: %s", error)
+
+
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")

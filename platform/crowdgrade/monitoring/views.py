@@ -1,0 +1,61 @@
+"""Views of health checks and metrics."""
+
+from __future__ import annotations
+
+from hmac import compare_digest
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from crowdgrade.monitoring import health
+
+FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
+
+
+@never_cache
+@require_safe
+def live(request: HttpRequest) -> HttpResponse:
+    """Return 200: this web process answers requests. Nothing else is checked."""
+    return JsonResponse({"state": "live"})
+
+
+@never_cache
+@require_safe
+def ready(request: HttpRequest) -> HttpResponse:
+    """Return the state of each check: 200 if all are well, else 503."""
+    report = health.build_report(health.run_checks())
+    return JsonResponse(report, status=200 if report["state"] == "ready" else 503)
+
+
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Return the metrics in Prometheus's format; 403 without the token, from other machines."""
+    if not may_read_metrics(request):
+        return HttpResponse(
+            "Send the token of METRICS_TOKEN as `Authorization: Bearer TOKEN`.\n",
+            status=403,
+            content_type="text/plain; charset=utf-8",
+        )
+    # prometheus-client is loaded by the first request that needs it.
+    from crowdgrade.monitoring.metrics import CONTENT_TYPE, build_metrics
+
+    return HttpResponse(build_metrics(), content_type=CONTENT_TYPE)
+
+
+def may_read_metrics(request: HttpRequest) -> bool:
+    """Return whether a request has the token, or comes from this machine without a proxy."""
+    token: str = settings.METRICS_TOKEN
+    sent = request.headers.get("Authorization", "")
+    if token and compare_digest(sent.encode(), f"Bearer {token}".encode()):
+        return True
+    # A proxy on this machine passes on requests of anyone.
+    if token or any(name in request.META for name in FORWARDED):
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False
