@@ -14,7 +14,7 @@ from annotations.desk import (
 )
 from annotations.desk.collecting import pages as collecting
 from annotations.desk.editor import items, languages, overview
-from annotations.desk.writing import participants
+from annotations.desk.writing import candidates, participants
 from annotations.desk.writing import people as writing_people
 from annotations.desk.writing import requester as writing
 
@@ -100,9 +100,14 @@ urlpatterns = [
         name="writing-remove",
     ),
     path(f"{WRITING}problems/<uuid:problem_id>/", writing.review_problem, name="writing-problem"),
+    path(f"{WRITING}candidates/", candidates.show_candidates, name="writing-candidates"),
+    path(f"{WRITING}candidates/add/", candidates.add, name="writing-candidates-add"),
+    path(f"{WRITING}candidates/export/", candidates.export, name="writing-candidates-export"),
+    path(f"{WRITING}candidates/<uuid:candidate_id>/", candidates.review, name="writing-candidate"),
     path("writing/", participants.list_memberships, name="writing-mine"),
     path(DESK, participants.show_desk, name="writing-desk"),
     path(f"{DESK}problems/<uuid:own_id>/", participants.write, name="writing-write"),
     path(f"{DESK}problems/<uuid:own_id>/withdraw/", participants.withdraw, name="writing-withdraw"),
+    path(f"{DESK}candidates/<uuid:verify_id>/", candidates.verify, name="writing-verify"),
     path(f"{DESK}tasks/<uuid:check_id>/", participants.check, name="writing-check"),
 ]

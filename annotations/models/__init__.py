@@ -30,6 +30,7 @@ from annotations.models.base import (
     ScopedQuerySet,
     new_public_id,
 )
+from annotations.models.candidates import CandidateQuestion, CandidateVote
 from annotations.models.collections import (
     Admission,
     Assignment,
@@ -85,6 +86,8 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "BonusPayment",
+    "CandidateQuestion",
+    "CandidateVote",
     "Category",
     "Collection",
     "Consent",

@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 
 from annotations.models import (
     Admission,
+    CandidateQuestion,
     Category,
     Membership,
     Question,
@@ -192,6 +193,36 @@ class TeamFilter(ListFilter):
         """Options of the filter; no filters are derived from model fields."""
 
         model = Team
+        fields: ClassVar[list[str]] = []
+
+
+class CandidateFilter(ListFilter):
+    """Filter of candidate questions by text or source, and by state."""
+
+    q = SearchFilter("text", "source", label="Part of the question, or of its source")
+    state = django_filters.ChoiceFilter(
+        label="State", choices=CandidateQuestion.State.choices, empty_label="Any"
+    )
+
+    ORDERS: ClassVar[dict[str, Order]] = {
+        **AGE,
+        **build_orders(
+            "changed", "Changed last first", "Not changed for longest", by="updated_at", text=True
+        ),
+    }
+    COLUMNS: ClassVar[tuple[Column, ...]] = (
+        Column("Candidate", "new", "-new"),
+        Column("Question"),
+        Column("Answers"),
+        Column("State"),
+        Column("Model"),
+        Column("Last change", "changed", "-changed"),
+    )
+
+    class Meta(ListFilter.Meta):
+        """Options of the filter; no filters are derived from model fields."""
+
+        model = CandidateQuestion
         fields: ClassVar[list[str]] = []
 
 

@@ -23,6 +23,18 @@ MESSAGES: Final = {
     "not_decided": "It is neither being checked nor accepted.",
     "note_missing": "Write why, for its author.",
     "note_too_long": "The note is too long: at most 2,000 characters.",
+    "candidate_verdict_missing": "Choose accept, edit or reject.",
+    "reason_missing": "Choose the reason of the rejection.",
+    "too_few_answers": "Write at least two different answers, one in each line.",
+    "answer_too_long": "An answer is too long: at most 500 characters.",
+    "too_many_answers": "Too many answers: at most 100.",
+    "nothing_changed": "Change the question or its answers, or choose accept.",
+    "candidate_decided": "This candidate was decided in the meantime.",
+    "candidate_changed": "Somebody edited this candidate in the meantime. Check the new text.",
+    "nothing_accepted": "No accepted candidate is left to add.",
+    "candidates_changed": "The accepted candidates changed since the preview. Check it again.",
+    "name_missing": "Write a name for the new question set.",
+    "name_taken": "A question set of yours has this name. Choose another name.",
 }
 """The messages of the site, by code."""
 

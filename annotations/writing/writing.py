@@ -65,11 +65,14 @@ def find_next_original(project: WritingProject, author: int) -> Question | None:
 def take(project: WritingProject, author: int) -> WrittenProblem:
     """Create a problem for the next question, with the question's text as its first draft.
 
-    Raises `WritingError`: closed, nothing_to_take.
+    Raises `WritingError`: closed, not_published, nothing_to_take.
     """
     # The lock of the project: two writers who take at the same time get different questions.
     locked_project = WritingProject.objects.select_for_update(of=("self",)).get(pk=project.pk)
     _refuse_closed(locked_project)
+    # A run of candidates also starts a project for a draft, whose wording may still change.
+    if not locked_project.version.is_published:
+        raise WritingError("not_published")
     original = find_next_original(locked_project, author)
     if original is None:
         raise WritingError("nothing_to_take")

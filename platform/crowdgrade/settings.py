@@ -307,7 +307,7 @@ RUN_KINDS = [
     "evaluation.sample_size.run_type.CROWD_SIZE",
     "evaluation.experts.run_type.EXPERTS",
     "evaluation.llm_judge.run_type.JUDGE",
-    "evaluation.maqa.run_type.MAQA",
+    *("evaluation.maqa.run_type.MAQA", "evaluation.maqa.construction.MAQA_QUESTIONS"),
     "evaluation.crowd_vs_llm.run_type.PANELS",
     "evaluation.sample_size.run_type.PLAN",
     "evaluation.umwp.run_type.UMWP",

@@ -26,7 +26,7 @@ from annotations.models import QuestionSet, Submission
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import GRADING
 from evaluation.triage.storage import decide
-from tests.desk.route_values import collecting_of
+from tests.desk.route_values import begun_writing, collecting_of
 
 LONG = "x" * 30_000
 NOBODY = "nobody of this name"
@@ -304,6 +304,14 @@ BAD: dict[str, list[Bad] | str] = {
     "admin:writing-desk": BUTTON,
     "admin:writing-write": [Bad({"text": "", "category": None, "do": "submit"}, ("text",))],
     "admin:writing-withdraw": CONFIRMS,
+    "admin:writing-candidates-add": [
+        Bad({"name": " "}, ("name",), "No question set", given=begun_writing),
+    ],
+    "admin:writing-verify": [
+        Bad({"verdict": None}, ("verdict",)),
+        Bad({"verdict": "reject", "reason": None}, ("reason",)),
+        Bad({"verdict": "edit", "answers": "one"}, ("answers",)),
+    ],
     "admin:writing-check": [
         Bad({}, ("verdict",)),
         Bad({"verdict": "no"}, ("category",)),

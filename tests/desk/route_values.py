@@ -90,7 +90,16 @@ def begun_writing(of: Any) -> WritingProject:
         # Another's: nobody checks their own.
         common |= {"state": "checking", "submitted_at": when}
         made.problems.create(**common, author=of.owner, number=2)
+        for number, state in enumerate(("checking", "accepted"), 1):
+            made.candidates.create(
+                number=number, run=uuid.uuid4(), text=f"{question.text} Which {number}?",
+                answers=[["one"], ["other"]], generated_by="small", state=state,
+            )  # fmt: skip
     return made
+
+
+def _candidate(of: Any) -> Any:
+    return begun_writing(of).candidates.get(number=1).public_id
 
 
 def _written(of: Any, number: int) -> Any:
@@ -237,6 +246,8 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "problem_id": lambda of: _written(of, 2),
     "own_id": lambda of: _written(of, 1),
     "check_id": lambda of: _written(of, 2),
+    "candidate_id": _candidate,
+    "verify_id": _candidate,
     "member_id": lambda of: begun_writing(of).members.first().public_id,
     "share_id": lambda of: of.set.shares.first().public_id,
     "link_id": lambda of: create_link(of.owner.pk, "viewer", question_set=of.set)[0].public_id,

@@ -9,9 +9,15 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotations.desk.people import ACTIVE_ACCOUNTS, PersonForm
-from annotations.models import Team, WritingMember, WritingProject
+from annotations.models import CandidateVote, Team, WritingMember, WritingProject
 from annotations.models.writing import MOST_CHARACTERS
-from annotations.writing import CATEGORY_DESCRIPTIONS, WritingError, find_invitation_error
+from annotations.writing import (
+    CATEGORY_DESCRIPTIONS,
+    CandidateVerdict,
+    WritingError,
+    find_invitation_error,
+)
+from annotations.writing.candidates import ACCEPT, EDIT, REJECT
 
 if TYPE_CHECKING:
     ProjectForm = forms.ModelForm[WritingProject]
@@ -21,6 +27,11 @@ else:
 ROLES = [
     (WritingMember.Role.WRITER, "write problems (writer)"),
     (WritingMember.Role.VALIDATOR, "check what others wrote, blindly (validator)"),
+]
+CANDIDATE_VERDICTS = [
+    (ACCEPT, "Accept: the answers are right and complete"),
+    (EDIT, "Edit: accept with the changes below"),
+    (REJECT, "Reject"),
 ]
 VERDICTS = [("no", "No, it has no answer"), ("yes", "Yes, it can be answered")]
 
@@ -170,3 +181,60 @@ class NoteForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
     )
+
+
+class CandidateForm(forms.Form):
+    """Form for a validator's verdict on a candidate question, with its edited text."""
+
+    verdict = forms.ChoiceField(
+        label="Your verdict", required=False, choices=CANDIDATE_VERDICTS, widget=forms.RadioSelect
+    )
+    text = forms.CharField(
+        label="Question",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "auto"}),
+        help_text="Changed only if you choose Edit.",
+    )
+    answers = forms.CharField(
+        label="Right answers",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "auto"}),
+        help_text="One answer in each line; other spellings of it after a bar: USA | United "
+        "States. Changed only if you choose Edit.",
+    )
+    reason = forms.ChoiceField(
+        label="Reason of a rejection",
+        required=False,
+        choices=CandidateVote.Reason.choices,
+        widget=forms.RadioSelect,
+    )
+    note = forms.CharField(
+        label="Note",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "auto"}),
+        help_text="Shown to the requester. Required for another reason.",
+    )
+    revision = forms.IntegerField(widget=forms.HiddenInput)
+
+    def read_verdict(self) -> CandidateVerdict:
+        """Return the verdict with the typed texts."""
+        values = self.cleaned_data
+        return CandidateVerdict(
+            values["verdict"],
+            values["revision"],
+            values["text"],
+            values["answers"],
+            values["reason"],
+            values["note"],
+        )
+
+    def refuse(self, error: WritingError) -> None:
+        """Add a writing rule's error to the field it concerns, or to the whole form."""
+        self.add_error(error.field if error.field in self.fields else None, str(error))
+
+
+class NewSetForm(forms.Form):
+    """Form that confirms a preview: the name of the new question set."""
+
+    name = forms.CharField(label="Name of the new question set", required=False, max_length=200)
+    preview = forms.CharField(widget=forms.HiddenInput)

@@ -31,7 +31,7 @@ def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
 
     POST by a writer takes the next question.
     """
-    member = _load_member(request, project_id)
+    member = load_member(request, project_id)
     if member.role != WRITER:
         return _show_tasks(request, member)
     if request.method == "POST":
@@ -43,7 +43,7 @@ def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
         return redirect("admin:writing-write", project_id, problem.public_id)
     slots = rules.count_problems(member.project)
     context = {
-        **_build_context(member, "Problems that you write"),
+        **build_context(member, "Problems that you write"),
         "slots": slots,
         "free": slots.free
         and rules.find_next_original(member.project, get_user_id(request)) is not None,
@@ -59,7 +59,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
 
     If the rules refuse it, the page shows the typed text with the error.
     """
-    member = _load_member(request, project_id, WRITER)
+    member = load_member(request, project_id, WRITER)
     problem = get_object_or_404(
         _select_own_problems(request, member).select_related("original"), public_id=own_id
     )
@@ -81,7 +81,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
             return redirect("admin:writing-write", project_id, own_id)
     returned = problem.state == WrittenProblem.State.RETURNED
     context = {
-        **_build_context(member, f"Problem {problem.external_id}", deeper=True),
+        **build_context(member, f"Problem {problem.external_id}", deeper=True),
         "problem": problem,
         "is_own": is_own,
         "form": form,
@@ -98,7 +98,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
 
 def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
     """Ask for confirmation; POST withdraws a problem that the user wrote."""
-    member = _load_member(request, project_id, WRITER)
+    member = load_member(request, project_id, WRITER)
     problem = get_object_or_404(
         _select_own_problems(request, member).select_related("original"), public_id=own_id
     )
@@ -111,7 +111,7 @@ def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpRespon
             messages.success(request, f"Problem {problem.external_id} is given up.")
         return redirect("admin:writing-desk", project_id)
     context = {
-        **_build_context(member, f"Give up problem {problem.external_id}?", deeper=True),
+        **build_context(member, f"Give up problem {problem.external_id}?", deeper=True),
         "text": "Its question is free for others again. What you wrote is kept, but not checked.",
         "button": "Give it up",
         "back": reverse("admin:writing-write", args=[project_id, own_id]),
@@ -121,7 +121,7 @@ def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpRespon
 
 def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpResponse:
     """Show a problem to a validator; POST stores the vote and opens the next problem."""
-    member = _load_member(request, project_id, WritingMember.Role.VALIDATOR)
+    member = load_member(request, project_id, WritingMember.Role.VALIDATOR)
     task = rules.find_task(member.project, get_user_id(request), check_id)
     if task is None:
         # The other votes decided it while this validator was reading.
@@ -145,7 +145,7 @@ def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpRespons
                 return redirect("admin:writing-desk", project_id)
             return redirect("admin:writing-check", project_id, following)
     context = {
-        **_build_context(member, "A problem to check", deeper=True),
+        **build_context(member, "A problem to check", deeper=True),
         "task": task,
         "form": form,
         "categories": rules.CATEGORY_DESCRIPTIONS.items(),
@@ -163,11 +163,15 @@ def _show_tasks(request: HttpRequest, member: WritingMember) -> HttpResponse:
         raise Http404("who checks does not write")
     _refuse_if_sees_votes(request, member)
     tasks = rules.list_tasks(member.project, get_user_id(request))
-    context = {**_build_context(member, "Problems to check"), "tasks": tasks}
+    context = {
+        **build_context(member, "Problems to check"),
+        "tasks": tasks,
+        "candidates": rules.list_candidate_tasks(member.project, get_user_id(request)),
+    }
     return TemplateResponse(request, "annotations/writing/validator.html", context)
 
 
-def _load_member(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
+def load_member(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
     """Return the user's membership of a project; Http404 without one or in another role."""
     member = rules.find_membership(request.user, project_id)
     if member is None or (role and member.role != role):
@@ -188,7 +192,7 @@ def _select_own_problems(request: HttpRequest, member: WritingMember) -> Any:
     return member.project.problems.filter(author=get_user_id(request))
 
 
-def _build_context(member: WritingMember, title: str, *, deeper: bool = False) -> dict[str, Any]:
+def build_context(member: WritingMember, title: str, *, deeper: bool = False) -> dict[str, Any]:
     """Return the template context that all pages of this module share.
 
     Pages below the first page of a project (`deeper`) have it among their breadcrumbs.

@@ -1,0 +1,421 @@
+"""Construction run on the database: ask for batches, filter, verify, and store candidates."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import NamedTuple
+
+from annotations.exchange import AnswerStatus
+from annotations.models import CandidateQuestion, QuestionSetVersion
+from annotations.models.access import AnyUser
+from annotations.writing import NewCandidate, add_candidates
+from evaluation.core.options import Problem, build_problem, build_signature_parts
+from evaluation.core.options.parameters import SHORT
+from evaluation.maqa.construction.asking import (
+    Asked,
+    VerdictReader,
+    ask_readable,
+    read_batch,
+    reject_unreadable,
+)
+from evaluation.maqa.construction.filters import Filters, merge_answers
+from evaluation.maqa.construction.options import MOST_TOPICS, ConstructionOptions
+from evaluation.maqa.construction.prompts import (
+    GENERATE,
+    VERIFY,
+    Answers,
+    ModelVerdict,
+    build_batch_messages,
+    build_check_messages,
+    join_answers,
+)
+from evaluation.models import LanguageModel, Run
+from evaluation.runs.flow.asking.plan import Item
+from evaluation.runs.flow.asking.summary import StudySummary, cut_off_warnings
+from evaluation.runs.flow.stored import ResultTable
+from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
+from evaluation.runs.steps.asking.registration import (
+    find_problems_with_models,
+    list_ids,
+    load_registered_models,
+    select_registered_models,
+)
+from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
+
+VERSION = 1
+GENERATING, VERIFYING = "generating questions", "verifying answers"
+VERDICT_TOKENS = 256
+State = CandidateQuestion.State
+
+
+class CandidateRow(NamedTuple):
+    """A generated question, where it left or that it went to the validators, and why."""
+
+    source: str
+    batch: int
+    question: str
+    answers: str
+    stage: str
+    reason: str
+    detail: str
+    generated_by: str
+    verified_by: str
+    verdict: str
+    verdict_note: str
+
+
+class BatchRow(NamedTuple):
+    """One request of the generating model: how many questions came, after how many attempts."""
+
+    source: str
+    batch: int
+    attempts: int
+    status: str
+    questions: int
+
+
+CANDIDATES = ResultTable(
+    "candidates",
+    CandidateRow,
+    help={
+        "source": "topic, or text of the question, that it is made from",
+        "batch": "number of the request about the source, from 1",
+        "answers": "first spelling of each right answer",
+        "stage": "where it left: filtered, refused (by the model), or checking (by validators)",
+        "reason": "code of the filter or of the model's verdict",
+        "detail": "what the filter found",
+        "generated_by": "name and address of the model",
+        "verified_by": "name and address of the model; empty without one",
+        "verdict": "of the verifying model: right, wrong, incomplete, ambiguous, or unread",
+        "verdict_note": "its reason",
+    },
+)
+BATCHES = ResultTable(
+    "batches",
+    BatchRow,
+    help={
+        "source": "topic, or text of the question, that the batch is about",
+        "batch": "number of the request about the source, from 1",
+        "attempts": "1, or 2 where the first reply could not be read",
+        "status": "of the last reply; unreadable where it had no question with answers",
+        "questions": "how many were generated",
+    },
+)
+
+
+@dataclass(frozen=True)
+class ConstructionSummary(StudySummary):
+    """Stored summary of a construction run: counts of candidates by stage, and of batches.
+
+    Attributes
+    ----------
+    sources : topics or questions. batches : requests; `failed` of them gave no question.
+    generated : questions; `filtered` left by a filter, `refused` by the verifying model, and
+        `checking` went to the validators.
+    reasons : numbers of those that left, by code.
+    """
+
+    generator: str = ""
+    verifier: str = ""
+    sources: int = 0
+    batches: int = 0
+    failed: int = 0
+    generated: int = 0
+    filtered: int = 0
+    refused: int = 0
+    checking: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    def shown_counts(self) -> Mapping[str, int]:
+        """Return the counts that the run's page shows, by label."""
+        return {
+            "topics or questions": self.sources,
+            "batches": self.batches,
+            "generated": self.generated,
+            "to validators": self.checking,
+        }
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One planned request of the generating model: its item, source and number, from 1."""
+
+    item: Item
+    source: str
+    number: int
+
+
+def list_sources(version: QuestionSetVersion, options: ConstructionOptions) -> list[str]:
+    """Return the topics of a run, or the texts of the version's questions without topics."""
+    topics = options.list_topics()
+    if topics:
+        return topics
+    rows = version.questions.graded().exclude(text="").order_by("position", "pk")
+    return list(dict.fromkeys(rows.values_list("text", flat=True)))
+
+
+def find_start_problems(
+    version: QuestionSetVersion, user: AnyUser, options: ConstructionOptions
+) -> list[Problem]:
+    """Return why a run cannot start: its models, or no topic, or too many."""
+    problems = find_problems_with_models(
+        user, options, ("generator", "verifier"), needed=("generator",)
+    )
+    sources = list_sources(version, options)
+    if not sources:
+        problems.append(build_problem("no_source", "topics"))
+    elif len(sources) > MOST_TOPICS:
+        problems.append(
+            build_problem("too_many_topics", "topics", given=len(sources), most=MOST_TOPICS)
+        )
+    return problems
+
+
+def estimate_requests(
+    version: QuestionSetVersion, user: AnyUser, options: ConstructionOptions
+) -> RequestForecast:
+    """Return the forecast of a run's requests, at most, with a sample prompt; nothing is sent."""
+    sources = list_sources(version, options)
+    batches = _plan_batches(sources, options)
+    takes, shown = [], {}
+    for model in select_registered_models(user, list_ids(options.generator)):
+        round_ = _build_round(model, [batch.item for batch in batches], options)
+        takes.append(estimate_round(user, "Generating questions", round_))
+        shown["The first batch, as the model sees it"] = batches[0].item.messages
+    most = len(batches) * options.per_request
+    for model in select_registered_models(user, list_ids(options.verifier)):
+        # Which questions pass the filters is not known yet: a long one stands for each.
+        example = build_check_messages("?" * 200, tuple(("?" * 20,) for _ in range(8)))
+        round_ = _build_check_round(model, [Item("example", example)], options)
+        takes.append(estimate_round(user, "Verifying answers", round_, most))
+    notes = ("A batch or a verdict that cannot be read is asked for once more.",)
+    return RequestForecast(tuple(takes), shown, notes)
+
+
+def execute_run(turn: Turn) -> None:
+    """Execute a claimed run: generate, filter, verify, and store the candidates.
+
+    If the turn's time ends first, a later call continues; no finished request is repeated.
+    """
+    run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
+    options = ConstructionOptions.of_dict(run.parameters)
+    sources = list_sources(run.version, options)
+    if not sources:
+        raise RunInputError("run.no_question_with_text")
+    generators = load_registered_models(run, list_ids(options.generator))
+    if not generators:
+        raise RunInputError("run.no_model_to_ask")
+    verifiers = load_registered_models(run, list_ids(options.verifier))
+    asking = StudyAsker(turn, run, [*generators, *verifiers], options.budget)
+    batches = _plan_batches(sources, options)
+    round_ = _build_round(generators[0], [batch.item for batch in batches], options)
+    readers = {item.id: read_batch for item in round_.items}
+    read, failed = ask_readable(asking, GENERATING, round_, GENERATE, readers)
+    if all(each.reply.status.is_missing for each in read.values()):
+        reject_unreadable(asking, turn, failed)
+        raise RunInputError("run.no_model_replied", reason=asking.first_fault())
+    candidates = _filter_candidates(run, batches, read, _name_model(generators[0]))
+    if verifiers:
+        candidates, unread = _verify(asking, verifiers[0], candidates, options)
+        failed += unread
+    reject_unreadable(asking, turn, failed)
+    _store(turn, run, options, sources, batches, read, candidates, asking)
+
+
+def _filter_candidates(
+    run: Run, batches: Sequence[Batch], read: Mapping[str, Asked], generated_by: str
+) -> list[_Candidate]:
+    """Return all generated questions, with the reason of those that a filter leaves out."""
+    known = list(run.version.questions.values_list("text", flat=True))
+    # Those of this run are there already if its last turn ended after they were stored.
+    earlier = CandidateQuestion.objects.filter(project__version=run.version)
+    known += earlier.exclude(run=run.public_id).values_list("text", flat=True)
+    filters = Filters(known)
+    candidates = []
+    for batch in batches:
+        for generated in read[batch.item.id].value or ():
+            answers = merge_answers(generated.answers)
+            rejection = filters.check(generated.question, answers)
+            candidates.append(
+                _Candidate(
+                    batch.source,
+                    batch.number,
+                    generated.question,
+                    answers,
+                    generated_by,
+                    state=State.CHECKING if rejection is None else State.FILTERED,
+                    reason="" if rejection is None else rejection.reason,
+                    detail="" if rejection is None else rejection.detail,
+                )
+            )
+    return candidates
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """Generated question on its way through filters and verification."""
+
+    source: str
+    batch: int
+    text: str
+    answers: Answers
+    generated_by: str
+    verified_by: str = ""
+    verdict: str = ""
+    verdict_note: str = ""
+    state: str = State.CHECKING
+    reason: str = ""
+    detail: str = ""
+
+    def build_row(self) -> CandidateRow:
+        """Return the row of the result table."""
+        return CandidateRow(
+            self.source,
+            self.batch,
+            self.text,
+            join_answers(self.answers),
+            str(self.state),
+            self.reason,
+            self.detail,
+            self.generated_by,
+            self.verified_by,
+            self.verdict,
+            self.verdict_note,
+        )
+
+    def build_new(self) -> NewCandidate:
+        """Return the candidate as the writing pages store it."""
+        values = {name: value for name, value in vars(self).items() if name != "batch"}
+        return NewCandidate(**values)
+
+
+def _verify(
+    asking: StudyAsker,
+    model: LanguageModel,
+    candidates: Sequence[_Candidate],
+    options: ConstructionOptions,
+) -> tuple[list[_Candidate], list[Round]]:
+    """Return the candidates with the model's verdicts, and the requests that failed."""
+    passed = {str(at): row for at, row in enumerate(candidates) if row.state == State.CHECKING}
+    if not passed:
+        return list(candidates), []
+    items = [Item(at, build_check_messages(row.text, row.answers)) for at, row in passed.items()]
+    readers = {at: VerdictReader(len(row.answers)) for at, row in passed.items()}
+    round_ = _build_check_round(model, items, options)
+    read, failed = ask_readable(asking, VERIFYING, round_, VERIFY, readers)
+    checked = list(candidates)
+    for at, row in passed.items():
+        checked[int(at)] = _apply_verdict(row, read[at].value, _name_model(model))
+    return checked, failed
+
+
+def _apply_verdict(
+    candidate: _Candidate, verdict: ModelVerdict | None, verified_by: str
+) -> _Candidate:
+    """Return a candidate with the model's verdict; unread verdicts leave it to validators."""
+    values = vars(candidate) | {"verified_by": verified_by}
+    if verdict is None:
+        return _Candidate(**values | {"verdict": "unread"})
+    values |= {"verdict": verdict.code, "verdict_note": verdict.note}
+    if verdict.code != "right":
+        values |= {"state": State.REFUSED, "reason": verdict.code, "detail": verdict.note}
+    return _Candidate(**values)
+
+
+def _store(
+    turn: Turn,
+    run: Run,
+    options: ConstructionOptions,
+    sources: Sequence[str],
+    batches: Sequence[Batch],
+    read: Mapping[str, Asked],
+    candidates: Sequence[_Candidate],
+    asking: StudyAsker,
+) -> None:
+    """End the run: store its tables, and its candidates on the writing pages."""
+    states = Counter(str(row.state) for row in candidates)
+    usage = asking.usage()
+    models = [model.name for model in asking.models]
+    input_hash = hashlib.sha256(json.dumps(sources, ensure_ascii=False).encode()).hexdigest()
+    summary = ConstructionSummary(
+        VERSION,
+        sum(each.reply.status is AnswerStatus.CUT_OFF for each in read.values()),
+        tuple(usage),
+        models[0],
+        models[-1] if options.verifier else "",
+        len(sources),
+        len(batches),
+        sum(each.value is None for each in read.values()),
+        len(candidates),
+        states[State.FILTERED],
+        states[State.REFUSED],
+        states[State.CHECKING],
+        dict(Counter(row.reason for row in candidates if row.reason)),
+    )
+    parts = {
+        **build_signature_parts(options),
+        "models": "+".join(model.spec for model in asking.models),
+        "prompts": f"{GENERATE.hash[:SHORT]}+{VERIFY.hash[:SHORT]}",
+        "inputs": input_hash[:SHORT],
+        "version": metadata.version("crowdgrade"),
+    }
+    signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
+    with turn.fenced():
+        keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
+        keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
+        add_candidates(run.version, run.public_id, (row.build_new() for row in candidates))
+        warnings = [warning.as_dict() for warning in cut_off_warnings(usage)]
+        turn.end(RunEnd(signature, input_hash, summary, warnings))
+
+
+def _build_batch_row(batch: Batch, asked: Asked) -> BatchRow:
+    """Return the row of a batch in the result table."""
+    status = asked.reply.status.value
+    if asked.value is None and not asked.reply.status.is_missing:
+        status = "unreadable"
+    return BatchRow(batch.source, batch.number, asked.attempts, status, len(asked.value or ()))
+
+
+def _plan_batches(sources: Sequence[str], options: ConstructionOptions) -> list[Batch]:
+    """Return the requests of the generating model, by source and number."""
+    is_topic = bool(options.list_topics())
+    return [
+        Batch(
+            Item(
+                f"{place}/{number}",
+                build_batch_messages(
+                    source, is_topic, options.per_request, number, options.batches
+                ),
+            ),
+            source,
+            number,
+        )
+        for place, source in enumerate(sources)
+        for number in range(1, options.batches + 1)
+    ]
+
+
+def _build_round(
+    model: LanguageModel, items: Sequence[Item], options: ConstructionOptions
+) -> Round:
+    """Return the requests to the generating model."""
+    sent = {"temperature": options.temperature, "max_tokens": options.max_tokens}
+    return Round(model, items, sent, options.seed)
+
+
+def _build_check_round(
+    model: LanguageModel, items: Sequence[Item], options: ConstructionOptions
+) -> Round:
+    """Return the requests to the verifying model."""
+    return Round(model, items, {"temperature": 0, "max_tokens": VERDICT_TOKENS}, options.seed)
+
+
+def _name_model(model: LanguageModel) -> str:
+    """Return the name and the address of a model, for the provenance."""
+    return f"{model.name} ({model.spec})"
