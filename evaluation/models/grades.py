@@ -342,6 +342,7 @@ class LLMAnswerScore(Result):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_answer_scores")
     llm_response = models.ForeignKey(LLMResponse, on_delete=models.CASCADE, related_name="scores")
     score = models.FloatField(null=True)
+    contrast = models.FloatField(null=True, help_text=CONTRAST)
     reason = models.CharField(max_length=200, blank=True)
     place = models.BinaryField(null=True)
 

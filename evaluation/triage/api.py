@@ -59,6 +59,9 @@ from evaluation.triage.report.evidence import (
 )
 from evaluation.triage.report.exclusion import Preview, preview_exclusion
 from evaluation.triage.report.queue import (
+    CONTRAST,
+    REVIEW,
+    QueueOrder,
     QueueRow,
     UndecidedWorkers,
     WorkerScope,
@@ -165,6 +168,13 @@ class TriageViewSet(GradingViewSet):
         parameters=[
             OpenApiParameter("who", str, enum=["look", "everybody"], default="look"),
             OpenApiParameter("show", str, enum=["all", "open", "decided"], default="all"),
+            OpenApiParameter(
+                "order",
+                str,
+                enum=[REVIEW, CONTRAST],
+                default=REVIEW,
+                description="By alarms and ranks, or by the lowest question contrast.",
+            ),
             CURSOR,
             LIMIT,
         ],
@@ -176,7 +186,8 @@ class TriageViewSet(GradingViewSet):
         scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
         show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
         start, limit = read_start(request, "triage"), read_limit(request)
-        queue = load_queue(run, everybody=scope == "everybody")
+        order = parse_choice(request.query_params, "order", (REVIEW, CONTRAST), REVIEW)
+        queue = load_queue(run, everybody=scope == "everybody", order=cast(QueueOrder, order))
         selected = queue.select(show)
         rows = load_queue_rows(run, queue, selected[start : start + limit])
         body = {

@@ -175,12 +175,13 @@ class ModelRow(NamedTuple):
 
 
 class ModelAnswerRow(NamedTuple):
-    """A row of model_answers.csv: a model answer's score, or the reason without one."""
+    """A row of model_answers.csv: a model answer's score and contrast, or the reason without."""
 
     model: Any
     question: Any
     score: float | None
     reason: str | None
+    contrast: float | None
 
 
 class Results:
@@ -397,14 +398,20 @@ class Results:
         for at, (model, question, status) in enumerate(
             zip(model_columns.models, model_columns.questions, model_columns.statuses, strict=True)
         ):
-            score = float(scores.answer_scores[at])
+            score, contrast = float(scores.answer_scores[at]), float(scores.contrasts.answers[at])
             reason = scores.answer_reasons[at]
             if reason == "no_text" or status.is_missing:
                 reason = str(status)
-            if np.isnan(score):
-                key = [model, question]
-                self.undefined.note("model_answers.csv", "score", key, reason or "no_exemplar")
-            yield ModelAnswerRow(model, question, None if np.isnan(score) else score, reason)
+            key = [model, question]
+            why = scores.contrasts.reasons[at]
+            cells = [
+                self.undefined.value(number, "model_answers.csv", column, key, because)
+                for number, column, because in (
+                    (score, "score", reason or "no_exemplar"),
+                    (contrast, "contrast", reason or why or "no_exemplar"),
+                )
+            ]
+            yield ModelAnswerRow(model, question, cells[0], reason, cells[1])
 
 
 def find_rank_bounds(aqer: AQER) -> dict[Any, tuple[int, int]]:

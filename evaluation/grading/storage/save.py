@@ -387,6 +387,7 @@ def _iterate_llm_answer_scores(
             run_id=run,
             llm_response_id=response,
             score=row.score,
+            contrast=row.contrast,
             reason=row.reason or "",
             place=convert_to_bytes(place),
         )

@@ -31,6 +31,10 @@ from evaluation.runs.reports.verdicts import (
     load_active_verdicts,
 )
 
+QueueOrder = Literal["review", "contrast"]
+REVIEW: QueueOrder = "review"
+CONTRAST: QueueOrder = "contrast"
+
 
 @dataclass(frozen=True)
 class Queue:
@@ -40,7 +44,7 @@ class Queue:
     ----------
     workers : public ids: workers whom alarms or notices name, the worst alarm first; then the
         workers with the lowest grades; then, if `everybody`, all others from the worst rank, those
-        without a rank last.
+        without a rank last. With the order "contrast" all of them, the lowest contrast first.
     lowest : workers in the queue because of a low grade. verdicts : current decision of each worker
         of the run, in the queue or not.
     decided : active decisions of the run (not taken back), the newest last.
@@ -141,11 +145,15 @@ def load_queue(
     run: Run,
     *,
     everybody: bool = False,
+    order: QueueOrder = REVIEW,
     counts: tuple[int, int] | None = None,
     decided: list[Applied] | None = None,
     marks: Marks | None = None,
 ) -> Queue:
     """Load the queue of a finished run with at most four queries.
+
+    `order` is REVIEW (alarms, then low grades, then ranks) or CONTRAST (lowest question contrast
+    first, workers without one last).
 
     Values that the caller has read already save a query each: `counts` (number of workers and
     number with a rank), `decided` (`load_active_verdicts`) and `marks` (`all_marks`).
@@ -164,10 +172,11 @@ def load_queue(
         else Q(worker__public_id__in=list(marks)) | build_lowest_condition(n_ranked)
     )
     rows = grades.filter(selection).values_list(
-        "worker__public_id", "worker__external_id", "rank", "rank_low"
+        "worker__public_id", "worker__external_id", "rank", "rank_low", "contrast"
     )
-    named, low, others = [], [], []
-    for worker, name, rank, rank_low in rows:
+    named, low, others, by_contrast = [], [], [], []
+    for worker, name, rank, rank_low, contrast in rows:
+        by_contrast.append((contrast is None, contrast or 0.0, name, worker))
         if worker in marks:
             # Names break ties, so that the order is the same on every page.
             named.append((marks[worker][0].place, rank is None, rank or 0, name, worker))
@@ -176,9 +185,9 @@ def load_queue(
             low.append((-rank, name, worker))
         else:
             others.append((rank is None, -(rank or 0), name, worker))
-    order = [key[-1] for group in (sorted(named), sorted(low), sorted(others)) for key in group]
+    groups = (named, low, others) if order == REVIEW else (by_contrast,)
     return Queue(
-        workers=tuple(order),
+        workers=tuple(key[-1] for group in groups for key in sorted(group)),
         everybody=everybody,
         marks=marks,
         lowest=frozenset(key[-1] for key in low),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -43,7 +44,10 @@ from evaluation.triage.report.evidence import (
 )
 from evaluation.triage.report.exclusion import PanelFiles
 from evaluation.triage.report.queue import (
+    CONTRAST,
+    REVIEW,
     Queue,
+    QueueOrder,
     build_queue_rows,
     load_grade,
     load_queue,
@@ -61,6 +65,7 @@ from evaluation.triage.storage import (
 
 SHOW = {"all": "all", "open": "who waits for a decision", "decided": "who is decided"}
 SCOPES = ("look", "everybody")
+ORDERS = {REVIEW: "alarms, then lowest rank", CONTRAST: "lowest question contrast"}
 # Workers on one page of the queue.
 ROWS_PER_PAGE = 50
 # Batches of acceptances that the page of the queue lists.
@@ -96,9 +101,9 @@ class ExcludeForm(forms.Form):
 @grading_page("evaluation/triage/queue.html")
 def show_queue(request: HttpRequest, run: Run) -> Context:
     """Show the queue of workers, the decisions so far, and what can be done with them."""
-    show, scope = _read_filters(request)
-    queue = load_queue(run, everybody=scope == "everybody")
-    selected = queue.select(show)
+    filters = _read_filters(request)
+    queue = load_queue(run, everybody=filters.who == "everybody", order=filters.order)
+    selected = queue.select(filters.show)
     start = parse_number(request.GET, "start", 0, MAX_NUMBER, blank=True) or 0
     excluded = [verdict for verdict in queue.verdicts.values() if verdict.kind == "exclude"]
     return {
@@ -109,11 +114,13 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
         "start": start,
         "next_start": start + ROWS_PER_PAGE if start + ROWS_PER_PAGE < len(selected) else None,
         "before_start": max(0, start - ROWS_PER_PAGE) if start else None,
-        "show": show,
+        "show": filters.show,
         "shows": SHOW.items(),
-        "who": scope,
+        "who": filters.who,
+        "order": filters.order,
+        "orders": ORDERS.items(),
         "begin": next((worker for worker in queue.workers if worker not in queue.verdicts), None),
-        "query": _build_query(show, scope),
+        "query": filters.build_query(),
         "may": rights(request.user, run.version.question_set).edit,
         "question_set_id": run.version.question_set.public_id,
         "of_version": f"?version={run.version.number}",
@@ -178,17 +185,18 @@ def _render_page(
 ) -> Context:
     """Return the page context: reasons for review, answers side by side, times and history.
 
-    The query has `with` (key of a partner), `pairs` (page), `show`, `who` (filters) and `back`
-    (link).
+    The query has `with` (key of a partner), `pairs` (page), `show`, `who` and `order` (filters),
+    and `back` (link).
     """
     grade = _get_grade_or_404(run, worker)
     subject: Worker = grade.worker
-    show, scope = _read_filters(request)
+    filters = _read_filters(request)
     decided, history = load_active_and_history(run, worker)
     marks, naming = read_marks_and_naming(run, subject)
     queue = load_queue(
         run,
-        everybody=scope == "everybody",
+        everybody=filters.who == "everybody",
+        order=filters.order,
         counts=(grade.n_all, grade.n_ranked),
         decided=decided,
         marks=marks,
@@ -198,10 +206,10 @@ def _render_page(
     partner = _choose_partner(request, run, subject, partners)
     page = parse_number(request.GET, "pairs", 1, MAX_NUMBER, blank=True) or 1
     comparison = compare_answers(run, subject, partner, page)
-    previous, following = queue.find_neighbors(worker, show)
+    previous, following = queue.find_neighbors(worker, filters.show)
     may = rights(request.user, run.version.question_set).edit
     own_last = find_own_last_verdict(queue.decided, request.user) if may else None
-    query = _build_query(show, scope)
+    query = filters.build_query()
     return {
         "title": subject.external_id,
         "breadcrumbs": [*way_here(run), ("Decide about people", _build_queue_link(run) + query)],
@@ -226,8 +234,8 @@ def _render_page(
         "is_open": form is not None or request.GET.get("do") == "exclude",
         "problem": problem,
         "query": query,
-        "show": show,
-        "who": scope,
+        "show": filters.show,
+        "who": filters.who,
         "back": _read_back_link(request),
         "queue_link": _build_queue_link(run) + query,
     }
@@ -293,19 +301,30 @@ def _describe_verdict(verdict: WorkerVerdict) -> str:
     return label
 
 
-def _read_filters(request: HttpRequest) -> tuple[str, str]:
-    """Return the state and the scope that the query selects."""
-    return parse_choice(request.GET, "show", SHOW, "all"), parse_choice(
-        request.GET, "who", SCOPES, SCOPES[0]
+@dataclass(frozen=True)
+class QueueFilters:
+    """State, scope and order of the queue that a query selects."""
+
+    show: str = "all"
+    who: str = SCOPES[0]
+    order: QueueOrder = REVIEW
+
+    def build_query(self) -> str:
+        """Return the query string that keeps the filters; "" for their defaults."""
+        changed = {name: value for name, value in vars(self).items() if value != DEFAULTS[name]}
+        return f"?{urlencode(changed)}" if changed else ""
+
+
+DEFAULTS = vars(QueueFilters())
+
+
+def _read_filters(request: HttpRequest) -> QueueFilters:
+    """Return the state, the scope and the order that the query selects."""
+    return QueueFilters(
+        parse_choice(request.GET, "show", SHOW, "all"),
+        parse_choice(request.GET, "who", SCOPES, SCOPES[0]),
+        cast(QueueOrder, parse_choice(request.GET, "order", ORDERS, REVIEW)),
     )
-
-
-def _build_query(show: str, who: str) -> str:
-    """Return the query string that keeps the filters; "" for their defaults."""
-    values = {"show": show, "who": who}
-    defaults = {"show": "all", "who": SCOPES[0]}
-    changed = {name: value for name, value in values.items() if value != defaults[name]}
-    return f"?{urlencode(changed)}" if changed else ""
 
 
 def _build_queue_link(run: Run) -> str:
@@ -337,10 +356,10 @@ def _find_next_page(request: HttpRequest, run: Run, worker: UUID) -> str:
     """Return the page after a decision: `back`, the next undecided worker, or the queue."""
     if back := _read_back_link(request):
         return back
-    show, scope = _read_filters(request)
-    queue = load_queue(run, everybody=scope == "everybody")
+    filters = _read_filters(request)
+    queue = load_queue(run, everybody=filters.who == "everybody", order=filters.order)
     following = queue.find_next_undecided(worker)
     if following is None:
-        return _build_queue_link(run) + _build_query(show, scope)
+        return _build_queue_link(run) + filters.build_query()
     ids = {"run": run.public_id, "worker": following}
-    return reverse("admin:results-triage-worker", kwargs=ids) + _build_query(show, scope)
+    return reverse("admin:results-triage-worker", kwargs=ids) + filters.build_query()

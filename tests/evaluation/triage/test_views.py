@@ -387,3 +387,27 @@ def test_who_may_only_read_accepts_nobody(client, copied):
     assert client.post(accept_link(copied), {"seen": "x"}).status_code == 403
     link = accept_link(copied).rstrip("?")
     assert f'href="{link}"' not in client.get(queue_link(copied)).content.decode()
+
+
+def test_the_queue_can_go_by_question_contrast_and_says_so(site, run):
+    """Three contrasts are set by hand; workers without one come last, by name."""
+    grades = run.worker_grades.order_by("worker__external_id")
+    grades.update(contrast=None, contrast_low=None, contrast_high=None)
+    given = dict(zip(list(grades)[:3], (0.3, -0.1, 0.2), strict=True))
+    for grade, contrast in given.items():
+        grade.contrast = contrast
+        grade.save()
+    first = [grade.worker.public_id for grade in sorted(given, key=given.__getitem__)]
+    page = site.get(queue_link(run), {"who": "everybody", "order": "contrast"})
+    workers = page.context["queue"].workers
+    assert list(workers[:3]) == first
+    rest = run.worker_grades.filter(contrast=None).order_by("worker__external_id")
+    assert list(workers[3:]) == list(rest.values_list("worker__public_id", flat=True))
+    assert 'data-order="contrast"' in page.content.decode()
+    # The links to the workers keep the order, and so does the way from one to the next.
+    link = reverse("admin:results-triage-worker", args=[run.public_id, first[0]])
+    one = site.get(link + page.context["query"])
+    assert (one.context["before"], one.context["after"]) == (None, first[1])
+    # Without it the order is that of the alarms and the ranks.
+    usual = site.get(queue_link(run), {"who": "everybody"}).context["queue"].workers
+    assert list(usual[:3]) != first

@@ -271,10 +271,11 @@ def build_model_answers_table(run: Run) -> Table:
         )
         .values_list(
             *("llm_response__model__name", "llm_response__question__external_id"),
-            *("score", "reason"),
+            *("score", "reason", "contrast"),
         )
     )
-    return Table(("model", "question", "score", "reason"), rows.iterator(AT_ONCE))
+    header = ("model", "question", "score", "reason", "contrast")
+    return Table(header, rows.iterator(AT_ONCE))
 
 
 def build_comparisons_table(run: Run) -> Table:

@@ -207,9 +207,17 @@ def test_an_answer_of_a_model_without_a_score_says_what_came_instead():
     ]
     assert told[8][3] is None
     assert told[9:] == [("silent", "q1", 0.0, "empty"), ("silent", "q2", 0.0, "empty")]
-    assert reasons(of, "model_answers") == {
-        "score": {"no_exemplar": [["good", "unasked"]], "error": [["bad", "q1"]]}
-    }
+    without = {"no_exemplar": [["good", "unasked"]], "error": [["bad", "q1"]]}
+    assert reasons(of, "model_answers") == {"score": without, "contrast": without}
+
+
+@pytest.mark.parametrize(("model", "n"), [("good", 5), ("silent", 2)])
+def test_the_contrast_of_a_model_is_the_mean_of_its_answers_contrasts(model, n):
+    of = graded().results()
+    rows = [row for row in of.model_answers() if row.model == model]
+    contrasts = [row.contrast for row in rows if row.contrast is not None]
+    assert len(contrasts) == n
+    assert of.model_contrasts()[model].contrast == pytest.approx(np.mean(contrasts))
 
 
 def test_without_models_there_are_no_rows_of_theirs():

@@ -121,6 +121,7 @@ def stored(run):
                 score.llm_response.question.external_id,
                 score.score,
                 score.reason,
+                score.contrast,
             ]
             for score in run.llm_answer_scores.order_by("pk").select_related(
                 "llm_response__model", "llm_response__question"
