@@ -1,13 +1,17 @@
-"""Chromium: a writer writes, three validators check blindly, the requester takes it away."""
+"""Chromium: a writer writes, validators check blindly, the requester takes it away.
+
+The same for candidate questions with several answers, which a model generated.
+"""
 
 import json
+import uuid
 
 import pytest
 from django.db import connection
 from django.urls import reverse
 
 from annotations import guards, writing
-from annotations.models import WrittenProblem
+from annotations.models import CandidateQuestion, QuestionSet, WrittenProblem
 from tests.annotations.writing.conftest import APPLES, MADE, made_world
 from tests.browser import pages
 
@@ -153,3 +157,88 @@ def test_what_comes_back_says_why_and_empty_pages_are_accessible(
         window.look("nobody writes", reverse("admin:writing-mine"))
         wrong += window.found
     assert "\n".join(wrong) == ""
+
+
+def candidates(version):
+    """Store a filtered, a refused and two sound candidates, as a run does."""
+    made = {"source": "seas", "generated_by": "writer (openai:writer@http://localhost)"}
+    verified = {"verified_by": "checker (openai:checker@http://localhost)"}
+    rows = [
+        writing.NewCandidate(
+            text="Which sea is salty?", answers=[["Dead Sea"]], state="filtered",
+            reason="single_answer", detail="Dead Sea", **made,
+        ),
+        writing.NewCandidate(
+            text="Which seas touch Poland?", answers=[["Baltic Sea"], ["Black Sea"]],
+            state="refused", reason="wrong", verdict="wrong", verdict_note="2", **made, **verified,
+        ),
+        *(
+            writing.NewCandidate(
+                text=text, answers=[["Baltic Sea"], ["North Sea", "German Ocean"]],
+                verdict="right", verdict_note="as every atlas shows", **made, **verified,
+            )
+            for text in ("Which seas touch Germany?", "Which seas touch Denmark?")
+        ),
+    ]  # fmt: skip
+    return writing.add_candidates(version, uuid.uuid4(), rows)
+
+
+@pytest.mark.parametrize("look", pages.LOOKS)
+def test_candidates_are_accepted_edited_and_added_to_a_set_after_a_preview(
+    browser, client, live_server, world, look
+):
+    world.project.votes_needed = 2
+    world.project.save()
+    set_id = world.version.question_set.public_id
+    overview = reverse("admin:writing-candidates", args=[set_id])
+    desk = reverse("admin:writing-desk", args=[world.project.public_id])
+    found = []
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        window.look("no candidate", overview)
+        window.look("start", reverse("admin:start", args=[set_id, "maqa-questions"]))
+        found += window.found
+    candidates(world.version)
+    for who in ("vic", "val"):
+        with pages.signed_in(browser, client, live_server.url, who, look) as window:
+            page = window.page
+            window.look(f"{who} begins", desk)
+            page.click("text=Check candidates")
+            page.wait_for_selector("text=Proposed answers")
+            window.check(f"{who} checks")
+            if who == "vic":
+                page.click("button:text-is('Save and go on')")
+                page.wait_for_selector("#id_verdict_0[aria-invalid]")
+                refused(window)
+                page.keyboard.press("e")
+                page.fill("textarea[name=answers]", "Baltic Sea\nNorth Sea\nWadden Sea")
+                page.click("button:text-is('Save and go on')")
+                page.wait_for_selector("text=Saved.")
+            for _ in range(2):
+                if page.query_selector("text=Proposed answers"):
+                    page.keyboard.press("a")
+                    page.click("button:text-is('Save and go on')")
+                    page.wait_for_selector("text=Saved.")
+            window.check(f"{who} is done")
+            found += window.found
+    assert set(CandidateQuestion.objects.values_list("state", flat=True)) == {
+        "filtered", "refused", "accepted",
+    }  # fmt: skip
+    with pages.signed_in(browser, client, live_server.url, "rana", look) as window:
+        page = window.page
+        window.look("candidates", overview)
+        page.click("tbody th a:text-is('3')")
+        page.wait_for_selector("text=Provenance")
+        window.check("candidate")
+        page.goto(live_server.url + overview)
+        page.click("text=Preview the new set")
+        page.wait_for_selector("text=Create the set")
+        window.check("preview of the set")
+        page.fill("input[name=name]", "several seas")
+        page.click("text=Create the set")
+        page.wait_for_selector("text=2 questions are in the draft of the new set.")
+        found += window.found
+    made = QuestionSet.objects.get(name="several seas").latest_version()
+    counts = sorted(len(row.metadata["answers"]) for row in made.questions.all())
+    # The edited one has the third answer.
+    assert counts == [2, 3]
+    assert "\n".join(found) == ""
