@@ -13,6 +13,7 @@ from annotations.models import CandidateVote, Team, WritingMember, WritingProjec
 from annotations.models.writing import MOST_CHARACTERS
 from annotations.writing import (
     CATEGORY_DESCRIPTIONS,
+    MESSAGES,
     CandidateVerdict,
     WritingError,
     find_invitation_error,
@@ -236,5 +237,9 @@ class CandidateForm(forms.Form):
 class NewSetForm(forms.Form):
     """Form that confirms a preview: the name of the new question set."""
 
-    name = forms.CharField(label="Name of the new question set", required=False, max_length=200)
+    name = forms.CharField(
+        label="Name of the new question set",
+        max_length=200,
+        error_messages={"required": MESSAGES["name_missing"]},
+    )
     preview = forms.CharField(widget=forms.HiddenInput)
