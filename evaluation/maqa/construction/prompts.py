@@ -23,7 +23,7 @@ GENERATE = PromptWithReminder(
     "of its right answers, short and without explanations. The list must be complete, and must not "
     "change over time. A question must not contain one of its answers, and must not ask for "
     "examples. {batch}\n\n" + FORMAT,
-    "Your reply could not be read. " + FORMAT,
+    "Your reply has another format. " + FORMAT,
     ("count", "about", "batch"),
 )
 VERDICT_FORMAT = (
@@ -36,7 +36,7 @@ VERDICT_FORMAT = (
 VERIFY = PromptWithReminder(
     "Check the answers of a question.\n\nQuestion: {question}\nAnswers:\n{answers}\n\n"
     "Are all of them right, and is the list complete?\n\n" + VERDICT_FORMAT,
-    "Your reply could not be read. " + VERDICT_FORMAT,
+    "Your reply has another format. " + VERDICT_FORMAT,
     ("question", "answers"),
 )
 

@@ -174,7 +174,10 @@ def load_queue(
     rows = grades.filter(selection).values_list(
         "worker__public_id", "worker__external_id", "rank", "rank_low", "contrast"
     )
-    named, low, others, by_contrast = [], [], [], []
+    named: list[tuple[Any, ...]] = []
+    low: list[tuple[Any, ...]] = []
+    others: list[tuple[Any, ...]] = []
+    by_contrast: list[tuple[Any, ...]] = []
     for worker, name, rank, rank_low, contrast in rows:
         by_contrast.append((contrast is None, contrast or 0.0, name, worker))
         if worker in marks:

@@ -56,7 +56,7 @@ class World:
         self.asked.append((body["model"], name, len(messages)))
         known = self.replies[name]
         # A request with the reminder gets the second reply.
-        is_again = "could not be read" in messages[-1]["content"]
+        is_again = "another format" in messages[-1]["content"]
         told = known[min(int(is_again), len(known) - 1)]
         return told if not isinstance(told, str) else said(told)
 
