@@ -102,7 +102,7 @@ BATCHES = ResultTable(
     help={
         "source": "topic, or text of the question, that the batch is about",
         "batch": "number of the request about the source, from 1",
-        "attempts": "1, or 2 where the first reply could not be read",
+        "attempts": "1, or 2 where the first reply had no question with answers",
         "status": "of the last reply; unreadable where it had no question with answers",
         "questions": "how many were generated",
     },
