@@ -65,9 +65,7 @@ class LabelledAnswers:
         """Return the right answers with another text than the answer's own; perhaps none."""
         return [one for one in self.correct.get(self.questions[row], ()) if one != self.texts[row]]
 
-    def draw_pairs(
-        self, rows: Iterable[int], rng: np.random.Generator
-    ) -> list[tuple[str, str]]:
+    def draw_pairs(self, rows: Iterable[int], rng: np.random.Generator) -> list[tuple[str, str]]:
         """Return a pair for each row: a right answer and the answer, in random order.
 
         With a reference answer half of the pairs have it, the others another person's correct

@@ -207,4 +207,8 @@ def compute_class_shares(
 ) -> dict[str, Floats]:
     """Return the probabilities of each class, by its name, of pairs of texts."""
     shares = model.compute_class_shares(pairs, progress)
-    return {name: shares[:, code] for code, name in model.labels.items() if name in set(CLASSES.values())}
+    return {
+        name: shares[:, code]
+        for code, name in model.labels.items()
+        if name in set(CLASSES.values())
+    }

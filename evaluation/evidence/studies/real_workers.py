@@ -22,12 +22,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from annotations.exchange import OutputFolder
+from annotations.exchange import InputError, OutputFolder
 from evaluation.consensus.inputs import Answers, Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
 from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.statistics.descriptive import wilson_interval
-from evaluation.evidence.baselines import CONTRADICTION, Method, list_methods
+from evaluation.evidence.baselines import (
+    CONTRADICTION,
+    WITH_ENTAILMENT,
+    Method,
+    list_methods,
+)
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -35,6 +40,14 @@ from evaluation.evidence.data_sets import (
     StudentAnswers,
     load_beetle_questions,
     load_labelled_beetle,
+)
+from evaluation.evidence.entailment.table import (
+    EntailmentRow,
+    build_entailment_rows,
+    describe_gains,
+    flag_untrained,
+    refuse_trained,
+    write_entailment,
 )
 from evaluation.evidence.labelled_crowd import (
     AGREEMENT_HEADER,
@@ -161,6 +174,7 @@ def _build_flag_rows(
 
 ALL = "all"
 PART = "40-percent"
+NOT_TRAINED = "not-trained"
 SHARE = 0.4
 CONTRADICTORY = "contradictory"
 # Which answers should score higher than contradictory ones; the last one is of the five-way labels.
@@ -192,10 +206,24 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
             asked=_load_question_texts(request, students),
         )
         values = (students.labels == CORRECT).astype(np.float64)
+        contrasts = _build_contrasts(students)
+        gain_rows = []
+        if request.nli is not None:
+            untrained = flag_untrained(corpus, request.nli)
+            gain_rows = _measure_gains(
+                LabelledCrowd(corpus, students.workers, values),
+                untrained,
+                # The last one: with five-way labels it is that of partly right answers.
+                list(contrasts.values())[-1],
+                request,
+                progress,
+            )
+            write_entailment(folder, gain_rows)
+            corpus = refuse_trained(corpus, untrained)
         crowd = LabelledCrowd(corpus, students.workers, values)
         chosen = [*list_methods(core=request.core), *([] if request.core else [CONTRADICTION])]
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
-        answer_rows = _measure_answers(crowd, chosen, _build_contrasts(students), request, progress)
+        answer_rows = _measure_answers(crowd, chosen, contrasts, request, progress)
         write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in agreement_rows])
         write_table(folder, "answers", ANSWERS_HEADER, [one.cells() for one in answer_rows])
         write_facts(folder, students, load_beetle_questions(request.data))
@@ -215,6 +243,9 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 "embedders": vectors.describe(),
                 "judge": judge_settings,
                 "entailment": request.nli,
+                "entailment_trained_on": 0
+                if request.nli is None
+                else corpus.n_questions - int(untrained.sum()),
                 "best_baseline": find_best_baselines(rows),
                 "input_hash": combine_hashes(
                     hash_file(request.data / name)
@@ -229,7 +260,11 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
     return StudyTable(
         AGREEMENT_HEADER,
         [one.cells() for one in agreement_rows],
-        describe_contradiction_auc(answer_rows),
+        "\n\n".join(
+            one
+            for one in (describe_contradiction_auc(answer_rows), describe_gains(gain_rows))
+            if one
+        ),
     )
 
 
@@ -276,6 +311,39 @@ def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Bool
         for name in HIGHER
         if name in three_way or (labels == name).any()
     }
+
+
+def _measure_gains(
+    crowd: LabelledCrowd,
+    untrained: Booleans,
+    contrast: tuple[Booleans, Booleans],
+    request: Request,
+    progress: Progress | None,
+) -> list[EntailmentRow]:
+    """Return the entailment model's rows on the questions that it was not trained on.
+
+    Raises `InputError` without such questions.
+    """
+    if not untrained.any():
+        raise InputError.single(
+            str(request.nli),
+            "the model was trained on all questions of this data set",
+            "Train one with --held-out, or on other data.",
+        )
+    keep = untrained[crowd.corpus.question]
+    setting = ALL if untrained.all() else NOT_TRAINED
+    trial = crowd.build_trial(keep, request.seeds.start)
+    done = 0
+
+    def report_step() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress("entailment model", done, len(WITH_ENTAILMENT))
+
+    return build_entailment_rows(
+        setting, [trial], crowd.values, contrast, request.seed, report_step
+    )
 
 
 def _compute_agreements(
