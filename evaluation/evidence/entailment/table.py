@@ -16,10 +16,10 @@ from evaluation.core.stats.inference.correlations import (
     compute_mean_correlation,
 )
 from evaluation.evidence.baselines import WITH_ENTAILMENT, Corpus
+from evaluation.evidence.entailment.card import format_estimate
 from evaluation.evidence.entailment.model_folder import (
     find_trained_answers,
     flag_trained_questions,
-    format_estimate,
 )
 from evaluation.evidence.labelled_crowd import StepCallback, Trial, score_trials
 from evaluation.evidence.method_comparison import measure_answer_scores

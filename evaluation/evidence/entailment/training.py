@@ -1,7 +1,7 @@
 """Fine-tune the packaged encoder as a cross-encoder that reads two answers together.
 
-The word embeddings stay as they are, which halves memory and checkpoints. The learning rate falls to
-0 at the last step, or at the end of the time if that comes first.
+The word embeddings stay as they are, which halves memory and checkpoints. The learning rate falls
+to 0 at the last step, or at the end of the time if that comes first.
 """
 
 from __future__ import annotations

@@ -109,7 +109,11 @@ class Command(BaseCommand):
             help="a language model that grades answers, openai:NAME@URL (its key is read from the "
             "environment variable OPENAI_API_KEY, where there is one) or local:smollm2",
         )
-        add("--nli", metavar="NAME", help="entailment model (name or folder), for the rows of it")
+        add(
+            "--nli",
+            metavar="NAME",
+            help="entailment model (name or folder, see train_entailment), for the rows of it",
+        )
         add("--core", action="store_true", help="only the rows that are quick to compute")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -88,11 +88,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Train the model, write it, and print its figures."""
         # Here, because the help must not load the statistics.
-        from evaluation.evidence.entailment.model_folder import (
-            TrainingRequest,
-            format_figures,
-            train_model,
-        )
+        from evaluation.evidence.entailment.card import format_figures
+        from evaluation.evidence.entailment.model_folder import TrainingRequest, train_model
         from evaluation.evidence.entailment.training import Schedule
 
         request = TrainingRequest(

@@ -171,6 +171,9 @@ NOT_SEEN = (
     "Colluders who keep half of their own right content: their answers look like those of honest "
     "people, to every statistic of likeness.",
     "An error that everybody shares. If the whole crowd believes it, it is the consensus.",
+    "An answer that says the contrary of the right one. Likeness of meaning hardly sees it: among "
+    "real students such an answer scored as high as a partly right one. With an entailment model "
+    "(an option of the grading) answers that contradict the exemplary one are marked, in no grade.",
     "Who is right, where two camps disagree. Only somebody who knows can say: let an expert grade "
     "a few answers that separate the camps.",
     "Why two answers are alike: copied from each other, taken from the same page, or both right.",
