@@ -15,7 +15,7 @@ from evaluation.core.stats.inference.correlations import (
     compare_correlations,
     compute_mean_correlation,
 )
-from evaluation.evidence.baselines import WITH_ENTAILMENT, Corpus
+from evaluation.evidence.baselines import WITH_ENTAILMENT, Corpus, Method
 from evaluation.evidence.entailment.card import format_estimate
 from evaluation.evidence.entailment.model_folder import (
     find_trained_answers,
@@ -82,6 +82,7 @@ def build_entailment_rows(
     contrast: tuple[Booleans, Booleans] | None,
     seed: int,
     on_step: StepCallback | None = None,
+    methods: Sequence[Method] = WITH_ENTAILMENT,
 ) -> list[EntailmentRow]:
     """Return the rows of AQER and of an entailment model, alone and beside AQER.
 
@@ -90,11 +91,12 @@ def build_entailment_rows(
     trials : crowds on questions that the model was not trained on.
     values : (R,) true values of the corpus's answers. contrast : which of them should score higher,
         and which are contradictory; None without such labels.
+    methods : AQER first, and what is compared with it.
     """
     truth = np.array([trial.truth for trial in trials])
     n_questions = len(np.unique(trials[0].crowd.questions))
     scored = []
-    for method in WITH_ENTAILMENT:
+    for method in methods:
         scored.append(score_trials(trials, method))
         if on_step is not None:
             on_step()
@@ -120,9 +122,9 @@ def build_entailment_rows(
     return rows
 
 
-def write_entailment(folder: OutputFolder, rows: Sequence[EntailmentRow]) -> None:
-    """Write entailment.csv and entailment.md."""
-    write_table(folder, NAME, HEADER, [row.cells() for row in rows])
+def write_entailment(folder: OutputFolder, rows: Sequence[EntailmentRow], name: str = NAME) -> None:
+    """Write entailment.csv and entailment.md, or a table of the same columns by another name."""
+    write_table(folder, name, HEADER, [row.cells() for row in rows])
 
 
 def describe_gains(rows: Sequence[EntailmentRow]) -> str:

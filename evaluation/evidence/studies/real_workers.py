@@ -19,6 +19,7 @@ of worker and question, in each repetition. The true values are the shares among
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,10 +30,12 @@ from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.statistics.descriptive import wilson_interval
 from evaluation.evidence.baselines import (
     CONTRADICTION,
+    METHODS,
     WITH_ENTAILMENT,
     Method,
     list_methods,
 )
+from evaluation.evidence.baselines.corpus import MeanOfAnswers
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -55,6 +58,12 @@ from evaluation.evidence.labelled_crowd import (
     LabelledCrowd,
     compute_agreements,
     find_best_baselines,
+)
+from evaluation.evidence.likelihood import (
+    Likelihoods,
+    describe_likelihoods,
+    draw_others,
+    measure_likelihoods,
 )
 from evaluation.evidence.method_comparison import HEADER as ANSWERS_HEADER
 from evaluation.evidence.method_comparison import (
@@ -194,8 +203,10 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
 
     Raises `InputError` and `BackendError`.
     """
+    students = load_labelled_beetle(request.data)
+    # Before the output folder is staged: the replies are stored in the folder itself.
+    likelihoods = _measure_likelihoods(students, request, progress)
     with OutputFolder(request.output) as folder:
-        students = load_labelled_beetle(request.data)
         vectors = CorpusVectors(students.texts, progress)
         corpus, judge_settings = build_corpus(
             students.texts,
@@ -222,6 +233,9 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
             corpus = refuse_trained(corpus, untrained)
         crowd = LabelledCrowd(corpus, students.workers, values)
         chosen = [*list_methods(core=request.core), *([] if request.core else [CONTRADICTION])]
+        likelihood_rows = _build_likelihood_rows(crowd, likelihoods, contrasts, request)
+        if likelihoods is not None:
+            write_entailment(folder, likelihood_rows, "likelihood")
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
         answer_rows = _measure_answers(crowd, chosen, contrasts, request, progress)
         write_table(folder, "agreement", AGREEMENT_HEADER, [one.cells() for one in agreement_rows])
@@ -246,6 +260,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 "entailment_trained_on": 0
                 if request.nli is None
                 else corpus.n_questions - int(untrained.sum()),
+                "likelihood": likelihoods
+                and {**likelihoods.asked, "without_score": likelihoods.n_failed},
                 "best_baseline": find_best_baselines(rows),
                 "input_hash": combine_hashes(
                     hash_file(request.data / name)
@@ -261,9 +277,14 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         AGREEMENT_HEADER,
         [one.cells() for one in agreement_rows],
         "\n\n".join(
-            one
-            for one in (describe_contradiction_auc(answer_rows), describe_gains(gain_rows))
-            if one
+            filter(
+                None,
+                (
+                    describe_contradiction_auc(answer_rows),
+                    describe_gains(gain_rows),
+                    describe_likelihoods(likelihoods, likelihood_rows),
+                ),
+            )
         ),
     )
 
@@ -311,6 +332,62 @@ def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Bool
         for name in HIGHER
         if name in three_way or (labels == name).any()
     }
+
+
+def _measure_likelihoods(
+    students: StudentAnswers, request: Request, progress: Progress | None
+) -> Likelihoods | None:
+    """Return the likelihood scores of answers to some questions; None without a model.
+
+    Raises `InputError` if the texts of the questions are unknown.
+    """
+    if request.likelihood is None:
+        return None
+    asked = _load_question_texts(request, students)
+    if not asked:
+        raise InputError.single(
+            str(request.data / BEETLE_QUESTIONS),
+            "the texts of the questions are missing, which --likelihood needs",
+            "Add the published file.",
+        )
+    names = sorted(set(students.questions.tolist()))
+    drawn = np.random.default_rng([request.seed, 8]).permutation(names)
+    chosen = set(drawn[: request.likelihood_questions].tolist())
+    rows = np.flatnonzero([one in chosen for one in students.questions.tolist()])
+    questions = students.questions[rows].tolist()
+    found = measure_likelihoods(
+        request.likelihood,
+        [students.texts[row] for row in rows.tolist()],
+        [asked[one] for one in questions],
+        draw_others(questions, students.workers[rows].tolist(), request.seed),
+        request.output,
+        progress or (lambda *_: None),
+    )
+    scores = np.full(len(students.texts), np.nan)
+    scores[rows] = found.scores
+    return replace(found, scores=scores)
+
+
+def _build_likelihood_rows(
+    crowd: LabelledCrowd,
+    likelihoods: Likelihoods | None,
+    contrasts: Mapping[str, tuple[Booleans, Booleans]],
+    request: Request,
+) -> list[EntailmentRow]:
+    """Return the rows of AQER and of the likelihood scores, on the answers that have one."""
+    if likelihoods is None or np.isnan(likelihoods.scores).all():
+        return []
+    scores = likelihoods.scores
+    trial = crowd.build_trial(~np.isnan(scores), request.seeds.start)
+    method = Method("likelihood", MeanOfAnswers(lambda crowd: scores[crowd.rows]))
+    return build_entailment_rows(
+        "likelihood",
+        [trial],
+        crowd.values,
+        list(contrasts.values())[-1],
+        request.seed,
+        methods=(METHODS["aqer"], method),
+    )
 
 
 def _measure_gains(
